@@ -1,0 +1,84 @@
+# Two commands are enough: `make run` and `make test`. Both set up what they need.
+PYTHON ?= python3
+NPM ?= npm
+VENV := .venv
+BIN := $(VENV)/bin
+WEB := clarvis_ui/web
+WEB_SOURCES := $(shell find $(WEB) -type f -not -path '*/node_modules/*' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# ---- set-up, each step once, again only when its inputs change ----
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; '$(PYTHON)' is older. Try: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(WEB)/node_modules/.installed: $(WEB)/package.json $(WEB)/package-lock.json
+	@command -v $(NPM) >/dev/null || { echo "npm is needed to build the page: install Node.js 20 or newer."; exit 1; }
+	$(NPM) ci --prefix $(WEB) --no-audit --no-fund --loglevel=error
+	@touch $@
+
+clarvis_ui/static/index.html: $(WEB)/node_modules/.installed $(WEB_SOURCES)
+	$(NPM) run --silent --prefix $(WEB) build
+	@touch $@
+
+.PHONY: setup ui
+setup: $(VENV)/.installed clarvis_ui/static/index.html ## install dependencies and build the page
+ui: clarvis_ui/static/index.html ## build the page only
+
+# ---- use ----
+
+.PHONY: run demo
+run: setup ## start the keeper and Clarvis, and print the login link
+	@exec $(BIN)/claudekeeper serve $(ARGS)
+
+demo: setup ## the same without an account: sample sessions and a scripted Claude
+	@exec $(BIN)/claudekeeper serve --demo $(ARGS)
+
+# ---- checks ----
+
+.PHONY: test lint types pytest web-test
+test: lint types web-test pytest ## every check
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+web-test: $(WEB)/node_modules/.installed
+	$(NPM) run --silent --prefix $(WEB) check
+	$(NPM) run --silent --prefix $(WEB) test
+
+pytest: setup
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+.PHONY: format bench wheel constraints clean
+format: $(VENV)/.installed ## let ruff format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## measure, and write docs/benchmarks.md
+	$(BIN)/python -m bench $(ARGS)
+
+wheel: setup ## build dist/*.whl with the page inside
+	$(BIN)/python -m hatchling build -t wheel
+
+constraints: $(VENV)/.installed ## write down the versions that are installed now
+	$(BIN)/python -m pip list --format=freeze --exclude-editable \
+	  | grep -v -i -E '^(pip|setuptools|wheel)==' | LC_ALL=C sort -f > constraints.txt
+
+clean: ## remove everything that was made
+	rm -rf $(VENV) $(WEB)/node_modules clarvis_ui/static dist build .mypy_cache .ruff_cache .pytest_cache

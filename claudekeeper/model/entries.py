@@ -1,0 +1,308 @@
+"""One line of a transcript → entries; what cannot be read is counted, never raised.
+
+A transcript is what other programs wrote, often torn, sometimes hostile. The fast path decodes a
+line into a typed `Entry` and leaves the large parts as raw bytes; everything unusual (two objects
+on a line, NULs, a byte-order mark, bad UTF-8, half an emoji, wrong types) takes the slow path.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+NOTHING = Raw(b"")
+
+# Types whose lines start with `{"type":"…"` and that tell us something. The rest of such lines
+# (snapshots, request shapes: tens of kilobytes each) is passed over without decoding.
+TOLD_BY_TYPE = frozenset(
+    {
+        b"user",
+        b"assistant",
+        b"system",
+        b"attachment",
+        b"progress",
+        b"summary",
+        b"custom-title",
+        b"ai-title",
+        b"last-prompt",
+        b"queue-operation",
+        b"cost-state",
+    }
+)
+CHAIN_TYPES = frozenset({"user", "assistant", "progress", "system", "attachment"})
+
+_TYPE_FIRST = b'{"type":"'
+
+# where a line begins, when looked for inside another; a hostile one has many, so few are tried
+_LINE_START = re.compile(r'\{\s*"(?:parentUuid|type|uuid|isSidechain|sessionId|logicalParentUuid)"')
+_PADDING = "\x00\ufeff \t\n"
+MOST_ATTEMPTS = 64
+
+
+class Entry(msgspec.Struct, rename="camel", gc=False):
+    """The fields of a line that mean something to us; content stays undecoded."""
+
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | None = None
+    session_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    agent_id: str | None = None
+    team_name: str | None = None
+    is_sidechain: bool = False
+    is_meta: bool = False
+    is_compact_summary: bool = False
+    is_api_error_message: bool = False
+    source_tool_assistant_uuid: str | None = msgspec.field(
+        default=None, name="sourceToolAssistantUUID"
+    )
+    message: Raw = NOTHING
+    content: Raw = NOTHING
+    attachment: Raw = NOTHING
+    error: Raw = NOTHING
+    # lines without a place in the chain
+    leaf_uuid: str | None = None
+    summary: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    last_prompt: str | None = None
+    operation: str | None = None
+    total_cost_usd: float | None = msgspec.field(default=None, name="totalCostUSD")
+    # False: the line held more (or less) than one JSON object, so the SDK's reader drops it
+    whole: bool = True
+
+    @property
+    def in_chain(self) -> bool:
+        """Whether the SDK's reader would take it as a link of the conversation."""
+        return self.type in CHAIN_TYPES and self.uuid is not None
+
+
+class Usage(msgspec.Struct, gc=False):
+    """Token counts as the API gives them."""
+
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+
+class Body(msgspec.Struct, gc=False):
+    """The `message` of a user or assistant line."""
+
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    content: Raw = NOTHING
+    usage: Raw = NOTHING
+
+
+class Block(msgspec.Struct, gc=False):
+    """What ties content blocks together, and their text."""
+
+    type: str = ""
+    id: str | None = None
+    tool_use_id: str | None = None
+    text: str | None = None
+
+
+_entry = msgspec.json.Decoder(Entry)
+_body = msgspec.json.Decoder(Body)
+_blocks = msgspec.json.Decoder(list[Block])
+_usage = msgspec.json.Decoder(Usage)
+_string = msgspec.json.Decoder(str)
+_STRINGS = tuple(
+    (field.name, field.encode_name)
+    for field in msgspec.structs.fields(Entry)
+    if field.name != "type" and field.type == str | None
+)
+_FLAGS = tuple(
+    (field.name, field.encode_name)
+    for field in msgspec.structs.fields(Entry)
+    if field.type is bool and field.name != "whole"
+)
+_RAWS = tuple(
+    (field.name, field.encode_name) for field in msgspec.structs.fields(Entry) if field.type is Raw
+)
+
+
+def told_nothing(line: bytes) -> bool:
+    """Whether the first bytes already show that the line is none of our business."""
+    if not line.startswith(_TYPE_FIRST):
+        return False
+    return line[9 : line.find(b'"', 9, 41)] not in TOLD_BY_TYPE
+
+
+def parse(line: bytes) -> tuple[list[Entry], int]:
+    """The entries of one line, and how many pieces of it were not readable."""
+    if b"\r" not in line:
+        try:
+            return [_entry.decode(line)], 0
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
+    return _salvage(line)
+
+
+def body_of(entry: Entry) -> Body:
+    """The decoded `message`; an empty one where it has another shape."""
+    try:
+        return _body.decode(entry.message)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass
+    loose = loads(entry.message)
+    if not isinstance(loose, dict):
+        return Body()
+    return Body(
+        id=_text(loose.get("id")),
+        role=_text(loose.get("role")),
+        model=_text(loose.get("model")),
+        content=dumps(loose["content"]) if "content" in loose else NOTHING,
+        usage=dumps(loose["usage"]) if "usage" in loose else NOTHING,
+    )
+
+
+def blocks_of(content: Raw) -> list[Block]:
+    """The blocks of a content list; a plain string is one text block."""
+    try:
+        if is_string(content):
+            return [Block(type="text", text=_string.decode(content))]
+        return _blocks.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass
+    loose = loads(content)
+    if isinstance(loose, str):
+        return [Block(type="text", text=loose)]
+    if not isinstance(loose, list):
+        return []
+    return [
+        Block(
+            type=_text(block.get("type")) or "",
+            id=_text(block.get("id")),
+            tool_use_id=_text(block.get("tool_use_id")),
+            text=_text(block.get("text")),
+        )
+        for block in loose
+        if isinstance(block, dict)
+    ]
+
+
+def usage_of(body: Body) -> Usage | None:
+    """The token counts of a reply, if it has usable ones."""
+    if not bytes(body.usage).startswith(b"{"):
+        return None
+    try:
+        return _usage.decode(body.usage)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def is_string(content: Raw) -> bool:
+    return bytes(memoryview(content)[:1]) == b'"'
+
+
+def loads(raw: Raw | bytes) -> Any:
+    """Decode leniently, as a browser would; None where even that fails."""
+    try:
+        return json.loads(bytes(raw).decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def dumps(value: object) -> Raw:
+    """Encode so that every strict decoder takes it: half an emoji becomes U+FFFD, NaN null."""
+    try:
+        return Raw(msgspec.json.encode(value))
+    except (UnicodeEncodeError, msgspec.MsgspecError):
+        return Raw(msgspec.json.encode(_clean(value)))
+
+
+def clean(raw: Raw) -> Raw:
+    """The same JSON, fit to be sent: bytes that are not UTF-8 replaced."""
+    try:
+        bytes(raw).decode()
+    except UnicodeDecodeError:
+        return dumps(loads(raw))
+    return raw
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_clean(key)): _clean(item) for key, item in value.items()}
+    return value
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _salvage(line: bytes) -> tuple[list[Entry], int]:
+    """Everything good that a strange line holds."""
+    entries: list[Entry] = []
+    bad = 0
+    # the SDK reads with universal newlines: a lone carriage return ends a line for it
+    for piece in line.split(b"\r"):
+        if not piece.strip():
+            continue
+        found, lost = _salvage_piece(piece)
+        entries += found
+        bad += lost
+    return entries, bad
+
+
+def _salvage_piece(piece: bytes) -> tuple[list[Entry], int]:
+    text = piece.decode("utf-8", "replace").strip()
+    try:
+        return _entries_of(json.loads(text), whole=True)
+    except RecursionError:
+        return [], 1
+    except ValueError:
+        pass
+    entries: list[Entry] = []
+    decoder = json.JSONDecoder()
+    torn = bool(text[: max(text.find("{"), 0)].strip(_PADDING))
+    attempts = 0
+    start = _LINE_START.search(text)
+    while start and attempts < MOST_ATTEMPTS:
+        attempts += 1
+        at = start.start()
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = -1
+        # inside a torn line an object that something else follows is a fragment of that line
+        if end >= 0 and text[end:].lstrip(_PADDING)[:1] in ("", "{"):
+            entries += _entries_of(value, whole=False)[0]
+            at = end - 1
+        else:
+            torn = True
+        start = _LINE_START.search(text, at + 1)
+    return entries, int(torn or not entries)
+
+
+def _entries_of(value: object, *, whole: bool) -> tuple[list[Entry], int]:
+    if not isinstance(value, dict):
+        return [], 1
+    entry = Entry(type=_text(value.get("type")) or "", whole=whole)
+    for name, key in _STRINGS:
+        setattr(entry, name, _text(value.get(key)))
+    for name, key in _FLAGS:
+        setattr(entry, name, bool(value.get(key)))
+    for name, key in _RAWS:
+        if value.get(key) is not None:
+            setattr(entry, name, dumps(value[key]))
+    if not isinstance(value.get("teamName"), str | None):
+        entry.team_name = str(value["teamName"] or "") or None
+    cost = value.get("totalCostUSD")
+    entry.total_cost_usd = float(cost) if isinstance(cost, int | float) else None
+    return [entry], 0

@@ -1,0 +1,88 @@
+"""A line reduced to its place in the conversation, so that any number can be held in memory."""
+
+from __future__ import annotations
+
+import msgspec
+
+from claudekeeper.model.entries import Entry, blocks_of, body_of
+from claudekeeper.model.messages import Kind, identity_of, is_tool_result, kind_of, queued_prompt
+from claudekeeper.model.prompts import is_command, is_local, prompt_of
+
+
+class Link(msgspec.Struct, gc=False):
+    """Where a line stands in the file, what it hangs on, and what it is to a reader."""
+
+    uuid: str
+    parent: str | None
+    offset: int
+    length: int
+    # which of the entries on its line it is; nearly always the only one
+    part: int = 0
+    kind: Kind | None = None
+    # the reply that the line is a block of
+    reply: str | None = None
+    # a compaction starts a new root, but a reader goes on above it
+    boundary: bool = False
+    # it says nothing of its own about which branch is the conversation: a tool's result, a
+    # local command, a hidden line
+    light: bool = False
+    # a prompt waiting in the queue: shown only if nothing later repeats its words
+    queued: bool = False
+    words: str | None = None
+
+
+def link_of(
+    entry: Entry, offset: int, length: int, part: int, *, nested: bool = False
+) -> Link | None:
+    """The link of a line; None for a line that is neither shown nor part of a chain."""
+    if entry.is_sidechain and not nested:
+        return None
+    if entry.type == "queue-operation":
+        return _queued_link(entry, offset, length, part)
+    if entry.uuid is None and entry.type not in ("user", "assistant"):
+        return None
+    kind = kind_of(entry, nested=nested)
+    link = Link(
+        uuid=identity_of(entry),
+        parent=entry.parent_uuid or entry.logical_parent_uuid,
+        offset=offset,
+        length=length,
+        part=part,
+        kind=kind,
+        light=True,
+    )
+    match entry.type:
+        case "assistant":
+            link.reply = body_of(entry).id
+            link.light = False
+        case "user" if kind in ("prompt", "command") and not is_tool_result(entry):
+            said = blocks_of(body_of(entry).content)
+            first = said[0].text or "" if said else ""
+            link.words = prompt_of(said)
+            link.light = kind == "command" and (not is_command(first) or is_local(first))
+        case "user":
+            # a compaction's summary belongs to whatever goes on around it
+            link.light = kind in ("toolResult", "notice", "compaction", None)
+        case "attachment" if kind == "prompt":
+            link.words = prompt_of(blocks_of(queued_prompt(entry)))
+        case "system" if entry.subtype == "compact_boundary":
+            link.boundary = True
+    return link
+
+
+def _queued_link(entry: Entry, offset: int, length: int, part: int) -> Link | None:
+    words = prompt_of(blocks_of(entry.content))
+    # what the machine queued for itself (ends of background tasks) is no prompt
+    if not words or words.startswith('{"task_id"'):
+        return None
+    link = Link(identity_of(entry), None, offset, length, part, light=True, queued=True)
+    link.words = words
+    match entry.operation:
+        case "enqueue":
+            link.kind = kind_of(entry)
+        case "popAll":
+            # taken back into the composer: a withdrawal, by its words
+            link.kind = None
+        case _:
+            return None
+    return link

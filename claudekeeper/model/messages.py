@@ -1,0 +1,235 @@
+"""A line of the transcript → the Message that clients see; history and live turns share it."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from typing import Literal
+
+import msgspec
+from msgspec import Raw
+
+from claudekeeper.model.entries import (
+    NOTHING,
+    Body,
+    Entry,
+    blocks_of,
+    body_of,
+    clean,
+    dumps,
+    is_string,
+    loads,
+)
+from claudekeeper.model.prompts import spoken_as
+
+Kind = Literal[
+    "prompt", "reply", "toolResult", "command", "compaction", "interruption", "error", "notice"
+]
+Role = Literal["user", "assistant", "system"]
+
+_NOTICES = frozenset({"away_summary", "model_refusal_fallback", "informational"})
+_TOOL_RESULT = b'"tool_result"'
+_QUEUED = b'"queued_command"'
+
+
+class Message(msgspec.Struct, rename="camel", gc=False):
+    """One message of a conversation. `content` is the list of blocks as Claude Code wrote it."""
+
+    uuid: str
+    session_id: str
+    role: Role
+    content: Raw
+    timestamp: str | None
+    kind: Kind
+    message_id: str | None = None
+    parent_uuid: str | None = None
+    model: str | None = None
+    usage: Raw | None = None
+    agent_id: str | None = None
+    parent_tool_use_id: str | None = None
+    branch: str | None = None
+
+
+def identity_of(entry: Entry) -> str:
+    """The line's uuid; one made from its words where Claude Code gave it none."""
+    if entry.uuid:
+        return entry.uuid
+    words = b"\0".join(
+        (
+            (entry.session_id or "").encode("utf-8", "replace"),
+            (entry.timestamp or "").encode("utf-8", "replace"),
+            bytes(entry.content),
+            bytes(entry.message),
+        )
+    )
+    return str(uuid.UUID(bytes=hashlib.blake2b(words, digest_size=16).digest(), version=5))
+
+
+def kind_of(entry: Entry, *, nested: bool = False) -> Kind | None:
+    """What the line is to a reader; None for what stays hidden.
+
+    In a subagent's own transcript (`nested`) every line is a sidechain one, so that mark hides
+    nothing there.
+    """
+    if entry.is_meta or (entry.is_sidechain and not nested):
+        return None
+    match entry.type:
+        case "assistant":
+            return "error" if entry.is_api_error_message else "reply"
+        case "user":
+            return "compaction" if entry.is_compact_summary else _kind_of_user(entry)
+        case "system":
+            return _kind_of_system(entry)
+        case "attachment":
+            return _kind_of_attachment(entry)
+        case "queue-operation":
+            return _kind_of_words(entry.content) if entry.operation == "enqueue" else None
+        case _:
+            return None
+
+
+def message_of(entry: Entry, session_id: str, kind: Kind) -> Message:
+    """The Message of a line that `kind_of` shows."""
+    message = Message(
+        uuid=identity_of(entry),
+        session_id=session_id,
+        role="system",
+        content=NOTHING,
+        timestamp=entry.timestamp,
+        kind=kind,
+        parent_uuid=entry.parent_uuid or entry.logical_parent_uuid,
+        agent_id=entry.agent_id,
+    )
+    match entry.type:
+        case "user" | "assistant":
+            body = body_of(entry)
+            message.role = "user" if entry.type == "user" else "assistant"
+            message.content = _blocks(body.content)
+            message.message_id = body.id
+            message.model = body.model
+            message.usage = _usage(body)
+        case "queue-operation":
+            message.role = "user" if kind == "prompt" else "system"
+            message.content = _blocks(entry.content)
+        case "attachment":
+            message.role = "user" if kind == "prompt" else "system"
+            message.content = _attached(entry)
+        case _:
+            message.content = _said_by_the_system(entry)
+    return message
+
+
+def is_tool_result(entry: Entry) -> bool:
+    # inside a JSON string the quotes would be escaped, so these bytes are a block's type
+    return entry.type == "user" and _TOOL_RESULT in bytes(entry.message)
+
+
+def _kind_of_user(entry: Entry) -> Kind:
+    if is_tool_result(entry):
+        return "toolResult"
+    return _kind_of_words(body_of(entry).content)
+
+
+def _kind_of_words(content: Raw) -> Kind:
+    for block in blocks_of(content):
+        if block.type == "text" and block.text and (kind := spoken_as(block.text)) != "prompt":
+            return kind
+    return "prompt"
+
+
+def _kind_of_system(entry: Entry) -> Kind | None:
+    match entry.subtype:
+        case "compact_boundary":
+            return "compaction"
+        case "api_error":
+            return "error"
+        case "local_command":
+            return "command"
+        case subtype if subtype in _NOTICES:
+            return "notice"
+        case _:
+            return None
+
+
+def _kind_of_attachment(entry: Entry) -> Kind | None:
+    attachment = bytes(entry.attachment)
+    if _QUEUED not in attachment[:64] and b"hook" not in attachment[:64]:
+        name = attachment[:64]
+        if b'"edited_text_file"' in name or b'"goal_status"' in name:
+            return "notice"
+        if b'"type"' in name:
+            return None
+    loose = loads(attachment)
+    if not isinstance(loose, dict):
+        return None
+    match loose.get("type"):
+        case "queued_command":
+            kind = _kind_of_words(dumps(loose.get("prompt")))
+            return "notice" if loose.get("commandMode") == "task-notification" else kind
+        case "hook_blocking_error" | "hook_non_blocking_error" | "hook_system_message":
+            return "notice"
+        case "edited_text_file" | "goal_status":
+            return "notice"
+        case _:
+            return None
+
+
+def queued_prompt(entry: Entry) -> Raw:
+    """The content of a prompt that was given while a turn ran."""
+    loose = loads(entry.attachment)
+    return dumps(loose.get("prompt")) if isinstance(loose, dict) else NOTHING
+
+
+def _usage(body: Body) -> Raw | None:
+    return clean(body.usage) if bytes(body.usage).startswith(b"{") else None
+
+
+def _blocks(content: Raw) -> Raw:
+    content = clean(content)
+    if is_string(content):
+        return Raw(b'[{"type":"text","text":' + bytes(content) + b"}]")
+    return content if bytes(memoryview(content)[:1]) == b"[" else Raw(b"[]")
+
+
+def _attached(entry: Entry) -> Raw:
+    loose = loads(entry.attachment)
+    attachment = loose if isinstance(loose, dict) else {}
+    match attachment.get("type"):
+        case "queued_command":
+            return _blocks(dumps(attachment.get("prompt")))
+        case "edited_text_file":
+            return _words(f"{attachment.get('filename')} was changed outside of Claude Code")
+        case "goal_status":
+            met = "met" if attachment.get("met") else "not met yet"
+            return _words(f"Goal {met}: {attachment.get('condition')}")
+        case "hook_system_message":
+            return _words(f"{attachment.get('hookName')}: {attachment.get('content')}")
+        case _:
+            blocking = attachment.get("blockingError")
+            said = blocking.get("blockingError") if isinstance(blocking, dict) else None
+            said = said or attachment.get("stderr") or "failed"
+            return _words(f"{attachment.get('hookName')}: {said}")
+
+
+def _said_by_the_system(entry: Entry) -> Raw:
+    if is_string(entry.content):
+        return _blocks(entry.content)
+    if entry.subtype == "api_error":
+        error = loads(entry.error)
+        return _words(f"API error: {_reason(error)}")
+    return _words((entry.subtype or "notice").replace("_", " "))
+
+
+def _reason(error: object) -> str:
+    """The most telling words of a nested error."""
+    if isinstance(error, str):
+        return error
+    if isinstance(error, dict):
+        for key in ("message", "error", "cause", "formatted", "code", "status", "type"):
+            if error.get(key):
+                return _reason(error[key])
+    return str(error) if isinstance(error, int) else "no reason given"
+
+
+def _words(text: str) -> Raw:
+    return dumps([{"type": "text", "text": text}])

@@ -1,0 +1,294 @@
+"""The messages of one transcript, in pages from its end or as one stream."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Literal, Protocol, TypeVar
+
+from claudekeeper.model.branches import Departure, Unrolling
+from claudekeeper.model.conversation import Node, context_chain, node_of
+from claudekeeper.model.entries import parse, told_nothing
+from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
+from claudekeeper.model.links import link_of
+from claudekeeper.model.messages import Message, identity_of, kind_of, message_of
+from claudekeeper.readers.lines import Changed, Places, backwards, forwards, opened
+
+View = Literal["full", "context"]
+T = TypeVar("T")
+
+# Unrollings kept for the next page; each holds the links read so far and no text.
+KEPT = 4
+MOST_KEPT_LINKS = 200_000
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Page:
+    """Messages, oldest first; `before` leads to the page above, None at the beginning."""
+
+    messages: list[Message]
+    before: str | None
+    branches: list[Departure] = field(default_factory=list)
+
+
+class Place(Protocol):
+    """Where to find the line of a message again."""
+
+    uuid: str
+    offset: int
+    length: int
+    part: int
+
+
+@dataclass
+class _Reading:
+    """How far one version of a file has been unrolled."""
+
+    version: tuple[int, int, int]
+    size: int
+    unrolling: Unrolling = field(default_factory=Unrolling)
+    lines: Iterator[tuple[int, bytes]] | None = None
+    context: list[Node] | None = None
+    position: int = 0
+    lock: Lock = field(default_factory=Lock)
+
+
+class History:
+    """Reads transcripts. Its methods block: call them in a thread."""
+
+    def __init__(self) -> None:
+        self._readings: OrderedDict[tuple[str, bool], _Reading] = OrderedDict()
+        self._lock = Lock()
+
+    def page(
+        self,
+        path: Path,
+        session_id: str,
+        *,
+        limit: int,
+        before: str | None = None,
+        view: View = "full",
+        nested: bool = False,
+    ) -> Page:
+        """The last `limit` messages, or the last ones before the message `before`."""
+
+        def read(descriptor: int, reading: _Reading) -> Page:
+            if view == "context":
+                return _context_page(descriptor, reading, session_id, limit, before, nested)
+            return _full_page(descriptor, reading, session_id, limit, before, nested)
+
+        return self._with_reading(path, nested, read)
+
+    def stream(
+        self, path: Path, session_id: str, *, view: View = "full", nested: bool = False
+    ) -> tuple[Iterator[Message], list[Departure]]:
+        """Every message, one after another; memory holds places, not messages."""
+
+        def read(descriptor: int, reading: _Reading) -> tuple[Iterator[Message], list[Departure]]:
+            if view == "context":
+                chain: Sequence[Place] = _context(descriptor, reading)
+                branches: list[str | None] = [None] * len(chain)
+                departures: list[Departure] = []
+            else:
+                unrolling = reading.unrolling
+                _unroll(descriptor, reading, nested, lambda: False)
+                shown = [i for i, link in enumerate(unrolling.links) if link.kind is not None]
+                shown.reverse()
+                chain = [unrolling.links[index] for index in shown]
+                branches = [unrolling.branch_of(index) for index in shown]
+                departures = unrolling.departures({place.uuid for place in chain})
+            # the stream outlives this call, so it needs a descriptor of its own
+            own = os.dup(descriptor)
+            return _closing(own, _messages(own, session_id, chain, branches, nested)), departures
+
+        return self._with_reading(path, nested, read)
+
+    def _with_reading(self, path: Path, nested: bool, read: Callable[[int, _Reading], T]) -> T:
+        for _ in range(ATTEMPTS):
+            try:
+                with opened(path) as descriptor:
+                    reading = self._reading(path, nested, descriptor)
+                    with reading.lock:
+                        result = read(descriptor, reading)
+                        reading.lines = None
+                self._trim()
+                return result
+            except Changed:
+                self._forget(path, nested)
+        raise TranscriptUnreadable("The transcript kept changing while it was read; try again.")
+
+    def _reading(self, path: Path, nested: bool, descriptor: int) -> _Reading:
+        facts = os.fstat(descriptor)
+        version = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+        key = (str(path), nested)
+        with self._lock:
+            reading = self._readings.get(key)
+            if reading is None or reading.version != version:
+                reading = _Reading(version, facts.st_size, position=facts.st_size)
+                self._readings[key] = reading
+            self._readings.move_to_end(key)
+            return reading
+
+    def _forget(self, path: Path, nested: bool) -> None:
+        with self._lock:
+            self._readings.pop((str(path), nested), None)
+
+    def _trim(self) -> None:
+        with self._lock:
+            while self._readings and (
+                len(self._readings) > KEPT
+                or sum(len(reading.unrolling) for reading in self._readings.values())
+                > MOST_KEPT_LINKS
+            ):
+                self._readings.popitem(last=False)
+
+
+def _unroll(descriptor: int, reading: _Reading, nested: bool, enough: Callable[[], bool]) -> None:
+    """Read on towards the start of the file until it is enough, or done."""
+    unrolling = reading.unrolling
+    if unrolling.complete:
+        return
+    for offset, line in backwards(descriptor, reading.position):
+        reading.position = offset
+        if told_nothing(line):
+            continue
+        entries, _ = parse(line)
+        for part in range(len(entries) - 1, -1, -1):
+            link = link_of(entries[part], offset, len(line), part, nested=nested)
+            if link is not None:
+                unrolling.add(link)
+        if enough():
+            return
+    unrolling.finish()
+
+
+def _full_page(
+    descriptor: int,
+    reading: _Reading,
+    session_id: str,
+    limit: int,
+    before: str | None,
+    nested: bool,
+) -> Page:
+    unrolling = reading.unrolling
+    if before is not None:
+        _unroll(descriptor, reading, nested, lambda: _is_placed(unrolling, before))
+        if unrolling.index_of(before) is None:
+            raise MessageNotFound
+    page = _Window(unrolling, before, limit)
+    if not page.filled():
+        _unroll(descriptor, reading, nested, page.filled)
+        page.filled()
+    shown = page.shown[:limit]
+    shown.reverse()
+    links = [unrolling.links[index] for index in shown]
+    branches = [unrolling.branch_of(index) for index in shown]
+    messages = list(_messages(descriptor, session_id, links, branches, nested))
+    more = len(page.shown) > limit
+    return Page(
+        messages,
+        before=links[0].uuid if more and links else None,
+        branches=unrolling.departures({link.uuid for link in links}),
+    )
+
+
+def _is_placed(unrolling: Unrolling, uuid: str) -> bool:
+    index = unrolling.index_of(uuid)
+    return index is not None and unrolling.settled(index, index + 1)
+
+
+class _Window:
+    """The shown links of a page and one more, found as the unrolling grows."""
+
+    def __init__(self, unrolling: Unrolling, before: str | None, limit: int) -> None:
+        self._unrolling = unrolling
+        self._limit = limit
+        index = unrolling.index_of(before) if before is not None else None
+        self._start = 0 if index is None else index + 1
+        self._checked = 0
+        self.shown: list[int] = []
+
+    def filled(self) -> bool:
+        """Whether the page is full and nothing can change it any more."""
+        links = self._unrolling.links
+        if not self._unrolling.complete and len(links) < self._start + self._limit:
+            return False
+        # looking again at every line would be quadratic: look when the page can have grown by half
+        if not self._unrolling.complete and len(links) < self._checked + (self._checked >> 4) + 8:
+            return False
+        self._checked = len(links)
+        self.shown = []
+        for index in range(self._start, len(links)):
+            if links[index].kind is not None:
+                self.shown.append(index)
+                if len(self.shown) > self._limit:
+                    break
+        if self._unrolling.complete:
+            return True
+        full = len(self.shown) > self._limit
+        return full and self._unrolling.settled(self._start, self.shown[-1] + 1)
+
+
+def _context(descriptor: int, reading: _Reading) -> list[Node]:
+    if reading.context is None:
+        nodes: list[Node] = []
+        for offset, line, _ in forwards(descriptor, 0, reading.size):
+            if not line or told_nothing(line):
+                continue
+            entries, _ = parse(line)
+            for part, entry in enumerate(entries):
+                node = node_of(entry, offset, len(line), part)
+                if node is not None:
+                    nodes.append(node)
+        reading.context = context_chain(nodes)
+    return reading.context
+
+
+def _context_page(
+    descriptor: int,
+    reading: _Reading,
+    session_id: str,
+    limit: int,
+    before: str | None,
+    nested: bool,
+) -> Page:
+    chain = _context(descriptor, reading)
+    end = len(chain)
+    if before is not None:
+        end = next((i for i, node in enumerate(chain) if node.uuid == before), -1)
+        if end < 0:
+            raise MessageNotFound
+    start = max(0, end - limit)
+    nodes = chain[start:end]
+    messages = list(_messages(descriptor, session_id, nodes, [None] * len(nodes), nested))
+    return Page(messages, before=nodes[0].uuid if start > 0 and nodes else None)
+
+
+def _messages(
+    descriptor: int,
+    session_id: str,
+    places: Sequence[Place],
+    branches: Sequence[str | None],
+    nested: bool,
+) -> Iterator[Message]:
+    lines = Places(descriptor)
+    for place, branch in zip(places, branches, strict=True):
+        entries, _ = parse(lines.line(place.offset, place.length))
+        if place.part >= len(entries) or identity_of(entries[place.part]) != place.uuid:
+            raise Changed
+        entry = entries[place.part]
+        message = message_of(entry, session_id, kind_of(entry, nested=nested) or "notice")
+        message.branch = branch
+        yield message
+
+
+def _closing(descriptor: int, messages: Iterator[Message]) -> Iterator[Message]:
+    try:
+        yield from messages
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,50 @@
+"""Every test runs in a home of its own; one that would escape fails loudly."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REAL_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
+INHERITED = ("ANTHROPIC_", "CLAUDE", "CLARVIS_")
+# what the test run itself is told through the environment
+OURS = {"CLARVIS_E2E", "CLAUDEKEEPER_CORPUS"}
+
+
+def pytest_configure() -> None:
+    for name in list(os.environ):
+        if name.startswith(INHERITED) and name not in OURS:
+            del os.environ[name]
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """HOME and the state of Claude Code and of the keeper, all in a temporary folder."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".claude").mkdir()
+    settings = {
+        "HOME": home,
+        "XDG_CACHE_HOME": home / ".cache",
+        "XDG_CONFIG_HOME": home / ".config",
+        "CLAUDE_CONFIG_DIR": home / ".claude",
+        "CLAUDEKEEPER_HOME": home / ".claudekeeper",
+        # port 9 is "discard": nothing listens there, so a forgotten address fails at once
+        "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
+        "ANTHROPIC_API_KEY": "sk-test",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, str(value))
+    yield home
+    for name in ("HOME", "CLAUDE_CONFIG_DIR", "CLAUDEKEEPER_HOME"):
+        value = os.environ.get(name)
+        if not value or Path(value) == REAL_HOME or Path(value).parent == REAL_HOME:
+            pytest.exit(f"a test left {name} pointing at {value!r}: it would touch a real home", 3)
+    if not os.environ.get("ANTHROPIC_BASE_URL", "").startswith("http://127.0.0.1:"):
+        pytest.exit("a test left ANTHROPIC_BASE_URL pointing away from loopback", 3)

@@ -1,0 +1,56 @@
+"""Imports point only downwards: cli → edge → features → live → readers → model."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = ["model", "readers", "live", "features", "edge", "demo", "cli"]
+SOURCES = sorted((ROOT / "claudekeeper").rglob("*.py"))
+CLARVIS = sorted((ROOT / "clarvis_ui").glob("*.py"))
+MODEL_MAY_USE = {"msgspec"}
+
+
+def imported(source: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def layer(module: str) -> int | None:
+    parts = module.split(".")
+    if parts[0] != "claudekeeper" or len(parts) < 2 or parts[1] not in LAYERS:
+        return None
+    return LAYERS.index(parts[1])
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(source: Path) -> None:
+    module = ".".join(source.relative_to(ROOT).with_suffix("").parts)
+    own = layer(module)
+    if own is None:
+        own = LAYERS.index("cli") if source.stem in {"__main__"} else 0
+    upwards = {name for name in imported(source) if (layer(name) or 0) > own}
+    assert not upwards
+
+
+@pytest.mark.parametrize("source", CLARVIS, ids=lambda path: path.name)
+def test_clarvis_never_imports_the_keeper(source: Path) -> None:
+    assert not {name for name in imported(source) if name.split(".")[0] == "claudekeeper"}
+
+
+@pytest.mark.parametrize(
+    "source", [path for path in SOURCES if path.parent.name == "model"], ids=lambda path: path.name
+)
+def test_the_model_knows_only_the_standard_library_and_the_decoder(source: Path) -> None:
+    import sys
+
+    roots = {name.split(".")[0] for name in imported(source)}
+    assert roots <= set(sys.stdlib_module_names) | MODEL_MAY_USE | {"claudekeeper"}
