@@ -43,11 +43,12 @@ class Branch:
 
     def found(self) -> Branch:
         """The branch that this one turned out to be part of."""
-        branch = self
+        if self._into is None:
+            return self
+        branch = self._into
         while branch._into is not None:
             branch = branch._into
-        if branch is not self and self._into is not branch:
-            self._into = branch
+        self._into = branch
         return branch
 
     def join(self, other: Branch) -> None:
@@ -78,11 +79,10 @@ class Unrolling:
         self._branches: list[Branch] = []
         self._known: list[Branch] = []
         self._place: dict[str, int] = {}
-        self._wanted: dict[str, list[Branch]] = {}
+        self._wanted: dict[str, Branch | list[Branch]] = {}
         self._replies: dict[str, list[Branch]] = {}
         self._unsettled: deque[Branch] = deque()
         self._spoken: dict[str, int] = {}
-        self._heard = False
         self._main: Branch | None = None
         # the branch of a compaction goes on with what stands before it, best with this line
         self._above: tuple[Branch, str | None] | None = None
@@ -92,21 +92,24 @@ class Unrolling:
 
     def add(self, link: Link) -> None:
         """Take the next link towards the start of the file."""
-        if link.uuid in self._place:
+        uuid = link.uuid
+        if uuid in self._place:
             return
         if link.queued:
             self._add_queued(link)
             return
         if link.words:
             self._spoken[link.words] = self._spoken.get(link.words, 0) + 1
-        self._heard = self._heard or link.kind is not None
         branch = self._claim(link)
-        self._place[link.uuid] = len(self.links)
+        self._place[uuid] = len(self.links)
         self.links.append(link)
         self._branches.append(branch)
-        self._weigh(link, branch)
+        # while only the conversation itself is open, most lines have nothing to tell about it
+        if self._unsettled or link.boundary or not branch.settled:
+            self._weigh(link, branch)
         self._hang(link, branch)
-        self._give_up_waiting()
+        if self._unsettled:
+            self._give_up_waiting()
 
     def finish(self) -> None:
         """There is no line before the last one added."""
@@ -163,11 +166,14 @@ class Unrolling:
 
     def _claim(self, link: Link) -> Branch:
         """The branch the link is on: of those that hang on it, the one that went on."""
-        claims = [branch.found() for branch in self._wanted.pop(link.uuid, ())]
-        if not claims:
+        wanted = self._wanted.pop(link.uuid, None)
+        if wanted is None:
             return self._unclaimed(link)
         if self._above is not None and self._above[1] == link.uuid:
             self._above = None
+        if isinstance(wanted, Branch):
+            return wanted.found()
+        claims = [branch.found() for branch in wanted]
         claims.sort(key=lambda branch: (not branch.main, not branch.settled))
         owner = claims[0]
         for other in claims[1:]:
@@ -222,7 +228,13 @@ class Unrolling:
             return
         place = self._place.get(parent)
         if place is None:
-            self._wanted.setdefault(parent, []).append(branch)
+            wanted = self._wanted.get(parent)
+            if wanted is None:
+                self._wanted[parent] = branch
+            elif isinstance(wanted, list):
+                wanted.append(branch)
+            else:
+                self._wanted[parent] = [wanted, branch]
             return
         if len(self.links) - 1 - place > EARLY or self._descends(parent, link.uuid):
             return
@@ -271,6 +283,8 @@ class Unrolling:
             if unsettled and len(self.links) - branch.oldest < PATIENCE:
                 return
             self._settle(self._unsettled.popleft())
+        if not self._unsettled:
+            self._replies.clear()
 
     def _settle(self, branch: Branch) -> None:
         """No reply came to claim it: it belongs to whatever was said around it."""
@@ -288,7 +302,7 @@ class Unrolling:
         if repeated:
             self._spoken[words] = repeated - 1
             return
-        if not self._heard:
+        if not any(later.kind is not None for later in self.links):
             return
         self._place[link.uuid] = len(self.links)
         self.links.append(link)

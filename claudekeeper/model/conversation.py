@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, blocks_of, body_of
+from claudekeeper.model.entries import Entry, blocks_of
+from claudekeeper.model.messages import Kind
 
 
 class Node(msgspec.Struct, gc=False):
@@ -35,6 +36,7 @@ class Node(msgspec.Struct, gc=False):
     calls: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     has_result: bool = False
+    kind: Kind | None = None
 
 
 def node_of(entry: Entry, offset: int, length: int, part: int) -> Node | None:
@@ -60,18 +62,17 @@ def node_of(entry: Entry, offset: int, length: int, part: int) -> Node | None:
         timestamp=entry.timestamp or "",
     )
     if assistant:
-        body = body_of(entry)
-        node.reply = body.id or None
-        if b'"tool_' in bytes(body.content):
+        node.reply = entry.message.id or None
+        if b'"tool_' in bytes(entry.message.content):
             node.calls, node.answers, _ = _ties(entry)
-    elif entry.type == "user" and b'"tool_result"' in bytes(entry.message):
+    elif entry.type == "user" and b'"tool_result"' in bytes(entry.message.content):
         node.source = entry.source_tool_assistant_uuid
         node.calls, node.answers, node.has_result = _ties(entry)
     return node
 
 
 def _ties(entry: Entry) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-    blocks = blocks_of(body_of(entry).content)
+    blocks = blocks_of(entry.message.content)
     calls = tuple(b.id for b in blocks if b.type == "tool_use" and b.id is not None)
     results = [block for block in blocks if block.type == "tool_result"]
     answers = tuple(block.tool_use_id for block in results if block.tool_use_id is not None)

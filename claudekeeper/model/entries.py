@@ -43,6 +43,28 @@ _PADDING = "\x00\ufeff \t\n"
 MOST_ATTEMPTS = 64
 
 
+class Usage(msgspec.Struct, gc=False):
+    """Token counts as the API gives them."""
+
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+
+class Body(msgspec.Struct, frozen=True, gc=False):
+    """The `message` of a user or assistant line."""
+
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    content: Raw = NOTHING
+    usage: Raw = NOTHING
+
+
+EMPTY = Body()
+
+
 class Entry(msgspec.Struct, rename="camel", gc=False):
     """The fields of a line that mean something to us; content stays undecoded."""
 
@@ -64,7 +86,7 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     source_tool_assistant_uuid: str | None = msgspec.field(
         default=None, name="sourceToolAssistantUUID"
     )
-    message: Raw = NOTHING
+    message: Body = EMPTY
     content: Raw = NOTHING
     attachment: Raw = NOTHING
     error: Raw = NOTHING
@@ -85,25 +107,6 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
         return self.type in CHAIN_TYPES and self.uuid is not None
 
 
-class Usage(msgspec.Struct, gc=False):
-    """Token counts as the API gives them."""
-
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    cache_read_input_tokens: int | None = 0
-    cache_creation_input_tokens: int | None = 0
-
-
-class Body(msgspec.Struct, gc=False):
-    """The `message` of a user or assistant line."""
-
-    id: str | None = None
-    role: str | None = None
-    model: str | None = None
-    content: Raw = NOTHING
-    usage: Raw = NOTHING
-
-
 class Block(msgspec.Struct, gc=False):
     """What ties content blocks together, and their text."""
 
@@ -114,7 +117,6 @@ class Block(msgspec.Struct, gc=False):
 
 
 _entry = msgspec.json.Decoder(Entry)
-_body = msgspec.json.Decoder(Body)
 _blocks = msgspec.json.Decoder(list[Block])
 _usage = msgspec.json.Decoder(Usage)
 _string = msgspec.json.Decoder(str)
@@ -140,41 +142,37 @@ def told_nothing(line: bytes) -> bool:
     return line[9 : line.find(b'"', 9, 41)] not in TOLD_BY_TYPE
 
 
+def parse_whole(line: bytes) -> Entry | None:
+    """The entry of an ordinary line; None for anything that `parse` has to look at closely."""
+    if b"\r" in line or not (line.isascii() or _is_utf8(line)):
+        return None
+    try:
+        return _entry.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def parse(line: bytes) -> tuple[list[Entry], int]:
     """The entries of one line, and how many pieces of it were not readable."""
-    if b"\r" not in line:
-        try:
-            return [_entry.decode(line)], 0
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            pass
-    return _salvage(line)
+    entry = parse_whole(line)
+    return ([entry], 0) if entry is not None else _salvage(line)
 
 
-def body_of(entry: Entry) -> Body:
-    """The decoded `message`; an empty one where it has another shape."""
+def _is_utf8(line: bytes) -> bool:
     try:
-        return _body.decode(entry.message)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        pass
-    loose = loads(entry.message)
-    if not isinstance(loose, dict):
-        return Body()
-    return Body(
-        id=_text(loose.get("id")),
-        role=_text(loose.get("role")),
-        model=_text(loose.get("model")),
-        content=dumps(loose["content"]) if "content" in loose else NOTHING,
-        usage=dumps(loose["usage"]) if "usage" in loose else NOTHING,
-    )
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def blocks_of(content: Raw) -> list[Block]:
     """The blocks of a content list; a plain string is one text block."""
     try:
-        if is_string(content):
+        if starts(content, b'"'):
             return [Block(type="text", text=_string.decode(content))]
         return _blocks.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError):
         pass
     loose = loads(content)
     if isinstance(loose, str):
@@ -195,16 +193,17 @@ def blocks_of(content: Raw) -> list[Block]:
 
 def usage_of(body: Body) -> Usage | None:
     """The token counts of a reply, if it has usable ones."""
-    if not bytes(body.usage).startswith(b"{"):
+    if not starts(body.usage, b"{"):
         return None
     try:
         return _usage.decode(body.usage)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except msgspec.MsgspecError:
         return None
 
 
-def is_string(content: Raw) -> bool:
-    return bytes(memoryview(content)[:1]) == b'"'
+def starts(raw: Raw, byte: bytes) -> bool:
+    """Whether this is what the JSON begins with: a string, a list or an object."""
+    return memoryview(raw)[:1] == byte
 
 
 def loads(raw: Raw | bytes) -> Any:
@@ -221,15 +220,6 @@ def dumps(value: object) -> Raw:
         return Raw(msgspec.json.encode(value))
     except (UnicodeEncodeError, msgspec.MsgspecError):
         return Raw(msgspec.json.encode(_clean(value)))
-
-
-def clean(raw: Raw) -> Raw:
-    """The same JSON, fit to be sent: bytes that are not UTF-8 replaced."""
-    try:
-        bytes(raw).decode()
-    except UnicodeDecodeError:
-        return dumps(loads(raw))
-    return raw
 
 
 def _clean(value: object) -> object:
@@ -301,8 +291,20 @@ def _entries_of(value: object, *, whole: bool) -> tuple[list[Entry], int]:
     for name, key in _RAWS:
         if value.get(key) is not None:
             setattr(entry, name, dumps(value[key]))
+    if isinstance(value.get("message"), dict):
+        entry.message = _body_of(value["message"])
     if not isinstance(value.get("teamName"), str | None):
         entry.team_name = str(value["teamName"] or "") or None
     cost = value.get("totalCostUSD")
     entry.total_cost_usd = float(cost) if isinstance(cost, int | float) else None
     return [entry], 0
+
+
+def _body_of(loose: dict[str, Any]) -> Body:
+    return Body(
+        id=_text(loose.get("id")),
+        role=_text(loose.get("role")),
+        model=_text(loose.get("model")),
+        content=dumps(loose["content"]) if "content" in loose else NOTHING,
+        usage=dumps(loose["usage"]) if "usage" in loose else NOTHING,
+    )

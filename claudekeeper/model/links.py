@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, blocks_of, body_of
-from claudekeeper.model.messages import Kind, identity_of, is_tool_result, kind_of, queued_prompt
+from claudekeeper.model.entries import Entry, blocks_of
+from claudekeeper.model.messages import Kind, identity_of, kind_of, queued_prompt
 from claudekeeper.model.prompts import is_command, is_local, prompt_of
 
 
@@ -16,8 +16,8 @@ class Link(msgspec.Struct, gc=False):
     parent: str | None
     offset: int
     length: int
-    # which of the entries on its line it is; nearly always the only one
-    part: int = 0
+    # which of the entries on its line it is, counted from the line's end; nearly always the only
+    part: int = -1
     kind: Kind | None = None
     # the reply that the line is a block of
     reply: str | None = None
@@ -42,21 +42,14 @@ def link_of(
     if entry.uuid is None and entry.type not in ("user", "assistant"):
         return None
     kind = kind_of(entry, nested=nested)
-    link = Link(
-        uuid=identity_of(entry),
-        parent=entry.parent_uuid or entry.logical_parent_uuid,
-        offset=offset,
-        length=length,
-        part=part,
-        kind=kind,
-        light=True,
-    )
+    uuid = entry.uuid or identity_of(entry)
+    parent = entry.parent_uuid or entry.logical_parent_uuid
+    if entry.type == "assistant":
+        return Link(uuid, parent, offset, length, part, kind, entry.message.id)
+    link = Link(uuid, parent, offset, length, part, kind, light=True)
     match entry.type:
-        case "assistant":
-            link.reply = body_of(entry).id
-            link.light = False
-        case "user" if kind in ("prompt", "command") and not is_tool_result(entry):
-            said = blocks_of(body_of(entry).content)
+        case "user" if kind in ("prompt", "command"):
+            said = blocks_of(entry.message.content)
             first = said[0].text or "" if said else ""
             link.words = prompt_of(said)
             link.light = kind == "command" and (not is_command(first) or is_local(first))

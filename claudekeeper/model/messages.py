@@ -11,14 +11,11 @@ from msgspec import Raw
 
 from claudekeeper.model.entries import (
     NOTHING,
-    Body,
     Entry,
     blocks_of,
-    body_of,
-    clean,
     dumps,
-    is_string,
     loads,
+    starts,
 )
 from claudekeeper.model.prompts import spoken_as
 
@@ -59,7 +56,7 @@ def identity_of(entry: Entry) -> str:
             (entry.session_id or "").encode("utf-8", "replace"),
             (entry.timestamp or "").encode("utf-8", "replace"),
             bytes(entry.content),
-            bytes(entry.message),
+            bytes(entry.message.content),
         )
     )
     return str(uuid.UUID(bytes=hashlib.blake2b(words, digest_size=16).digest(), version=5))
@@ -88,46 +85,53 @@ def kind_of(entry: Entry, *, nested: bool = False) -> Kind | None:
             return None
 
 
-def message_of(entry: Entry, session_id: str, kind: Kind) -> Message:
+def message_of(entry: Entry, session_id: str, kind: Kind, branch: str | None = None) -> Message:
     """The Message of a line that `kind_of` shows."""
-    message = Message(
-        uuid=identity_of(entry),
-        session_id=session_id,
-        role="system",
-        content=NOTHING,
-        timestamp=entry.timestamp,
-        kind=kind,
-        parent_uuid=entry.parent_uuid or entry.logical_parent_uuid,
-        agent_id=entry.agent_id,
-    )
+    body = entry.message
+    role: Role
     match entry.type:
-        case "user" | "assistant":
-            body = body_of(entry)
-            message.role = "user" if entry.type == "user" else "assistant"
-            message.content = _blocks(body.content)
-            message.message_id = body.id
-            message.model = body.model
-            message.usage = _usage(body)
+        case "assistant":
+            role, content = "assistant", _blocks(body.content)
+        case "user":
+            role, content = "user", _blocks(body.content)
         case "queue-operation":
-            message.role = "user" if kind == "prompt" else "system"
-            message.content = _blocks(entry.content)
+            role, content = "user", _blocks(entry.content)
         case "attachment":
-            message.role = "user" if kind == "prompt" else "system"
-            message.content = _attached(entry)
+            role = "user" if kind in ("prompt", "command") else "system"
+            content = _attached(entry)
         case _:
-            message.content = _said_by_the_system(entry)
-    return message
+            role, content = "system", _said_by_the_system(entry)
+    return Message(
+        entry.uuid or identity_of(entry),
+        session_id,
+        role,
+        content,
+        entry.timestamp,
+        kind,
+        body.id,
+        entry.parent_uuid or entry.logical_parent_uuid,
+        body.model,
+        body.usage if starts(body.usage, b"{") else None,
+        entry.agent_id,
+        None,
+        branch,
+    )
 
 
 def is_tool_result(entry: Entry) -> bool:
+    """Whether the line brings a tool's result back."""
+    content = entry.message.content
+    if entry.type != "user" or not starts(content, b"["):
+        return False
     # inside a JSON string the quotes would be escaped, so these bytes are a block's type
-    return entry.type == "user" and _TOOL_RESULT in bytes(entry.message)
+    head = bytes(memoryview(content)[:128])
+    return _TOOL_RESULT in head or _TOOL_RESULT in bytes(content)
 
 
 def _kind_of_user(entry: Entry) -> Kind:
     if is_tool_result(entry):
         return "toolResult"
-    return _kind_of_words(body_of(entry).content)
+    return _kind_of_words(entry.message.content)
 
 
 def _kind_of_words(content: Raw) -> Kind:
@@ -180,15 +184,10 @@ def queued_prompt(entry: Entry) -> Raw:
     return dumps(loose.get("prompt")) if isinstance(loose, dict) else NOTHING
 
 
-def _usage(body: Body) -> Raw | None:
-    return clean(body.usage) if bytes(body.usage).startswith(b"{") else None
-
-
 def _blocks(content: Raw) -> Raw:
-    content = clean(content)
-    if is_string(content):
+    if starts(content, b'"'):
         return Raw(b'[{"type":"text","text":' + bytes(content) + b"}]")
-    return content if bytes(memoryview(content)[:1]) == b"[" else Raw(b"[]")
+    return content if starts(content, b"[") else Raw(b"[]")
 
 
 def _attached(entry: Entry) -> Raw:
@@ -212,7 +211,7 @@ def _attached(entry: Entry) -> Raw:
 
 
 def _said_by_the_system(entry: Entry) -> Raw:
-    if is_string(entry.content):
+    if starts(entry.content, b'"'):
         return _blocks(entry.content)
     if entry.subtype == "api_error":
         error = loads(entry.error)

@@ -16,6 +16,7 @@ Spoken = Literal["prompt", "command", "notice", "interruption"]
 
 MOST_CHARACTERS = 500
 
+_NO_OUTPUT = "(no content)"
 _INTERRUPTED = "[Request interrupted by user"
 _COMMAND_NAME = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
@@ -40,7 +41,7 @@ def spoken_as(text: str) -> Spoken:
         return "interruption"
     if _NOTICE.match(text):
         return "notice"
-    if _OUTPUT.match(text) or is_command(text):
+    if _OUTPUT.match(text) or is_command(text) or text == _NO_OUTPUT:
         return "command"
     return "prompt"
 
@@ -62,7 +63,7 @@ def is_local(text: str) -> bool:
 def as_typed(text: str) -> str:
     """The text a person typed, without what Claude Code wrapped around it; may be empty."""
     if "<" not in text:
-        return "" if _CAVEAT.match(text) else text.strip()
+        return "" if _CAVEAT.match(text) or text == _NO_OUTPUT else text.strip()
     text = _WRAPPING.sub("", text).strip()
     if _OUTPUT.match(text) or _NOTICE.match(text) or _CAVEAT.match(text):
         return ""

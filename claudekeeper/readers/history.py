@@ -12,10 +12,10 @@ from typing import Literal, Protocol, TypeVar
 
 from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
-from claudekeeper.model.entries import parse, told_nothing
+from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
 from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
-from claudekeeper.model.links import link_of
-from claudekeeper.model.messages import Message, identity_of, kind_of, message_of
+from claudekeeper.model.links import Link, link_of
+from claudekeeper.model.messages import Kind, Message, identity_of, kind_of, message_of
 from claudekeeper.readers.lines import Changed, Places, backwards, forwards, opened
 
 View = Literal["full", "context"]
@@ -25,6 +25,8 @@ T = TypeVar("T")
 KEPT = 4
 MOST_KEPT_LINKS = 200_000
 ATTEMPTS = 3
+# bytes of decoded lines held while a page is being put together
+MOST_FRESH = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Place(Protocol):
     offset: int
     length: int
     part: int
+    kind: Kind | None
 
 
 @dataclass
@@ -52,7 +55,6 @@ class _Reading:
     version: tuple[int, int, int]
     size: int
     unrolling: Unrolling = field(default_factory=Unrolling)
-    lines: Iterator[tuple[int, bytes]] | None = None
     context: list[Node] | None = None
     position: int = 0
     lock: Lock = field(default_factory=Lock)
@@ -96,7 +98,7 @@ class History:
                 departures: list[Departure] = []
             else:
                 unrolling = reading.unrolling
-                _unroll(descriptor, reading, nested, lambda: False)
+                _unroll(descriptor, reading, nested)
                 shown = [i for i, link in enumerate(unrolling.links) if link.kind is not None]
                 shown.reverse()
                 chain = [unrolling.links[index] for index in shown]
@@ -115,7 +117,6 @@ class History:
                     reading = self._reading(path, nested, descriptor)
                     with reading.lock:
                         result = read(descriptor, reading)
-                        reading.lines = None
                 self._trim()
                 return result
             except Changed:
@@ -148,7 +149,29 @@ class History:
                 self._readings.popitem(last=False)
 
 
-def _unroll(descriptor: int, reading: _Reading, nested: bool, enough: Callable[[], bool]) -> None:
+class _Fresh:
+    """Entries that were just decoded, so that a page need not read its lines again."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._room = MOST_FRESH
+
+    def keep(self, link: Link, entry: Entry) -> None:
+        self._room -= link.length
+        if self._room > 0:
+            self._entries.setdefault(link.uuid, entry)
+
+    def get(self, uuid: str) -> Entry | None:
+        return self._entries.get(uuid)
+
+
+def _unroll(
+    descriptor: int,
+    reading: _Reading,
+    nested: bool,
+    enough: Callable[[], bool] | None = None,
+    fresh: _Fresh | None = None,
+) -> None:
     """Read on towards the start of the file until it is enough, or done."""
     unrolling = reading.unrolling
     if unrolling.complete:
@@ -157,12 +180,15 @@ def _unroll(descriptor: int, reading: _Reading, nested: bool, enough: Callable[[
         reading.position = offset
         if told_nothing(line):
             continue
-        entries, _ = parse(line)
-        for part in range(len(entries) - 1, -1, -1):
-            link = link_of(entries[part], offset, len(line), part, nested=nested)
+        entry = parse_whole(line)
+        entries = (entry,) if entry is not None else reversed(parse(line)[0])
+        for part, each in enumerate(entries, start=1):
+            link = link_of(each, offset, len(line), -part, nested=nested)
             if link is not None:
                 unrolling.add(link)
-        if enough():
+                if fresh is not None and link.kind is not None:
+                    fresh.keep(link, each)
+        if enough is not None and enough():
             return
     unrolling.finish()
 
@@ -176,19 +202,20 @@ def _full_page(
     nested: bool,
 ) -> Page:
     unrolling = reading.unrolling
+    fresh = _Fresh()
     if before is not None:
-        _unroll(descriptor, reading, nested, lambda: _is_placed(unrolling, before))
+        _unroll(descriptor, reading, nested, lambda: _is_placed(unrolling, before), fresh)
         if unrolling.index_of(before) is None:
             raise MessageNotFound
     page = _Window(unrolling, before, limit)
     if not page.filled():
-        _unroll(descriptor, reading, nested, page.filled)
+        _unroll(descriptor, reading, nested, page.filled, fresh)
         page.filled()
     shown = page.shown[:limit]
     shown.reverse()
     links = [unrolling.links[index] for index in shown]
     branches = [unrolling.branch_of(index) for index in shown]
-    messages = list(_messages(descriptor, session_id, links, branches, nested))
+    messages = list(_messages(descriptor, session_id, links, branches, nested, fresh))
     more = len(page.shown) > limit
     return Page(
         messages,
@@ -241,7 +268,7 @@ def _context(descriptor: int, reading: _Reading) -> list[Node]:
             if not line or told_nothing(line):
                 continue
             entries, _ = parse(line)
-            for part, entry in enumerate(entries):
+            for part, entry in enumerate(entries, start=-len(entries)):
                 node = node_of(entry, offset, len(line), part)
                 if node is not None:
                     nodes.append(node)
@@ -275,16 +302,26 @@ def _messages(
     places: Sequence[Place],
     branches: Sequence[str | None],
     nested: bool,
+    fresh: _Fresh | None = None,
 ) -> Iterator[Message]:
     lines = Places(descriptor)
     for place, branch in zip(places, branches, strict=True):
-        entries, _ = parse(lines.line(place.offset, place.length))
-        if place.part >= len(entries) or identity_of(entries[place.part]) != place.uuid:
-            raise Changed
-        entry = entries[place.part]
-        message = message_of(entry, session_id, kind_of(entry, nested=nested) or "notice")
-        message.branch = branch
-        yield message
+        entry = fresh.get(place.uuid) if fresh is not None else None
+        if entry is None:
+            entry = _entry_at(lines, place)
+        kind = place.kind or kind_of(entry, nested=nested) or "notice"
+        yield message_of(entry, session_id, kind, branch)
+
+
+def _entry_at(lines: Places, place: Place) -> Entry:
+    line = lines.line(place.offset, place.length)
+    entry = parse_whole(line)
+    if entry is None:
+        entries, _ = parse(line)
+        entry = entries[place.part] if -len(entries) <= place.part < 0 else None
+    if entry is None or (entry.uuid or identity_of(entry)) != place.uuid:
+        raise Changed
+    return entry
 
 
 def _closing(descriptor: int, messages: Iterator[Message]) -> Iterator[Message]:

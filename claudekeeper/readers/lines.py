@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SMALL = 32 * 1024
-LARGE = 1024 * 1024
+LARGE = 256 * 1024
 
 
 class Changed(Exception):
@@ -43,18 +43,23 @@ def backwards(descriptor: int, end: int) -> Iterator[tuple[int, bytes]]:
         position -= size
         chunk = min(chunk * 2, LARGE)
         block = _read(descriptor, size, position)
-        newline = block.find(b"\n")
+        newline = block.rfind(b"\n")
         if newline < 0:
             unfinished.append(block)
             continue
         unfinished.append(block[newline + 1 :])
-        rest = b"".join(reversed(unfinished))
-        unfinished = [block[:newline]]
-        start = position + newline + 1 + len(rest) + 1
-        for line in reversed(rest.split(b"\n")):
-            start -= len(line) + 1
-            if line:
-                yield start, line
+        last = b"".join(reversed(unfinished)) if len(unfinished) > 1 else unfinished[0]
+        if last:
+            yield position + newline + 1, last
+        # one line at a time, each freed before the next: that keeps to the processor's cache
+        stop = newline
+        newline = block.rfind(b"\n", 0, stop)
+        while newline >= 0:
+            if stop - newline > 1:
+                yield position + newline + 1, block[newline + 1 : stop]
+            stop = newline
+            newline = block.rfind(b"\n", 0, stop)
+        unfinished = [block[:stop]]
     first = b"".join(reversed(unfinished))
     if first:
         yield 0, first
@@ -66,21 +71,25 @@ def forwards(descriptor: int, start: int, end: int) -> Iterator[tuple[int, bytes
     at = position = start
     while position < end:
         block = _read(descriptor, min(LARGE, end - position), position)
+        newline = block.find(b"\n")
+        if newline < 0:
+            unfinished.append(block)
+            position += len(block)
+            continue
+        unfinished.append(block[:newline])
+        yield at, b"".join(unfinished) if len(unfinished) > 1 else unfinished[0], True
+        begin = newline + 1
+        newline = block.find(b"\n", begin)
+        while newline >= 0:
+            yield position + begin, block[begin:newline], True
+            begin = newline + 1
+            newline = block.find(b"\n", begin)
+        unfinished = [block[begin:]]
+        at = position + begin
         position += len(block)
-        lines = block.split(b"\n")
-        if len(lines) > 1:
-            unfinished.append(lines[0])
-            first = b"".join(unfinished)
-            unfinished = []
-            yield at, first, True
-            at += len(first) + 1
-            for line in lines[1:-1]:
-                yield at, line, True
-                at += len(line) + 1
-        if lines[-1]:
-            unfinished.append(lines[-1])
-    if unfinished:
-        yield at, b"".join(unfinished), False
+    last = b"".join(unfinished)
+    if last:
+        yield at, last, False
 
 
 class Places:
