@@ -43,6 +43,12 @@ _PADDING = "\x00\ufeff \t\n"
 MOST_ATTEMPTS = 64
 
 
+class CacheWrites(msgspec.Struct, gc=False):
+    """How long what was written to the cache is kept there: an hour costs more."""
+
+    ephemeral_1h_input_tokens: int | None = 0
+
+
 class Usage(msgspec.Struct, gc=False):
     """Token counts as the API gives them."""
 
@@ -50,6 +56,7 @@ class Usage(msgspec.Struct, gc=False):
     output_tokens: int | None = 0
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
+    cache_creation: CacheWrites | None = None
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -88,10 +88,10 @@ class History:
 
     def stream(
         self, path: Path, session_id: str, *, view: View = "full", nested: bool = False
-    ) -> tuple[Iterator[Message], list[Departure]]:
+    ) -> tuple[Generator[Message], list[Departure]]:
         """Every message, one after another; memory holds places, not messages."""
 
-        def read(descriptor: int, reading: _Reading) -> tuple[Iterator[Message], list[Departure]]:
+        def read(descriptor: int, reading: _Reading) -> tuple[Generator[Message], list[Departure]]:
             if view == "context":
                 chain: Sequence[Place] = _context(descriptor, reading)
                 branches: list[str | None] = [None] * len(chain)
@@ -324,7 +324,7 @@ def _entry_at(lines: Places, place: Place) -> Entry:
     return entry
 
 
-def _closing(descriptor: int, messages: Iterator[Message]) -> Iterator[Message]:
+def _closing(descriptor: int, messages: Iterator[Message]) -> Generator[Message]:
     try:
         yield from messages
     finally:

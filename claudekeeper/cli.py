@@ -1,0 +1,115 @@
+"""The command line: `claudekeeper serve`, `claudekeeper open`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from urllib import error as urlerror
+from urllib import request as urlrequest
+
+import msgspec
+
+import claudekeeper
+from claudekeeper.config import load_config
+from claudekeeper.model.errors import KeeperError
+from claudekeeper.readers.paths import keeper_home
+from claudekeeper.serving import ServeOptions, serve
+
+
+def parser() -> argparse.ArgumentParser:
+    root = argparse.ArgumentParser(
+        prog="claudekeeper", description="Keeps every Claude Code session within reach."
+    )
+    root.add_argument("--version", action="version", version=claudekeeper.__version__)
+    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    serving = commands.add_parser("serve", help="start the keeper and Clarvis, its page")
+    serving.add_argument("--host", help="listen on this address (127.0.0.1)")
+    serving.add_argument("--port", type=_port, help="port of the keeper (7433)")
+    serving.add_argument("--ui-port", type=_port, help="port of Clarvis (7434)")
+    serving.add_argument("--no-ui", action="store_true", help="only the keeper, without its page")
+    serving.add_argument(
+        "--demo",
+        action="store_true",
+        help="a temporary home with sample sessions and a scripted Claude: no account, no network",
+    )
+    serving.add_argument(
+        "--allow-remote",
+        action="store_true",
+        help="let --host be an address that other machines can reach",
+    )
+    serving.set_defaults(run=run_serve)
+
+    opening = commands.add_parser("open", help="print a link that lets one browser in, once")
+    opening.add_argument("--ui-port", type=_port, help="port of Clarvis (7434)")
+    opening.set_defaults(run=run_open)
+    return root
+
+
+def run_serve(options: argparse.Namespace) -> None:
+    asyncio.run(
+        serve(
+            ServeOptions(
+                host=options.host,
+                port=options.port,
+                ui_port=options.ui_port,
+                ui=not options.no_ui,
+                demo=options.demo,
+                allow_remote=options.allow_remote,
+            )
+        )
+    )
+
+
+def run_open(options: argparse.Namespace) -> None:
+    """Ask the running Clarvis for a login link; the token proves that this is its owner."""
+    config = load_config(keeper_home())
+    address = f"http://127.0.0.1:{options.ui_port or config.ui_port}"
+    ask = urlrequest.Request(  # noqa: S310 - a fixed http address
+        f"{address}/login/code",
+        method="POST",
+        data=b"{}",
+        headers={"Authorization": f"Bearer {config.token}", "Content-Type": "application/json"},
+    )
+    # a proxy of the environment has no business between this machine and itself
+    opener = urlrequest.build_opener(urlrequest.ProxyHandler({}))
+    try:
+        with opener.open(ask, timeout=10) as answer:
+            print(msgspec.json.decode(answer.read())["url"])
+    except urlerror.HTTPError as error:
+        raise KeeperError(
+            f"Clarvis at {address} refused ({error.code}). Does it run with {keeper_home()}?"
+        ) from error
+    except OSError as error:
+        raise KeeperError(
+            f"Nothing answers at {address}. Start it with: claudekeeper serve"
+        ) from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except KeeperError as error:
+        print(f"claudekeeper: {error.message}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # the reader of our output went away: nothing more to say, also at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 0 to 65535")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The messages of a session and of its subagents."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Generator, Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+from aiohttp import web
+
+from claudekeeper.edge.endpoints import Endpoint
+from claudekeeper.edge.keys import CATALOG, HISTORY, PREFERENCES
+from claudekeeper.edge.sessions import position_of, row_of
+from claudekeeper.edge.wire import (
+    Conversation,
+    HistoryQuery,
+    Nested,
+    NestedQuery,
+    NoQuery,
+    Session,
+    Subagents,
+    query_of,
+    reply,
+    session_of,
+)
+from claudekeeper.model.errors import (
+    MessageNotFound,
+    SessionNotFound,
+    SubagentNotFound,
+    TranscriptUnreadable,
+)
+from claudekeeper.model.messages import Message
+from claudekeeper.readers.discovery import Row
+from claudekeeper.readers.history import Page, View
+from claudekeeper.readers.lines import Changed
+from claudekeeper.readers.subagents import Subagent, list_subagents, read_subagent
+
+# messages encoded in one trip to a thread while a whole history is streamed
+STREAMED = 128
+
+
+async def conversation(request: web.Request) -> web.StreamResponse:
+    query = query_of(request, HistoryQuery)
+    row = await request.app[CATALOG].counted(await row_of(request))
+    session = session_of(row, request.app[PREFERENCES].name_of(row.found.id))
+    if query.limit == "all":
+        return await _stream(request, row, session, query.view)
+    page = await _page(request, row, query, query.limit)
+    return reply(
+        Conversation(
+            session, page.messages, page.before, page.branches, [], None, position_of(request.app)
+        )
+    )
+
+
+async def _page(request: web.Request, row: Row, query: HistoryQuery, limit: int) -> Page:
+    if row.fault is not None:
+        # the session says what is wrong; it has no messages to show
+        return Page([], None)
+    history = request.app[HISTORY]
+    with _unreadable():
+        return await asyncio.to_thread(
+            history.page,
+            Path(row.found.path),
+            row.found.id,
+            limit=limit,
+            before=query.before,
+            view=query.view,
+        )
+
+
+async def _stream(
+    request: web.Request, row: Row, session: Session, view: View
+) -> web.StreamResponse:
+    """The whole history, message by message, in bounded memory."""
+    messages: Generator[Message] = _nothing()
+    rest = Conversation(session, [], None, [], [], None, position_of(request.app))
+    if row.fault is None:
+        history = request.app[HISTORY]
+        with _unreadable():
+            messages, rest.branches = await asyncio.to_thread(
+                history.stream, Path(row.found.path), row.found.id, view=view
+            )
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
+    separator = before + b'"messages":['
+    try:
+        while chunk := await asyncio.to_thread(_encoded, messages):
+            await response.write(separator + chunk)
+            separator = b","
+    except (Changed, OSError) as error:
+        # the head is sent: only a broken connection can still say that the rest is missing
+        response.force_close()
+        raise ConnectionResetError("the transcript changed while it was sent") from error
+    finally:
+        await asyncio.to_thread(messages.close)
+    await response.write((b"]" if separator == b"," else separator + b"]") + after)
+    await response.write_eof()
+    return response
+
+
+def _nothing() -> Generator[Message]:
+    yield from ()
+
+
+def _encoded(messages: Iterator[Message]) -> bytes:
+    return msgspec.json.encode(list(islice(messages, STREAMED)))[1:-1]
+
+
+async def subagents(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    row = await row_of(request)
+    with _unreadable():
+        return reply(Subagents(await asyncio.to_thread(_subagents, row)))
+
+
+async def subagent(request: web.Request) -> web.Response:
+    query = query_of(request, NestedQuery)
+    row = await row_of(request)
+    agent_id = request.match_info["agent_id"]
+    with _unreadable():
+        known = await asyncio.to_thread(_subagents, row)
+        agent = next((each for each in known if each.agent_id == agent_id), None)
+        if agent is None:
+            raise SubagentNotFound
+        page = await asyncio.to_thread(
+            read_subagent,
+            request.app[HISTORY],
+            Path(row.found.path),
+            row.found.id,
+            agent_id,
+            limit=query.limit,
+            before=query.before,
+        )
+    for message in page.messages:
+        message.agent_id = agent_id
+        message.parent_tool_use_id = agent.tool_use_id
+    return reply(Nested(agent, page.messages, page.before, page.branches))
+
+
+def _subagents(row: Row) -> list[Subagent]:
+    inline = row.summary.sidechains or not row.summary.counted
+    return list_subagents(Path(row.found.path), row.found.id, inline=inline)
+
+
+@contextlib.contextmanager
+def _unreadable() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise SessionNotFound from error
+    except OSError as error:
+        raise TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.") from error
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/sessions/{id}",
+        conversation,
+        "A session and its messages, in pages from the end; limit=all streams the whole",
+        Conversation,
+        query=HistoryQuery,
+        failures=(SessionNotFound, MessageNotFound, TranscriptUnreadable),
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/subagents",
+        subagents,
+        "The subagents of a session",
+        Subagents,
+        failures=(SessionNotFound, TranscriptUnreadable),
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/subagents/{agent_id}",
+        subagent,
+        "A subagent's messages, in pages from the end",
+        Nested,
+        query=NestedQuery,
+        failures=(SessionNotFound, SubagentNotFound, MessageNotFound, TranscriptUnreadable),
+    ),
+]

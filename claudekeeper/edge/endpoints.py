@@ -1,0 +1,32 @@
+"""The table of all addresses: the router and /openapi.json are both made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp.typedefs import Handler
+
+from claudekeeper.edge.wire import NoQuery
+from claudekeeper.model.errors import InvalidRequest, KeeperError, Unauthorized
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One method of one address."""
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    answers: Any
+    status: int = 200
+    query: type = NoQuery
+    takes: Any = None
+    failures: tuple[type[KeeperError], ...] = ()
+    open: bool = False
+
+    @property
+    def possible_failures(self) -> tuple[type[KeeperError], ...]:
+        always = (InvalidRequest,) if self.open else (InvalidRequest, Unauthorized)
+        return (*always, *self.failures)

@@ -1,0 +1,211 @@
+"""The shapes of the wire contract, and how requests are read and answers written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from aiohttp import web
+from multidict import MultiMapping
+
+from claudekeeper.live.catalog import Progress
+from claudekeeper.model.branches import Departure
+from claudekeeper.model.errors import InvalidRequest, UnsupportedMedia
+from claudekeeper.model.messages import Message
+from claudekeeper.model.summary import Tokens
+from claudekeeper.readers.discovery import Fault, Row
+from claudekeeper.readers.subagents import Subagent
+from claudekeeper.readers.watch import Watching
+
+T = TypeVar("T")
+
+State = Literal["idle", "starting", "running", "waiting", "error"]
+Origin = Literal["gateway", "terminal"]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PageSize = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+
+
+class Session(msgspec.Struct, rename="camel", kw_only=True):
+    """A session. `messageCount`, `costUsd` and `tokens` are null until every line is read."""
+
+    id: str
+    workdir: str | None
+    project: str | None
+    name: str | None
+    title: str | None
+    first_prompt: str | None
+    last_prompt: str | None
+    message_count: int | None
+    created: str | None
+    modified: str
+    git_branch: str | None
+    size: int
+    model: str | None
+    state: State
+    origin: Origin | None
+    attention: int
+    cost_usd: float | None
+    tokens: Tokens | None
+    error: Fault | None
+    unreadable: int
+
+
+class Sessions(msgspec.Struct, rename="camel"):
+    """A page of the list; `cursor` leads to the next one, null at the end."""
+
+    sessions: list[Session]
+    cursor: str | None
+    position: str
+
+
+class Conversation(msgspec.Struct, rename="camel"):
+    """A page of a session; `before` leads to the page above it, null at the beginning."""
+
+    session: Session
+    messages: list[Message]
+    before: str | None
+    branches: list[Departure]
+    queue: list[msgspec.Raw]
+    partial: str | None
+    position: str
+
+
+class Subagents(msgspec.Struct, rename="camel"):
+    """The subagents of a session."""
+
+    subagents: list[Subagent]
+
+
+class Nested(msgspec.Struct, rename="camel"):
+    """A page of a subagent's conversation."""
+
+    subagent: Subagent
+    messages: list[Message]
+    before: str | None
+    branches: list[Departure]
+
+
+class Health(msgspec.Struct, rename="camel"):
+    """How the keeper is."""
+
+    status: Literal["ok", "degraded"]
+    version: str
+    cli: str
+    uptime: float
+    sessions: int
+    live: int
+    watching: Watching
+    scan: Progress
+
+
+class Failure(msgspec.Struct, rename="camel"):
+    """What every error looks like."""
+
+    error: Fault
+
+
+class ListQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    workdir: str | None = None
+    state: State | None = None
+    limit: PageSize = 100
+    cursor: str | None = None
+
+
+class HistoryQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    limit: PageSize | Literal["all"] = 200
+    before: str | None = None
+    view: Literal["full", "context"] = "full"
+
+
+class NestedQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    limit: PageSize = 200
+    before: str | None = None
+
+
+class NoQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """For addresses that take no parameters."""
+
+
+class Rename(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """`null` clears the name."""
+
+    name: Name | None
+
+
+def query_of(request: web.Request, type_: type[T]) -> T:
+    """The query parameters, typed; an unknown, repeated or wrong one is an error."""
+    return convert_query(request.query, type_)
+
+
+def convert_query(query: MultiMapping[str], type_: type[T]) -> T:
+    given: dict[str, Any] = {}
+    for name, value in query.items():
+        if name in given:
+            raise InvalidRequest(f"The parameter '{name}' is given twice.")
+        given[name] = int(value) if name == "limit" and _is_number(value) else value
+    try:
+        return msgspec.convert(given, type=type_)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"The query is not valid: {error}.") from error
+
+
+async def body_of(request: web.Request, type_: type[T]) -> T:
+    """The JSON body, typed; an unknown or wrong field is an error."""
+    if request.content_type != "application/json":
+        raise UnsupportedMedia
+    content = await request.read()
+    try:
+        return msgspec.json.decode(content, type=type_)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidRequest(f"The body is not valid: {error}.") from error
+
+
+def reply(value: object, status: int = 200) -> web.Response:
+    return web.Response(
+        body=msgspec.json.encode(value), status=status, content_type="application/json"
+    )
+
+
+def session_of(row: Row, name: str | None) -> Session:
+    """The list's row as clients see it."""
+    summary, found = row.summary, row.found
+    counted = summary.counted
+    return Session(
+        id=found.id,
+        workdir=summary.workdir,
+        project=project_of(summary.workdir),
+        name=name,
+        title=summary.title,
+        first_prompt=summary.first_prompt or summary.first_command,
+        last_prompt=summary.last_prompt or summary.first_prompt or summary.first_command,
+        message_count=summary.messages if counted else None,
+        created=summary.created,
+        modified=iso(found.mtime),
+        git_branch=summary.git_branch,
+        size=found.size,
+        model=summary.model,
+        state="error" if row.fault else "idle",
+        origin=None,
+        attention=0,
+        cost_usd=round(summary.cost, 6) if counted else None,
+        tokens=summary.tokens if counted else None,
+        error=row.fault,
+        unreadable=summary.unreadable,
+    )
+
+
+def project_of(workdir: str | None) -> str | None:
+    """The last part of the directory, on any system's paths."""
+    if not workdir:
+        return None
+    return workdir.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or workdir
+
+
+def iso(nanoseconds: int) -> str:
+    moment = datetime.fromtimestamp(nanoseconds / 1e9, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10

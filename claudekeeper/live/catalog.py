@@ -1,0 +1,205 @@
+"""Every session of the machine, kept current: the list that people see first.
+
+Rows live on the event loop and are replaced, never changed. Reading happens in threads, which
+only return what they found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.readers.cache import Cache
+from claudekeeper.readers.discovery import Row, look_again, newest, project_folders
+from claudekeeper.readers.sweep import Shelves, fold_all, folder_of, look_through, shelved
+from claudekeeper.readers.watch import Watcher
+
+# seconds between two looks at everything, when the system tells of changes and when it does not
+SWEEP = 60.0
+POLL = 2.0
+# how much one trip to a thread folds, so that progress shows and closing does not wait long
+BATCH_BYTES = 8 * 1024 * 1024
+BATCH_FILES = 64
+
+
+class Progress(msgspec.Struct, gc=False):
+    """How many sessions have been read to their end."""
+
+    done: int
+    total: int
+
+
+class Catalog:
+    """The sessions below one projects folder."""
+
+    def __init__(self, projects: Path, cache: Cache) -> None:
+        self.projects = projects
+        self.watcher = Watcher(projects)
+        self._cache = cache
+        self._tasks = Tasks()
+        self._ready = asyncio.Event()
+        self._uncounted = asyncio.Event()
+        self._sweeping = asyncio.Lock()
+        # by folder and path, as read; by id, newest first, as shown
+        self._shelves: Shelves = {}
+        self._rows: dict[str, Row] = {}
+        self._folders: dict[str, int] = {}
+
+    async def start(self) -> None:
+        """Begin; the first listing waits for the first sweep, nothing else does."""
+        self._tasks.start(self._keep_current(), name="catalog:sweep")
+        self._tasks.start(self._follow_changes(), name="catalog:watch")
+        self._tasks.start(self._count(), name="catalog:count")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+        await asyncio.to_thread(self._cache.close)
+
+    @property
+    def progress(self) -> Progress:
+        rows = self._rows.values()
+        return Progress(sum(row.summary.counted for row in rows), len(rows))
+
+    async def rows(self) -> list[Row]:
+        """Every session, newest first, as it stands on disk."""
+        await self._ready.wait()
+        await self._notice_new_files()
+        return list(self._rows.values())
+
+    async def refreshed(self, rows: Iterable[Row]) -> list[Row]:
+        """The same sessions with what changed in their files since; without those gone."""
+        before = list(rows)
+        seen = await asyncio.to_thread(lambda: [look_again(row.found) for row in before])
+        stale = [
+            row
+            for row, now in zip(before, seen, strict=True)
+            if now is None or not now.is_same_version(row.found)
+        ]
+        if stale:
+            await self._look_at({folder_of(row) for row in stale})
+        return [self._rows[row.found.id] for row in before if row.found.id in self._rows]
+
+    async def row(self, session_id: str) -> Row | None:
+        """One session, as it stands on disk."""
+        await self._ready.wait()
+        session_id = session_id.lower()
+        row = self._rows.get(session_id)
+        if row is None:
+            await self._notice_new_files()
+            row = self._rows.get(session_id)
+        if row is None:
+            return None
+        current = await self.refreshed([row])
+        return current[0] if current else None
+
+    async def counted(self, row: Row) -> Row:
+        """The session with every line read, where that takes no time; else as it is."""
+        if row.summary.counted or row.found.size > BATCH_BYTES:
+            return row
+        await self._fold([row])
+        return self._rows.get(row.found.id, row)
+
+    # ---- staying current ----
+
+    async def _keep_current(self) -> None:
+        cached = await asyncio.to_thread(self._cache.load)
+        self._shelves = shelved(cached.values())
+        while True:
+            await self._sweep()
+            self._ready.set()
+            told = self.watcher.state.mode == "watching"
+            await asyncio.sleep(SWEEP if told else POLL)
+
+    async def _follow_changes(self) -> None:
+        await self._ready.wait()
+        root = str(self.projects)
+        async for folders in self.watcher.changes():
+            if root in folders:
+                await self._sweep()
+            else:
+                await self._look_at(folders)
+
+    async def _notice_new_files(self) -> None:
+        """A folder's own time changes with every file that comes or goes."""
+        folders = await asyncio.to_thread(project_folders, self.projects)
+        changed = {path for path, time in folders.items() if self._folders.get(path) != time}
+        changed |= self._folders.keys() - folders.keys()
+        if changed:
+            await self._look_at(changed)
+
+    async def _sweep(self) -> None:
+        folders = await asyncio.to_thread(project_folders, self.projects)
+        await self._look_at(folders.keys() | self._shelves.keys())
+
+    async def _look_at(self, folders: Iterable[str]) -> None:
+        async with self._sweeping:
+            shelves = self._shelves
+            looked = await asyncio.to_thread(look_through, folders, shelves, self._cache)
+            for folder, found in looked.items():
+                if found.time is None:
+                    self._shelves.pop(folder, None)
+                    self._folders.pop(folder, None)
+                else:
+                    self._shelves[folder] = _merged(found.rows, self._shelves.get(folder, {}))
+                    self._folders[folder] = found.time
+            self._show()
+
+    def _show(self) -> None:
+        rows = newest(row for shelf in self._shelves.values() for row in shelf.values())
+        rows.sort(key=lambda row: (row.found.mtime, row.found.id), reverse=True)
+        self._rows = {row.found.id: row for row in rows}
+        if any(not row.summary.counted for row in rows):
+            self._uncounted.set()
+
+    # ---- reading every line ----
+
+    async def _count(self) -> None:
+        while True:
+            await self._uncounted.wait()
+            batch = self._next_batch()
+            if batch:
+                await self._fold(batch)
+            else:
+                self._uncounted.clear()
+
+    def _next_batch(self) -> list[Row]:
+        batch: list[Row] = []
+        size = 0
+        for row in self._rows.values():
+            if row.summary.counted or row.fault is not None:
+                continue
+            batch.append(row)
+            size += row.found.size
+            if size > BATCH_BYTES or len(batch) >= BATCH_FILES:
+                break
+        return batch
+
+    async def _fold(self, batch: list[Row]) -> None:
+        for old, new in await asyncio.to_thread(fold_all, batch, self._cache):
+            # a sweep may have seen a newer version meanwhile: it knows better
+            folder, path = folder_of(old), old.found.path
+            shelf = self._shelves.get(folder, {})
+            if shelf.get(path) is not old:
+                continue
+            # a look in another thread may hold the shelf: put up a new one
+            rest = {each: row for each, row in shelf.items() if each != path}
+            self._shelves[folder] = rest if new is None else {**rest, path: new}
+        self._show()
+
+
+def _merged(found: dict[str, Row], shelf: dict[str, Row]) -> dict[str, Row]:
+    """What a look found, with what was counted while it looked."""
+    for path, row in found.items():
+        mine = shelf.get(path)
+        if (
+            mine is not None
+            and mine.summary.counted
+            and not row.summary.counted
+            and mine.found.is_same_version(row.found)
+        ):
+            found[path] = mine
+    return found

@@ -1,0 +1,220 @@
+"""The conversations of subagents: nested transcripts, wherever a version of Claude Code put them.
+
+Up to 2.0.19 they stand as sidechain lines in the session's own file, then as `agent-<id>.jsonl`
+beside it, since 2.1.14 below `<session>/subagents/`, sometimes in a folder of a workflow's run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claudekeeper.model.entries import Entry, blocks_of, loads, parse, told_nothing
+from claudekeeper.model.errors import MessageNotFound, SubagentNotFound
+from claudekeeper.model.messages import Message, kind_of, message_of
+from claudekeeper.model.prompts import prompt_of
+from claudekeeper.readers.history import History, Page
+from claudekeeper.readers.lines import forwards, opened
+from claudekeeper.readers.paths import AGENT_ID
+
+PREFIX = "agent-"
+SUFFIX = ".jsonl"
+# what Claude Code runs for its own purposes
+INTERNAL = ("acompact-", "aprompt_suggestion-", "aside_question-")
+SPAWNING = frozenset({"Task", "Agent"})
+
+
+class Subagent(msgspec.Struct, rename="camel"):
+    """A subagent of a session and the call that started it."""
+
+    agent_id: str
+    tool_use_id: str | None = None
+    parent_agent_id: str | None = None
+    type: str | None = None
+    description: str | None = None
+    workflow: str | None = None
+    size: int | None = None
+
+
+def list_subagents(transcript: Path, session_id: str, *, inline: bool) -> list[Subagent]:
+    """All subagents of a session, in the order of their files. Blocks: call it in a thread."""
+    files = _files(transcript, session_id)
+    found = [_described(agent_id, path) for agent_id, path in files.items()]
+    if inline:
+        found += [Subagent(agent_id=root) for root in _inline(transcript)]
+    if any(agent.tool_use_id is None for agent in found):
+        _tie_to_calls(found, transcript)
+    return found
+
+
+def read_subagent(
+    history: History,
+    transcript: Path,
+    session_id: str,
+    agent_id: str,
+    *,
+    limit: int,
+    before: str | None,
+) -> Page:
+    """A page of a subagent's conversation. Blocks: call it in a thread."""
+    path = _files(transcript, session_id).get(agent_id)
+    if path is not None:
+        return history.page(path, session_id, limit=limit, before=before, nested=True)
+    entries = _inline(transcript).get(agent_id)
+    if entries is None:
+        raise SubagentNotFound
+    return _inline_page(entries, session_id, agent_id, limit, before)
+
+
+def _files(transcript: Path, session_id: str) -> dict[str, Path]:
+    """Transcripts of subagents by agent id."""
+    found: dict[str, Path] = {}
+    own = transcript.with_suffix("") / "subagents"
+    root = os.path.realpath(transcript.parent)
+    for folder, folders, names in os.walk(own):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(folder, name)
+            agent_id = _agent_id(name)
+            if agent_id and os.path.realpath(path).startswith(root + os.sep):
+                found.setdefault(agent_id, path)
+    try:
+        beside = sorted(name for name in os.listdir(transcript.parent) if _agent_id(name))
+    except OSError:
+        beside = []
+    for name in beside:
+        path = transcript.parent / name
+        if not path.is_symlink() and _session_of(path) == session_id:
+            found.setdefault(_agent_id(name) or name, path)
+    return found
+
+
+def _agent_id(name: str) -> str | None:
+    if not (name.startswith(PREFIX) and name.endswith(SUFFIX)):
+        return None
+    agent_id = name[len(PREFIX) : -len(SUFFIX)]
+    return None if agent_id.startswith(INTERNAL) or not AGENT_ID.fullmatch(agent_id) else agent_id
+
+
+def _session_of(path: Path) -> str | None:
+    """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
+    try:
+        with opened(path) as descriptor:
+            line = os.pread(descriptor, 64 * 1024, 0).split(b"\n", 1)[0]
+    except OSError:
+        return None
+    entries, _ = parse(line)
+    return entries[0].session_id if entries else None
+
+
+def _described(agent_id: str, path: Path) -> Subagent:
+    size: int | None = None
+    meta: Any = None
+    try:
+        size = path.stat().st_size
+        meta = loads(path.with_name(f"{path.name[: -len(SUFFIX)]}.meta.json").read_bytes())
+    except OSError:
+        # the sidecar is optional: without it the call is found in the transcript
+        pass
+    meta = meta if isinstance(meta, dict) else {}
+    parts = path.parts
+    return Subagent(
+        agent_id=agent_id,
+        tool_use_id=_text(meta.get("toolUseId")),
+        parent_agent_id=_text(meta.get("parentAgentId")),
+        type=_text(meta.get("agentType")),
+        description=_text(meta.get("description")),
+        workflow=parts[parts.index("workflows") + 1] if "workflows" in parts[:-2] else None,
+        size=size,
+    )
+
+
+def _inline(transcript: Path) -> dict[str, list[Entry]]:
+    """Sidechain lines of the session's own file, by the uuid of the line each run begins with."""
+    runs: dict[str, list[Entry]] = {}
+    run_of: dict[str, str] = {}
+    for entry in _entries(transcript):
+        if not entry.is_sidechain or entry.uuid is None:
+            continue
+        root = run_of.get(entry.parent_uuid or "", entry.uuid)
+        run_of[entry.uuid] = root
+        runs.setdefault(root, []).append(entry)
+    return runs
+
+
+def _inline_page(
+    entries: list[Entry], session_id: str, agent_id: str, limit: int, before: str | None
+) -> Page:
+    messages: list[Message] = []
+    for entry in entries:
+        kind = kind_of(entry, nested=True)
+        if kind is not None:
+            message = message_of(entry, session_id, kind)
+            message.agent_id = agent_id
+            messages.append(message)
+    end = len(messages)
+    if before is not None:
+        end = next((i for i, each in enumerate(messages) if each.uuid == before), -1)
+        if end < 0:
+            raise MessageNotFound
+    start = max(0, end - limit)
+    return Page(messages[start:end], messages[start].uuid if start > 0 else None)
+
+
+def _tie_to_calls(agents: list[Subagent], transcript: Path) -> None:
+    """Find the call of each agent whose own files do not name it.
+
+    The result of the call names the agent; older versions name it nowhere, but the agent's first
+    line repeats the call's prompt.
+    """
+    runs = {agent.agent_id: agent for agent in agents if agent.tool_use_id is None}
+    prompts: dict[str, Subagent] = {}
+    for root, entries in _inline(transcript).items():
+        if root in runs:
+            prompts[prompt_of(blocks_of(entries[0].message.content))] = runs[root]
+    for raw in _lines(transcript):
+        if b'"agentId"' in raw and b'"tool_result"' in raw:
+            line = loads(raw)
+            result = line.get("toolUseResult") if isinstance(line, dict) else None
+            agent = runs.get(result.get("agentId", "")) if isinstance(result, dict) else None
+            entries, _ = parse(raw)
+            if agent is not None and entries:
+                blocks = blocks_of(entries[0].message.content)
+                agent.tool_use_id = next((b.tool_use_id for b in blocks if b.tool_use_id), None)
+        elif prompts and b'"tool_use"' in raw:
+            for call in _calls(loads(raw)):
+                given = call.get("input")
+                prompt = given.get("prompt") if isinstance(given, dict) else None
+                agent = prompts.get(prompt.strip()) if isinstance(prompt, str) else None
+                if agent is not None and agent.tool_use_id is None and isinstance(given, dict):
+                    agent.tool_use_id = _text(call.get("id"))
+                    agent.description = _text(given.get("description"))
+                    agent.type = _text(given.get("subagent_type"))
+
+
+def _calls(line: Any) -> Iterator[dict[str, Any]]:
+    message = line.get("message") if isinstance(line, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict) and block.get("name") in SPAWNING:
+            yield block
+
+
+def _entries(transcript: Path) -> Iterator[Entry]:
+    for line in _lines(transcript):
+        yield from parse(line)[0]
+
+
+def _lines(transcript: Path) -> Iterator[bytes]:
+    with opened(transcript) as descriptor:
+        for _, line, _ in forwards(descriptor, 0, os.fstat(descriptor).st_size):
+            if line and not told_nothing(line):
+                yield line
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
