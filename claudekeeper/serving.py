@@ -53,6 +53,8 @@ class ServeOptions:
 async def serve(options: ServeOptions) -> None:
     """Run until SIGINT or SIGTERM."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    # it says at every start of a CLI which one it starts
+    logging.getLogger("claude_agent_sdk").setLevel(logging.WARNING)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -107,7 +109,7 @@ async def _keeper(config: Config, home: Path, host: str, port: int) -> AsyncIter
     try:
         with _address(host, port, "--port"):
             await web.TCPSite(runner, host, port).start()
-        yield f"http://{_in_url(host)}:{runner.addresses[0][1]}"
+        yield f"http://{_in_url(_reachable(host))}:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
 
@@ -164,6 +166,17 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _reachable(host: str) -> str:
+    """An address to go to on this machine: a wildcard is none."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host
+    if not address.is_unspecified:
+        return host
+    return "127.0.0.1" if address.version == 4 else "::1"
 
 
 def cli_version() -> str:

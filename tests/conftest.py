@@ -22,7 +22,9 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(autouse=True)
-def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def isolated(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """HOME and the state of Claude Code and of the keeper, all in a temporary folder."""
     home = tmp_path_factory.mktemp("home")
     (home / ".claude").mkdir()

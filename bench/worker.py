@@ -1,0 +1,154 @@
+"""One piece of work in a process of its own: `python -m bench.worker WORK …` prints what it took.
+
+Only what the work itself needs is imported, and before the clock starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+WINDOW = 64 * 1024
+
+
+def main() -> None:
+    name, *arguments = sys.argv[1:]
+    work = WORKS[name](*arguments)
+    # the kernel forgets the peak of the imports, so that only the work is seen
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _status("VmRSS")
+    start = perf_counter()
+    count = work()
+    seconds = perf_counter() - start
+    print(json.dumps({"seconds": seconds, "memory": _status("VmHWM") - before, "count": count}))
+
+
+def _status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    raise LookupError(field)
+
+
+def _paths(projects: str) -> list[str]:
+    return [str(path) for path in sorted(Path(projects).glob("*/????????-*.jsonl"))]
+
+
+# ---- the list ----
+
+
+def bare_read(projects: str) -> Callable[[], int]:
+    """Head and tail of every file, and nothing done with them."""
+    paths = _paths(projects)
+
+    def work() -> int:
+        for path in paths:
+            descriptor = os.open(path, os.O_RDONLY)
+            size = os.fstat(descriptor).st_size
+            os.pread(descriptor, WINDOW, 0)
+            if size > WINDOW:
+                os.pread(descriptor, WINDOW, size - WINDOW)
+            os.close(descriptor)
+        return len(paths)
+
+    return work
+
+
+def bare_stat(projects: str) -> Callable[[], int]:
+    paths = _paths(projects)
+
+    def work() -> int:
+        for path in paths:
+            os.stat(path)  # noqa: PTH116 - the bare call is what is measured
+        return len(paths)
+
+    return work
+
+
+def first_listing(projects: str) -> Callable[[], int]:
+    """What a server does that was never started before, until it can answer."""
+    return _listing(projects, Path(os.environ["XDG_CACHE_HOME"]) / f"{os.getpid()}.db")
+
+
+def listing_after_restart(projects: str, cache: str) -> Callable[[], int]:
+    """What a server does that finds its cache: load it, and verify every file."""
+    return _listing(projects, Path(cache))
+
+
+def _listing(projects: str, database: Path) -> Callable[[], int]:
+    from claudekeeper.readers.cache import Cache
+    from claudekeeper.readers.discovery import newest, project_folders
+    from claudekeeper.readers.sweep import look_through, shelved
+
+    def work() -> int:
+        cache = Cache(database)
+        shelves = shelved(cache.load().values())
+        folders = project_folders(Path(projects))
+        looked = look_through(folders.keys() | shelves.keys(), shelves, cache)
+        rows = newest(row for folder in looked.values() for row in folder.rows.values())
+        rows.sort(key=lambda row: (row.found.mtime, row.found.id), reverse=True)
+        cache.close()
+        return len(rows)
+
+    return work
+
+
+def sdk_listing() -> Callable[[], int]:
+    from claude_agent_sdk import list_sessions
+
+    return lambda: len(list_sessions())
+
+
+# ---- a conversation ----
+
+
+def last_page(path: str, session: str) -> Callable[[], int]:
+    from claudekeeper.readers.history import History
+
+    history = History()
+    return lambda: len(history.page(Path(path), session, limit=200).messages)
+
+
+def whole_history(path: str, session: str) -> Callable[[], int]:
+    """Every message of the file, encoded for the wire as it goes by."""
+    import msgspec
+
+    from claudekeeper.readers.history import History
+
+    history = History()
+
+    def work() -> int:
+        encode = msgspec.json.Encoder().encode
+        messages, _ = history.stream(Path(path), session)
+        count = 0
+        for message in messages:
+            encode(message)
+            count += 1
+        return count
+
+    return work
+
+
+def sdk_history(session: str) -> Callable[[], int]:
+    from claude_agent_sdk import get_session_messages
+
+    return lambda: len(get_session_messages(session))
+
+
+WORKS: dict[str, Callable[..., Callable[[], int]]] = {
+    "bare-read": bare_read,
+    "bare-stat": bare_stat,
+    "first-listing": first_listing,
+    "listing-after-restart": listing_after_restart,
+    "sdk-listing": sdk_listing,
+    "last-page": last_page,
+    "whole-history": whole_history,
+    "sdk-history": sdk_history,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The routes of the door: log in, log out, ask for a code; and the lock on everything else."""
+
+from __future__ import annotations
+
+import msgspec
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler, Middleware
+
+from .failures import BodyTooLarge, InvalidRequest, NotLoggedIn, json_response
+from .guard import own_authority, scheme
+from .login import COOKIE_LIFETIME, Login, login_link
+
+LARGEST_BODY = 4096
+
+
+class CodeGiven(msgspec.Struct, forbid_unknown_fields=True):
+    code: str
+
+
+class CodeMinted(msgspec.Struct):
+    code: str
+    url: str
+    expires: str
+
+
+async def small_body(request: web.Request) -> bytes:
+    """At most LARGEST_BODY: whoever sends it has not been let in yet."""
+    body = b""
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise BodyTooLarge
+    return body
+
+
+class Entry:
+    def __init__(self, login: Login, hosts: frozenset[str]) -> None:
+        self._login = login
+        self._hosts = hosts
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.post("/login", self.log_in),
+            web.post("/login/code", self.mint_code),
+            web.post("/logout", self.log_out),
+        ]
+
+    async def log_in(self, request: web.Request) -> web.Response:
+        try:
+            given = msgspec.json.decode(await small_body(request), type=CodeGiven)
+        except msgspec.MsgspecError as error:
+            raise InvalidRequest(f"The login could not be understood: {error}") from error
+        value = self._login.redeem(given.code)
+        response = json_response({"loggedIn": True})
+        response.set_cookie(
+            self._login.cookies.name,
+            value,
+            max_age=COOKIE_LIFETIME,
+            path="/",
+            httponly=True,
+            samesite="Strict",
+            secure=scheme(request) == "https",
+        )
+        return response
+
+    async def mint_code(self, request: web.Request) -> web.Response:
+        """For `claudekeeper open`, which holds the keeper's token and has no browser."""
+        code = self._login.mint_for(request.headers.get(hdrs.AUTHORIZATION, ""))
+        url = f"{scheme(request)}://{own_authority(request, self._hosts)}"
+        return json_response(CodeMinted(code.text, login_link(url, code), code.expires_at))
+
+    async def log_out(self, request: web.Request) -> web.Response:
+        cookies = self._login.cookies
+        cookies.end(request.cookies.get(cookies.name, ""))
+        response = json_response({"loggedIn": False})
+        response.del_cookie(
+            cookies.name,
+            path="/",
+            httponly=True,
+            samesite="Strict",
+            secure=scheme(request) == "https",
+        )
+        return response
+
+
+def locked(login: Login) -> Middleware:
+    """Nothing behind this is done, or even looked for, without a valid cookie."""
+
+    @web.middleware
+    async def lock(request: web.Request, handler: Handler) -> web.StreamResponse:
+        cookies = login.cookies
+        if not cookies.valid(request.cookies.get(cookies.name, "")):
+            raise NotLoggedIn
+        return await handler(request)
+
+    return lock

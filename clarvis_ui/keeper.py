@@ -1,0 +1,87 @@
+"""Clarvis's side of the wire: questions to the keeper, with the token the browser never sees."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TypeVar
+
+import aiohttp
+import msgspec
+from aiohttp import hdrs, web
+from yarl import URL
+
+from .failures import KeeperRefused, KeeperUnreachable
+from .settings import TokenSource
+
+# connecting is quick or hopeless; a long history may take its time between two chunks
+TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=60)
+
+Answer = TypeVar("Answer")
+
+
+class Keeper:
+    def __init__(self, url: str, token: TokenSource) -> None:
+        self._url = URL(url)
+        self._token = token
+        self._client: aiohttp.ClientSession | None = None
+
+    async def connected(self, _app: web.Application) -> AsyncIterator[None]:
+        """For `cleanup_ctx`: connections live as long as the application does.
+
+        No cookie jar, no proxy from the environment, no unpacking: what the keeper says is passed
+        on as it is, and nobody else is asked.
+        """
+        async with aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            timeout=TIMEOUT,
+        ) as self._client:
+            yield
+
+    async def ask(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        query: Mapping[str, str],
+        headers: Mapping[str, str],
+        body: AsyncIterator[bytes] | None = None,
+    ) -> aiohttp.ClientResponse:
+        """The keeper's answer, its body still to come; the caller closes it."""
+        assert self._client is not None, "asked before the application started"
+        try:
+            answer = await self._client.request(
+                method,
+                self._url.joinpath(*path),
+                params=query,
+                headers={**headers, hdrs.AUTHORIZATION: f"Bearer {self._token()}"},
+                data=body,
+                allow_redirects=False,
+            )
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise KeeperUnreachable from error
+        if answer.status in {401, 403}:
+            answer.close()
+            raise KeeperRefused
+        return answer
+
+    async def read(
+        self, path: tuple[str, ...], query: Mapping[str, str], shape: type[Answer]
+    ) -> Answer | Refusal:
+        """A whole answer in a known shape, or the keeper's own refusal, to be passed on."""
+        plain: dict[str, str] = {hdrs.ACCEPT_ENCODING: "identity"}
+        try:
+            async with await self.ask("GET", path, query, plain) as answer:
+                content = await answer.read()
+                if answer.status != 200:
+                    return Refusal(answer.status, content)
+                return msgspec.json.decode(content, type=shape)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise KeeperUnreachable from error
+        except msgspec.MsgspecError as error:
+            raise KeeperUnreachable("What answers at the keeper's address is no keeper.") from error
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    status: int
+    content: bytes

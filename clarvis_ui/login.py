@@ -1,0 +1,184 @@
+"""How a browser is let in: a one-time code becomes a signed cookie.
+
+Codes live in memory for ten minutes. Cookies are signed with a key made from the keeper's token:
+they survive a restart of this server, and a new token ends them all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import msgspec
+
+from .failures import TooManyAttempts, WrongCode, WrongToken
+from .settings import TokenSource
+
+CODE_LIFETIME = 600
+COOKIE_LIFETIME = 30 * 24 * 3600
+# no letter or digit that can be mistaken for another: people type it from a terminal to a phone
+CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+CODE_LENGTH = 12
+MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1", "-": None, " ": None})
+OPEN_CODES = 32
+FAILURES_ALLOWED = 10
+FAILURES_WINDOW = 60
+
+Clock = Callable[[], float]
+
+
+class Code(msgspec.Struct, frozen=True):
+    text: str
+    expires: float
+
+    @property
+    def expires_at(self) -> str:
+        return datetime.fromtimestamp(self.expires, UTC).isoformat().replace("+00:00", "Z")
+
+
+def fingerprint(code: str) -> bytes:
+    """A code as it is kept and compared: forgiving of spelling, of one length."""
+    return hashlib.sha256(raw(code.upper().translate(MISREAD))).digest()
+
+
+class Codes:
+    """One-time codes; each opens the door once."""
+
+    def __init__(self, clock: Clock = time.time) -> None:
+        self._clock = clock
+        self._open: dict[bytes, float] = {}
+
+    def mint(self) -> Code:
+        self._forget_expired()
+        while len(self._open) >= OPEN_CODES:
+            del self._open[next(iter(self._open))]
+        plain = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+        code = Code(
+            text="-".join(plain[at : at + 4] for at in range(0, CODE_LENGTH, 4)),
+            expires=self._clock() + CODE_LIFETIME,
+        )
+        self._open[fingerprint(plain)] = code.expires
+        return code
+
+    def redeem(self, text: str) -> None:
+        self._forget_expired()
+        given = fingerprint(text)
+        # look at every one, whether or not it was found: time must not tell
+        matching = [known for known in self._open if hmac.compare_digest(known, given)]
+        if not matching:
+            raise WrongCode
+        del self._open[matching[0]]
+
+    def _forget_expired(self) -> None:
+        now = self._clock()
+        self._open = {known: until for known, until in self._open.items() if until > now}
+
+
+class Failures:
+    """How many failed logins there may be in a minute, all callers together."""
+
+    def __init__(self, clock: Clock = time.time) -> None:
+        self._clock = clock
+        self._times: deque[float] = deque()
+
+    def check(self) -> None:
+        now = self._clock()
+        while self._times and self._times[0] <= now - FAILURES_WINDOW:
+            self._times.popleft()
+        if len(self._times) >= FAILURES_ALLOWED:
+            raise TooManyAttempts(retry_after=int(self._times[0] + FAILURES_WINDOW - now) + 1)
+
+    def count(self) -> None:
+        self._times.append(self._clock())
+
+
+class Cookies:
+    """`EXPIRES.NONCE.SIGNATURE`; nothing is stored but the ones that were logged out."""
+
+    def __init__(self, token: TokenSource, clock: Clock = time.time) -> None:
+        self._token = token
+        self._clock = clock
+        self._ended: dict[str, int] = {}
+
+    @property
+    def name(self) -> str:
+        """Cookies ignore ports: a name for each keeper lets two of them live on one machine."""
+        return f"clarvis_{self._sign('name')[:8]}"
+
+    def issue(self) -> str:
+        body = f"{int(self._clock()) + COOKIE_LIFETIME}.{secrets.token_urlsafe(16)}"
+        return f"{body}.{self._sign(body)}"
+
+    def valid(self, value: str) -> bool:
+        body, _, signature = value.rpartition(".")
+        if not same(self._sign(body), signature):
+            return False
+        return expiry(body) > self._clock() and body not in self._ended
+
+    def end(self, value: str) -> None:
+        """Refuse a cookie for as long as this server runs, in case somebody kept a copy."""
+        if not self.valid(value):
+            return
+        body = value.rpartition(".")[0]
+        now = self._clock()
+        self._ended = {old: until for old, until in self._ended.items() if until > now}
+        self._ended[body] = expiry(body)
+
+    def _sign(self, body: str) -> str:
+        key = hashlib.sha256(b"clarvis cookie\0" + raw(self._token())).digest()
+        return hmac.new(key, raw(body), hashlib.sha256).hexdigest()
+
+
+def expiry(body: str) -> int:
+    """Only for a body whose signature was found right."""
+    return int(body.partition(".")[0])
+
+
+def raw(text: str) -> bytes:
+    """The bytes of a header, whatever they were: a stranger's need not be UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def same(secret: str, given: str) -> bool:
+    """Compare without telling by the time how much was right."""
+    return hmac.compare_digest(raw(secret), raw(given))
+
+
+class Login:
+    """The door: what it takes to get a code, and a cookie for it."""
+
+    def __init__(self, token: TokenSource, clock: Clock = time.time) -> None:
+        self._token = token
+        self._failures = Failures(clock)
+        self.codes = Codes(clock)
+        self.cookies = Cookies(token, clock)
+
+    def mint_for(self, authorization: str) -> Code:
+        """A code for whoever holds the keeper's token; the right one is never turned away."""
+        scheme, _, given = authorization.partition(" ")
+        if not same(self._token(), given.strip()) or scheme.lower() != "bearer":
+            self._failures.check()
+            self._failures.count()
+            raise WrongToken
+        return self.codes.mint()
+
+    def redeem(self, code: str) -> str:
+        """A cookie for a code."""
+        self._failures.check()
+        try:
+            self.codes.redeem(code)
+        except WrongCode:
+            self._failures.count()
+            raise
+        return self.cookies.issue()
+
+
+def login_link(url: str, code: Code, session: str | None = None) -> str:
+    """The code travels in the fragment: no server and no log ever sees it."""
+    place = f"&session={session}" if session else ""
+    return f"{url}/#login={code.text}{place}"

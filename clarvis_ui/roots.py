@@ -1,0 +1,60 @@
+"""ALLOWED_ROOTS: which working directories this Clarvis may show.
+
+Paths are compared resolved and by component: /a/b allows /a/b/c, but neither /a/bc nor a link
+inside /a/b that leads out of it. A directory that no longer exists is resolved as far as it goes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+
+class RootsInvalid(ValueError):
+    """ALLOWED_ROOTS cannot be used as it is written; to guess could show too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """`None` is everywhere; the blocking calls belong into a thread."""
+
+    paths: tuple[Path, ...] | None = None
+
+    @classmethod
+    def parse(cls, setting: str | None) -> Self:
+        """Read CLARVIS_ALLOWED_ROOTS; unset allows all, set to nothing is a mistake."""
+        if setting is None:
+            return cls()
+        given = [Path(part).expanduser() for part in setting.split(os.pathsep) if part.strip()]
+        if not given:
+            raise RootsInvalid(
+                "CLARVIS_ALLOWED_ROOTS is set but names no directory; unset it to allow all"
+            )
+        for path in given:
+            if not path.is_absolute():
+                raise RootsInvalid(
+                    f"CLARVIS_ALLOWED_ROOTS must hold absolute paths, not {str(path)!r}"
+                )
+        return cls(tuple(path.resolve() for path in given))
+
+    @property
+    def everywhere(self) -> bool:
+        return self.paths is None
+
+    def allows(self, workdir: str | None) -> bool:
+        if self.paths is None:
+            return True
+        if workdir is None or not Path(workdir).is_absolute() or "\0" in workdir:
+            return False
+        try:
+            resolved = Path(workdir).resolve()
+        except (OSError, RuntimeError):  # a loop of links, a component that is too long
+            return False
+        return any(resolved.is_relative_to(root) for root in self.paths)
+
+    def allowed(self, workdirs: Iterable[str | None]) -> frozenset[str | None]:
+        """Those of `workdirs` that may be shown, each resolved once."""
+        return frozenset(workdir for workdir in set(workdirs) if self.allows(workdir))

@@ -1,0 +1,60 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../transport/api';
+import { type Failure, NOT_LOGGED_IN } from '../transport/outcome';
+
+/** Whether this browser is let in. `ajar` is before anybody has answered. */
+export type DoorState = 'ajar' | 'open' | 'shut';
+
+export interface Door {
+  readonly state: ReadonlySignal<DoorState>;
+  /** Why the last code did not open it. */
+  readonly failure: ReadonlySignal<Failure | null>;
+  readonly knocking: ReadonlySignal<boolean>;
+  /** With the code of a login link, or without one. */
+  arrive(code: string | null): Promise<void>;
+  enter(code: string): Promise<void>;
+  leave(): Promise<void>;
+  /** The server no longer knows us. */
+  shut(): void;
+}
+
+export function createDoor(api: Api): Door {
+  const state = signal<DoorState>('ajar');
+  const failure = signal<Failure | null>(null);
+  const knocking = signal(false);
+
+  async function enter(code: string): Promise<void> {
+    knocking.value = true;
+    const outcome = await api.logIn(code);
+    knocking.value = false;
+    failure.value = outcome.ok ? null : outcome.failure;
+    if (outcome.ok) state.value = 'open';
+  }
+
+  return {
+    state,
+    failure,
+    knocking,
+    enter,
+    async arrive(code) {
+      if (code !== null) {
+        await enter(code);
+        if (state.value === 'open') return;
+      }
+      // an old link is no reason to turn away who is in already
+      const known = await api.health();
+      const stranger = !known.ok && known.failure.code === NOT_LOGGED_IN;
+      state.value = stranger ? 'shut' : 'open';
+      if (!stranger) failure.value = null;
+    },
+    async leave() {
+      // where nobody answers, the cookie is still there: to look logged out would be a lie
+      const outcome = await api.logOut();
+      if (outcome.ok) state.value = 'shut';
+    },
+    shut() {
+      failure.value = null;
+      state.value = 'shut';
+    },
+  };
+}

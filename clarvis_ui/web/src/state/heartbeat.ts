@@ -1,0 +1,89 @@
+/** Does something every few seconds while the page is looked at, and less often while it fails. */
+export interface Heartbeat {
+  start(): void;
+  stop(): void;
+  /** Now rather than later: the user asked, or came back. */
+  now(): void;
+}
+
+/** What a heartbeat needs to know of the page. */
+export interface Attention {
+  isHidden(): boolean;
+  /** Calls when the page is looked at again, or the machine is back on a network. */
+  onReturn(listener: () => void): () => void;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 30_000;
+
+/** 1, 2, 4, … 30 seconds, a little apart so that many pages do not come all at once. */
+export function retryDelay(failures: number, random: number): number {
+  const base = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+  return Math.round(base * (0.8 + 0.4 * random));
+}
+
+/** `work` answers whether it succeeded; two of them never overlap. */
+export function createHeartbeat(
+  work: (signal: AbortSignal) => Promise<boolean>,
+  attention: Attention,
+  everyMs: number,
+): Heartbeat {
+  let life: AbortController | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let working = false;
+  let failures = 0;
+
+  async function beat(signal: AbortSignal): Promise<void> {
+    clearTimeout(timer);
+    if (working || signal.aborted) return;
+    working = true;
+    const succeeded = await work(signal);
+    working = false;
+    if (signal.aborted) {
+      // started again while the last work was still ending
+      if (life) void beat(life.signal);
+      return;
+    }
+    failures = succeeded ? 0 : failures + 1;
+    if (attention.isHidden()) return; // the return wakes it
+    const delay = succeeded ? everyMs : retryDelay(failures, Math.random());
+    timer = setTimeout(() => void beat(signal), delay);
+  }
+
+  function now(): void {
+    if (life) void beat(life.signal);
+  }
+
+  return {
+    start() {
+      if (life) return;
+      life = new AbortController();
+      life.signal.addEventListener('abort', attention.onReturn(now));
+      failures = 0;
+      now();
+    },
+    stop() {
+      clearTimeout(timer);
+      life?.abort();
+      life = null;
+    },
+    now,
+  };
+}
+
+export function attentionOf(document: Document, window: Window): Attention {
+  return {
+    isHidden: () => document.visibilityState === 'hidden',
+    onReturn(listener) {
+      const shown = () => {
+        if (document.visibilityState === 'visible') listener();
+      };
+      document.addEventListener('visibilitychange', shown);
+      window.addEventListener('online', listener);
+      return () => {
+        document.removeEventListener('visibilitychange', shown);
+        window.removeEventListener('online', listener);
+      };
+    },
+  };
+}

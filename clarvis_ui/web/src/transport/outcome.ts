@@ -1,0 +1,24 @@
+/** Errors are values: whoever asks the server gets one of these, never an exception. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+/** `code` is for programs, `sentence` for people. */
+export interface Failure {
+  code: string;
+  sentence: string;
+}
+
+/** Codes of our own, for what no server could tell us. */
+export const CLARVIS_UNREACHABLE = 'clarvis_unreachable';
+export const NOT_UNDERSTOOD = 'not_understood';
+export const CANCELLED = 'cancelled';
+
+/** The codes of the servers that the page acts on; all others it only shows. */
+export const NOT_LOGGED_IN = 'not_logged_in';
+
+export function success<T>(value: T): Outcome<T> {
+  return { ok: true, value };
+}
+
+export function failed<T>(code: string, sentence: string): Outcome<T> {
+  return { ok: false, failure: { code, sentence } };
+}

@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'preact/hooks';
+import { copyText } from './clipboard';
+import { Icon } from './Icon';
+
+type Shown = 'offer' | 'copied' | 'failed';
+
+const SHOWN_MS = 2000;
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [shown, setShown] = useState<Shown>('offer');
+
+  useEffect(() => {
+    if (shown === 'offer') return;
+    const timer = setTimeout(() => setShown('offer'), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+
+  return (
+    <button
+      type="button"
+      class="quiet copy"
+      aria-label={label}
+      onClick={async () => setShown((await copyText(text)) ? 'copied' : 'failed')}
+    >
+      <Icon name={shown === 'copied' ? 'check' : 'copy'} />
+      <span role="status">{words(shown)}</span>
+    </button>
+  );
+}
+
+function words(shown: Shown): string {
+  switch (shown) {
+    case 'offer':
+      return 'Copy';
+    case 'copied':
+      return 'Copied';
+    case 'failed':
+      return 'Select and copy it';
+    default:
+      return shown satisfies never;
+  }
+}

@@ -1,0 +1,34 @@
+/** Drawn by us on one grid of 16, strokes of 1.5. */
+const PATHS = {
+  back: 'M9.5 3.5 5 8l4.5 4.5',
+  branch:
+    'M5 5.5v5M11 6.5c0 2-6 1.5-6 4M5 2.75a1.4 1.4 0 1 1 0 2.8 1.4 1.4 0 0 1 0-2.8ZM5 10.5a1.4 1.4 0 1 1 0 2.8 1.4 1.4 0 0 1 0-2.8ZM11 3.75a1.4 1.4 0 1 1 0 2.8 1.4 1.4 0 0 1 0-2.8Z',
+  check: 'm3.5 8.5 3 3 6-7',
+  clear: 'm4.5 4.5 7 7M11.5 4.5l-7 7',
+  copy: 'M6 5.75h6.25v7.5H6zM10 5.5V2.75H3.75v7.5H6',
+  leave: 'M6.5 2.75h-3v10.5h3M10 5l3 3-3 3M13 8H6.5',
+  pencil: 'm3 13 .7-2.8 7-7 2.1 2.1-7 7zM9.3 4.6l2.1 2.1',
+  search: 'M7 2.75a4.25 4.25 0 1 1 0 8.5 4.25 4.25 0 0 1 0-8.5ZM10.25 10.25l3 3',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** An ornament: the words beside it, or the button's label, say what it means. */
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      class="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.5"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,108 @@
+import type { ComponentChildren } from 'preact';
+import { resumeCommand, statusOf } from '../state/described';
+import { count, fileSize, fullTime, money, roughly } from '../state/words';
+import type { Outcome } from '../transport/outcome';
+import type { Session } from '../transport/wire';
+import { CopyButton } from '../ui/CopyButton';
+import { StatusDot } from '../ui/StatusDot';
+import { Title } from './Title';
+import './details.css';
+
+export interface DetailsProps {
+  session: Session;
+  onRename(id: string, name: string | null): Promise<Outcome<Session>>;
+}
+
+/** What is known of the selected session, and how to go on with it. */
+export function Details({ session, onRename }: DetailsProps) {
+  const status = statusOf(session);
+  const command = resumeCommand(session);
+  return (
+    <article class="details">
+      <header>
+        <Title session={session} onRename={(name) => onRename(session.id, name)} />
+        <p class="details-status">
+          <StatusDot tone={status.tone} />
+          <b data-tone={status.tone}>{status.words}</b>
+          {session.project !== null && <bdi>{session.project}</bdi>}
+        </p>
+      </header>
+
+      <section aria-label="Go on in a terminal">
+        <h2>Go on in a terminal</h2>
+        <div class="command">
+          <code>
+            {command.map((part) => (
+              <span key={part}>{part}</span>
+            ))}
+          </code>
+          <CopyButton text={command.join('')} label="Copy the command" />
+        </div>
+      </section>
+
+      <Prompt heading="First prompt" text={session.firstPrompt} />
+      {session.lastPrompt !== session.firstPrompt && (
+        <Prompt heading="Last prompt" text={session.lastPrompt} />
+      )}
+
+      <Facts session={session} />
+    </article>
+  );
+}
+
+function Prompt({ heading, text }: { heading: string; text: string | null }) {
+  if (text === null) return null;
+  return (
+    <section aria-label={heading}>
+      <h2>{heading}</h2>
+      <p class="prompt" dir="auto">
+        {text}
+      </p>
+    </section>
+  );
+}
+
+function Facts({ session }: { session: Session }) {
+  const { tokens } = session;
+  return (
+    <section aria-label="Facts">
+      <dl class="facts">
+        <Fact name="Directory">
+          {session.workdir !== null && <code dir="ltr">{session.workdir}</code>}
+        </Fact>
+        <Fact name="Branch">
+          {session.gitBranch !== null && <code dir="ltr">{session.gitBranch}</code>}
+        </Fact>
+        <Fact name="Model">{session.model}</Fact>
+        <Fact name="Messages">
+          {session.messageCount !== null
+            ? count(session.messageCount)
+            : !session.error && 'counting…'}
+        </Fact>
+        <Fact name="Tokens">
+          {tokens &&
+            `${roughly(tokens.input)} in, ${roughly(tokens.output)} out, ` +
+              `${roughly(tokens.cacheRead)} read from cache, ${roughly(tokens.cacheWrite)} written to it`}
+        </Fact>
+        <Fact name="Cost">{session.costUsd !== null && money(session.costUsd)}</Fact>
+        <Fact name="Transcript">{session.size !== null && fileSize(session.size)}</Fact>
+        <Fact name="Created">{fullTime(session.created)}</Fact>
+        <Fact name="Last change">{fullTime(session.modified)}</Fact>
+        <Fact name="Id">
+          <code dir="ltr">{session.id}</code>
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+/** A line of what is known; what is not known has none. */
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  if (!children) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { Mark } from '../ui/Mark';
+import './nothing-selected.css';
+
+/** A session was asked for that is not in the list. */
+export function MissingSession() {
+  return (
+    <div class="nothing">
+      <Mark size={40} />
+      <h1>This session is not here</h1>
+      <p>It may have been deleted, or it lies outside the directories that Clarvis shows.</p>
+    </div>
+  );
+}
+
+export function NothingSelected() {
+  return (
+    <div class="nothing">
+      <Mark size={40} />
+      <h1>No session selected</h1>
+      <p class="nothing-keys">
+        <kbd>/</kbd> filters, <kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Enter</kbd> opens
+      </p>
+    </div>
+  );
+}

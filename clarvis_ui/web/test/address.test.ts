@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { parseAddress, sessionHref, withoutLogin } from '../src/state/address';
+
+test.each([
+  ['', null, null],
+  ['#', null, null],
+  ['#session=abc', 'abc', null],
+  ['#login=AAAA-BBBB', null, 'AAAA-BBBB'],
+  ['#login=AAAA&session=abc', 'abc', 'AAAA'],
+  ['#session=abc&login=AAAA', 'abc', 'AAAA'],
+  ['#session=', null, null],
+  ['#session=a%20b', 'a b', null],
+  ['#nonsense&&=', null, null],
+  ['#session=%', '%', null],
+])('%j', (fragment, session, login) => {
+  expect(parseAddress(fragment)).toEqual({ session, login });
+});
+
+test.each([
+  ['#login=AAAA', ''],
+  ['#login=AAAA&session=abc', '#session=abc'],
+  ['#session=abc&login=AAAA&find=x%20y', '#session=abc&find=x%20y'],
+  ['#session=abc', '#session=abc'],
+])('%j without its code', (fragment, rest) => {
+  expect(withoutLogin(fragment)).toBe(rest);
+});
+
+test('a session leads back to itself', () => {
+  expect(parseAddress(sessionHref('a/b&login=x')).session).toBe('a/b&login=x');
+  expect(parseAddress(sessionHref('a/b&login=x')).login).toBe(null);
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test, vi } from 'vitest';
+import { createApi } from '../src/transport/api';
+import { sample } from './samples';
+
+function answering(body: unknown, status = 200) {
+  const fetcher = vi.fn(
+    async (_path: RequestInfo | URL, _init?: RequestInit) =>
+      new Response(typeof body === 'string' ? body : JSON.stringify(body), { status }),
+  );
+  return { api: createApi(fetcher as typeof fetch), fetcher };
+}
+
+test('a page is asked for with its cursor', async () => {
+  const { api, fetcher } = answering({ sessions: [sample(1)], cursor: 'next' });
+  const outcome = await api.sessions('a&b');
+  expect(outcome).toMatchObject({ ok: true, value: { cursor: 'next' } });
+  expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions?limit=200&cursor=a%26b');
+});
+
+test('a rename says what it is', async () => {
+  const { api, fetcher } = answering(sample(1, { name: 'New' }));
+  await api.rename('a/b', null);
+  const [path, init] = fetcher.mock.calls[0] ?? [];
+  expect(path).toBe('/api/sessions/a%2Fb');
+  expect(init).toMatchObject({
+    method: 'PATCH',
+    body: '{"name":null}',
+    headers: { 'Content-Type': 'application/json' },
+  });
+});
+
+describe('failures are values', () => {
+  test('a refusal has the code and the sentence of the server', async () => {
+    const refusal = { error: { code: 'session_not_found', message: 'There is none.' } };
+    const outcome = await answering(refusal, 404).api.health();
+    expect(outcome).toEqual({
+      ok: false,
+      failure: { code: 'session_not_found', sentence: 'There is none.' },
+    });
+  });
+
+  test.each([
+    ['<html>', 200],
+    ['<html>', 502],
+    ['[]', 200],
+  ])('%j with status %d is not understood', async (body, status) => {
+    const outcome = await answering(body, status).api.sessions(null);
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'not_understood' } });
+  });
+
+  test('no answer at all', async () => {
+    const api = createApi(() => Promise.reject(new TypeError('Failed to fetch')));
+    expect(await api.logIn('x')).toMatchObject({
+      ok: false,
+      failure: { code: 'clarvis_unreachable' },
+    });
+  });
+
+  test('one that was no longer wanted', async () => {
+    const api = createApi(() => Promise.reject(new DOMException('', 'AbortError')));
+    const outcome = await api.health(AbortSignal.abort());
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'cancelled' } });
+  });
+});

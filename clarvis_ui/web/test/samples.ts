@@ -1,0 +1,26 @@
+import type { Session } from '../src/transport/wire';
+
+/** A session for tests: the higher its number, the newer it is. */
+export function sample(number: number, changes: Partial<Session> = {}): Session {
+  return {
+    id: `id-${String(number).padStart(4, '0')}`,
+    workdir: '/work/payments-api',
+    project: 'payments-api',
+    name: null,
+    title: `Title ${number}`,
+    firstPrompt: `first of ${number}`,
+    lastPrompt: `last of ${number}`,
+    messageCount: number,
+    created: '2025-10-01T08:00:00Z',
+    modified: new Date(Date.UTC(2025, 9, 1) + number * 60_000).toISOString(),
+    gitBranch: 'main',
+    size: 1000,
+    model: 'claude-opus-5-5',
+    state: 'idle',
+    origin: null,
+    costUsd: 0.42,
+    tokens: null,
+    error: null,
+    ...changes,
+  };
+}

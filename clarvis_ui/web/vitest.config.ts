@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // weekdays and dates are told in local time
+    env: { TZ: 'UTC' },
+  },
+});

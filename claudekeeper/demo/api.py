@@ -1,0 +1,197 @@
+"""The scripted Messages API: good enough for the real CLI, and only on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from aiohttp import web
+
+from claudekeeper.demo.request import ModelRequest, read_request
+from claudekeeper.demo.script import answer
+from claudekeeper.demo.steps import Fail, Reply
+from claudekeeper.demo.stream import (
+    Drop,
+    Event,
+    Pause,
+    Usage,
+    encoded,
+    error_body,
+    events,
+    message,
+    usage_of,
+)
+
+LARGEST_BODY = 512 * 1024 * 1024
+# many deltas share a write; the CLI still sees each as an event of its own
+WRITE_SIZE = 16 * 1024
+REMEMBERED_FAILURES = 1_000
+# people want to see text arrive, not to wait for the end of a long one
+PACED_DELTAS = 400
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A request that reached the API, for tests that ask what the model saw."""
+
+    path: str
+    session: str
+    raw: bytes
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return msgspec.json.decode(self.raw, type=dict[str, Any])
+
+    @property
+    def understood(self) -> ModelRequest:
+        return read_request(self.raw)
+
+
+class ScriptedApi:
+    """Answers `POST /v1/messages` by the script that the prompt is.
+
+    `pace` is how many seconds lie between two deltas, so that people see text arrive;
+    `keep` is how many requests `requests` remembers.
+    """
+
+    def __init__(self, *, pace: float = 0.0, keep: int = 100) -> None:
+        self.pace = pace
+        self.requests: deque[Seen] = deque(maxlen=keep)
+        self._failures: Counter[tuple[str, int, str]] = Counter()
+        self._runner: web.AppRunner | None = None
+
+    async def start(self, port: int = 0) -> str:
+        """Listen on a loopback port and return the address for `ANTHROPIC_BASE_URL`."""
+        app = web.Application(client_max_size=LARGEST_BODY)
+        app.router.add_post("/v1/messages", self._messages)
+        app.router.add_post("/v1/messages/count_tokens", self._count_tokens)
+        app.router.add_route("*", "/{path:.*}", self._unknown)
+        # cancellation: an interrupted reply must not go on sleeping to its end
+        self._runner = web.AppRunner(
+            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.5
+        )
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", port).start()
+        return self.url
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    @property
+    def url(self) -> str:
+        if self._runner is None:
+            raise RuntimeError("the scripted API is not running")
+        return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def _messages(self, http: web.Request) -> web.StreamResponse:
+        raw = await self._remember(http)
+        try:
+            request = read_request(raw)
+        except msgspec.DecodeError:
+            return failure(400)
+        reply = self._reply(request, http.headers.get("X-Claude-Code-Session-Id", ""))
+        if isinstance(reply[0], Fail) and isinstance(reply[0].how, int):
+            return failure(reply[0].how)
+        usage = usage_of(request, len(raw))
+        if request.body.stream:
+            return await self._stream(http, reply, request.body.model, usage)
+        # after a broken stream the CLI asks again without one, and must not get through so
+        broken = next((step for step in reply if isinstance(step, Fail)), None)
+        if broken is None:
+            return json(message(reply, request.body.model, usage))
+        return failure(529) if broken.how == "stream" else cut_off(http, web.Response())
+
+    def _reply(self, request: ModelRequest, session: str) -> Reply:
+        key = (session, len(request.body.messages), request.prompt)
+        reply = answer(request, self._failures[key])
+        if any(isinstance(step, Fail) for step in reply):
+            if len(self._failures) > REMEMBERED_FAILURES:
+                self._failures.clear()
+            self._failures[key] += 1
+        return reply
+
+    async def _stream(
+        self, http: web.Request, reply: Reply, model: str, usage: Usage
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        waiting = bytearray()
+        paced = 0
+        try:
+            await response.prepare(http)
+            for event in events(reply, model, usage):
+                pause = 0.0
+                if isinstance(event, dict):
+                    waiting += encoded(event)
+                    if self.pace and is_readable(event) and paced < PACED_DELTAS:
+                        paced += 1
+                        pause = self.pace
+                elif isinstance(event, Pause):
+                    pause = event.seconds
+                if pause or isinstance(event, Drop) or len(waiting) >= WRITE_SIZE:
+                    await response.write(bytes(waiting))
+                    waiting.clear()
+                    # a flood of deltas must not keep others from the loop
+                    await asyncio.sleep(pause)
+                if isinstance(event, Drop):
+                    return cut_off(http, response)
+            await response.write(bytes(waiting))
+            await response.write_eof()
+        except ConnectionError:
+            # the CLI hung up: its user interrupted the reply
+            return response
+        return response
+
+    async def _count_tokens(self, http: web.Request) -> web.Response:
+        raw = await self._remember(http)
+        try:
+            return json({"input_tokens": usage_of(read_request(raw), len(raw)).total_input})
+        except msgspec.DecodeError:
+            return failure(400)
+
+    async def _unknown(self, http: web.Request) -> web.Response:
+        await self._remember(http)
+        return failure(404)
+
+    async def _remember(self, http: web.Request) -> bytes:
+        raw = await http.read()
+        session = http.headers.get("X-Claude-Code-Session-Id", "")
+        self.requests.append(Seen(http.path, session, raw))
+        return raw
+
+
+def is_readable(event: Event) -> bool:
+    """Text and thinking; nobody reads the input of a tool as it comes."""
+    return event["type"] == "content_block_delta" and "partial_json" not in event["delta"]
+
+
+def json(body: Event, status: int = 200) -> web.Response:
+    return web.Response(
+        body=msgspec.json.encode(body), status=status, content_type="application/json"
+    )
+
+
+def failure(status: int) -> web.Response:
+    return json(error_body(status), status)
+
+
+def cut_off(http: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Lose the connection without a goodbye."""
+    if http.transport is not None:
+        http.transport.abort()
+    return response

@@ -1,0 +1,145 @@
+"""Which reply to play: a pure function of the request."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from claudekeeper.demo import sentences
+from claudekeeper.demo.request import ModelRequest
+from claudekeeper.demo.scenarios import SCENARIOS, scenario_for, scenario_named
+from claudekeeper.demo.steps import (
+    Call,
+    Fail,
+    Mark,
+    Reply,
+    Say,
+    Script,
+    Step,
+    Think,
+    Todo,
+    replies,
+    run,
+)
+from claudekeeper.demo.words import parse
+
+TASK_NUMBER = re.compile(r"Task #(\d+)")
+NAMED = re.compile(r"^\s*scenario:\s*(.+?)\s*$", re.IGNORECASE)
+LOOK_AROUND = ((run("ls", "List the project's files"),),)
+
+
+def answer(request: ModelRequest, attempt: int = 0) -> Reply:
+    """The reply to a request; `attempt` counts how often this very request failed before."""
+    if request.schema is not None:
+        return (Say(sentences.fitting(request.schema, request)),)
+    if request.wants_summary:
+        return (Say(sentences.summary(request)),)
+    if request.only_news:
+        return (Say(sentences.news(request.news)),)
+    latest = request.latest_outcomes
+    if any(outcome.denied for outcome in latest):
+        return (Say(sentences.closing([outcome for outcome in latest if outcome.denied])),)
+    script = with_task_tools(whole_script(request), request)
+    if request.replies >= len(script):
+        return (Say(f"{sentences.closing(latest)} {sentences.news(request.news)}".strip()),)
+    reply = recovered(script[request.replies], attempt)
+    reply = tuple(settled(step, request) for step in reply)
+    if request.replies == 0 and request.images:
+        reply = (Say(sentences.seen(request.images) + "\n\n"), *reply)
+    return reply if any(not isinstance(step, Think) for step in reply) else (*reply, Say("Done."))
+
+
+def whole_script(request: ModelRequest) -> Script:
+    """The prompt's script, and then those of what was typed while it was played."""
+    typed = [request.prompt, *request.interjections]
+    return replies([list(reply) for text in typed for reply in script_for(text, request)])
+
+
+def script_for(prompt: str, request: ModelRequest) -> Script:
+    """What a text asks to be played: a named job, steps, help, or else an echo."""
+    if prompt.strip().lower() in {"help", "help!", "?"}:
+        return ((Say(sentences.help_text(sorted(SCENARIOS))),),)
+    named = NAMED.match(prompt)
+    script = scenario_named(named[1]) if named else scenario_for(prompt) or parse(prompt)
+    if script:
+        return script
+    if named:
+        known = ", ".join(f"`{name}`" for name in sorted(SCENARIOS))
+        return ((Say(f"I know no scenario “{named[1]}”. I know {known}."),),)
+    if request.from_subagent:
+        return LOOK_AROUND
+    if request.images:
+        return ((Say("Type `help` to see what else I can do."),),)
+    return ((Say(sentences.echo(prompt)),),)
+
+
+def recovered(reply: Reply, attempt: int) -> Reply:
+    """The reply without the failures that are over by now."""
+    kept = tuple(
+        step
+        for step in reply
+        if not (isinstance(step, Fail) and step.times is not None and attempt >= step.times)
+    )
+    return kept or (Say(f"The API is back: attempt {attempt + 1} went through."),)
+
+
+def settled(step: Step, request: ModelRequest) -> Step:
+    """A step with what only the request knows: absolute paths, numbers of tasks."""
+    if not isinstance(step, Call):
+        return step
+    given = dict(step.input)
+    path = given.get("file_path")
+    if isinstance(path, str) and request.workdir:
+        given["file_path"] = str(PurePosixPath(request.workdir) / path)
+    task = given.get("taskId")
+    if isinstance(task, str) and task.startswith("@"):
+        created = [
+            found[1]
+            for outcome in request.outcomes
+            if outcome.tool == "TaskCreate" and (found := TASK_NUMBER.search(outcome.text))
+        ]
+        position = int(task[1:])
+        given["taskId"] = created[position] if position < len(created) else str(position + 1)
+    return Call(step.tool, given)
+
+
+def with_task_tools(script: Script, request: ModelRequest) -> Script:
+    """Task lists as calls of the tool that this CLI offers: `TodoWrite`, or `TaskCreate` and co."""
+    if not any(isinstance(step, Todo) for reply in script for step in reply):
+        return script
+    whole = request.offers("TodoWrite")
+    expanded: list[Reply] = []
+    created: dict[str, Mark] = {}
+    for reply in script:
+        updates: list[Step] = []
+        steps: list[Step] = []
+        for step in reply:
+            if not isinstance(step, Todo):
+                steps.append(step)
+            elif whole:
+                steps.append(written_list(step))
+            else:
+                steps += [created_task(text) for text, _ in step.items if text not in created]
+                created |= {text: "pending" for text, _ in step.items if text not in created}
+                order = list(created)
+                for text, mark in step.items:
+                    if created[text] != mark:
+                        created[text] = mark
+                        number = f"@{order.index(text)}"
+                        updates.append(Call("TaskUpdate", {"taskId": number, "status": mark}))
+        if any(isinstance(step, Call) for step in steps):
+            expanded.append(tuple(steps))
+            steps = []
+        # a task has no number before it was made, so updates come in a reply of their own
+        if updates or steps:
+            expanded.append((*steps, *updates))
+    return tuple(expanded)
+
+
+def written_list(step: Todo) -> Call:
+    items = [{"content": text, "status": mark, "activeForm": text} for text, mark in step.items]
+    return Call("TodoWrite", {"todos": items})
+
+
+def created_task(text: str) -> Call:
+    return Call("TaskCreate", {"subject": text, "description": text, "activeForm": text})

@@ -1,0 +1,194 @@
+"""What the scripted model says on its own: closing sentences, summaries, titles, help."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from claudekeeper.demo.request import ImageSource, ModelRequest, ToolOutcome
+from claudekeeper.demo.words import WORDS
+
+ANSWERS = re.compile(r'"([^"]*)"="([^"]*)"')
+HAND_BACK = "The report follows:"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def shortened(text: str, limit: int = 160) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def closing(outcomes: list[ToolOutcome]) -> str:
+    """How the work ended, for the person who asked for it."""
+    if not outcomes:
+        return "Done."
+    # once each: three task updates are no news three times
+    return " ".join(dict.fromkeys(sentence_about(outcome) for outcome in outcomes))
+
+
+def sentence_about(outcome: ToolOutcome) -> str:
+    if outcome.denied:
+        return f"All right, I leave that alone. You said: “{shortened(outcome.text)}”"
+    if outcome.failed:
+        return f"That failed: {shortened(unwrapped(outcome.text))}"
+    told = TELLERS.get(outcome.tool)
+    return told(outcome) if told else f"{outcome.tool} answered: {shortened(outcome.text)}"
+
+
+def about_a_command(outcome: ToolOutcome) -> str:
+    command = shortened(str(outcome.input.get("command", "")), 60)
+    if outcome.input.get("run_in_background"):
+        return f"`{command}` runs in the background now."
+    lines = [line for line in outcome.text.splitlines() if line.strip()]
+    if not lines or "completed with no output" in outcome.text:
+        return f"`{command}` ran without a word, so it worked."
+    if outcome.text.startswith("<persisted-output>"):
+        return f"`{command}` printed more than fits here; it was saved to a file."
+    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    return f"`{command}` printed “{shortened(lines[0], 80)}”{more}."
+
+
+def about_a_reading(outcome: ToolOutcome) -> str:
+    lines = [line.partition("\t")[2] for line in outcome.text.splitlines()]
+    first = next((line for line in lines if line.strip()), "")
+    begins = f"; it begins with “{shortened(first, 80)}”" if first else ""
+    size = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+    return f"I read {name_of(outcome)}, {size}{begins}."
+
+
+def about_an_answer(outcome: ToolOutcome) -> str:
+    answers = ANSWERS.findall(outcome.text)
+    if not answers:
+        return f"You answered: {shortened(outcome.text)}"
+    return " ".join(f"{question} You chose “{answer}”." for question, answer in answers)
+
+
+def about_an_agent(outcome: ToolOutcome) -> str:
+    if "Async agent launched" in outcome.text:
+        return "The agent works in the background; I will tell you when it reports."
+    # the CLI indents the report's own lines; what is not indented is its own book-keeping
+    lines = outcome.text.partition(HAND_BACK)[2].splitlines()
+    report = " ".join(line for line in lines if line.startswith("  "))
+    return f"The agent reports: {shortened(report or outcome.text, 300)}"
+
+
+def name_of(outcome: ToolOutcome) -> str:
+    return PurePath(str(outcome.input.get("file_path", "the file"))).name
+
+
+TELLERS: dict[str, Callable[[ToolOutcome], str]] = {
+    "Bash": about_a_command,
+    "Read": about_a_reading,
+    "Write": lambda outcome: f"I wrote {name_of(outcome)}.",
+    "Edit": lambda outcome: f"I changed {name_of(outcome)}.",
+    "AskUserQuestion": about_an_answer,
+    "ExitPlanMode": lambda _: "The plan is approved; I start with its first step.",
+    "Agent": about_an_agent,
+    "Task": about_an_agent,
+    "TodoWrite": lambda _: "The task list is up to date.",
+    "TaskCreate": lambda outcome: f"“{outcome.input.get('subject', '')}” is on the list.",
+    "TaskUpdate": lambda _: "The task list is up to date.",
+}
+
+
+def unwrapped(text: str) -> str:
+    return re.sub(r"</?tool_use_error>", "", text)
+
+
+def news(reports: list[tuple[str, str]]) -> str:
+    """Background tasks reported in."""
+    return " ".join(f"{summary}. {shortened(result, 300)}".strip() for summary, result in reports)
+
+
+def echo(prompt: str) -> str:
+    if not prompt:
+        return "I am here."
+    return (
+        f"You wrote: “{shortened(prompt)}” I am a scripted model, so I only play what I am told. "
+        "Type `help` to see what that can be."
+    )
+
+
+def help_text(scenarios: list[str]) -> str:
+    steps = "\n".join(f"- `{word.example}`: {word.meaning}" for word in WORDS.values())
+    jobs = "\n".join(f"- `scenario: {name}`" for name in scenarios)
+    return (
+        f"I play these:\n\n{steps}\n\n"
+        "Several lines are steps one after another. ` && ` between two steps, or `+` before a "
+        f"line, puts them into one reply.\n\nAnd whole jobs, by their names:\n\n{jobs}"
+    )
+
+
+def seen(images: list[ImageSource]) -> str:
+    """What the model saw: enough to prove that the bytes arrived."""
+    described = [description(image) for image in images]
+    if len(described) == 1:
+        return f"I see an image: {described[0]}."
+    return f"I see {len(described)} images: " + "; ".join(described) + "."
+
+
+def description(image: ImageSource) -> str:
+    try:
+        data = base64.b64decode(image.data, validate=True)
+    except (binascii.Error, ValueError):
+        return f"{image.media_type or 'something'} that I cannot decode"
+    kind = image.media_type.rpartition("/")[2].upper() or "image"
+    size = f"{len(data):,} bytes"
+    if data.startswith(PNG) and len(data) >= 24:
+        width = int.from_bytes(data[16:20], "big")
+        height = int.from_bytes(data[20:24], "big")
+        return f"{kind}, {width}×{height} pixels, {size}"
+    return f"{kind}, {size}"
+
+
+def summary(request: ModelRequest) -> str:
+    """A compaction's summary, in the form the CLI asks for."""
+    prompts = request.prompts
+    files = sorted(
+        {
+            str(block.input["file_path"])
+            for turn in request.body.messages
+            for block in turn.blocks
+            if block.type == "tool_use" and block.input.get("file_path")
+        }
+    )
+    asked = "\n".join(f"   - {shortened(prompt)}" for prompt in prompts) or "   - nothing yet"
+    touched = "\n".join(f"   - {path}" for path in files) or "   - none"
+    last = shortened(prompts[-1]) if prompts else "nothing yet"
+    return (
+        f"<analysis>\nThe conversation has {len(prompts)} requests and touches {len(files)} "
+        "files.\n</analysis>\n\n<summary>\n"
+        f"1. Primary Request and Intent:\n   {last}\n\n"
+        f"2. Files and Code Sections:\n{touched}\n\n"
+        "3. Errors and fixes:\n   - none that are still open\n\n"
+        f"4. All user messages:\n{asked}\n\n"
+        f"5. Current Work:\n   {last}\n</summary>"
+    )
+
+
+def fitting(schema: dict[str, Any], request: ModelRequest) -> str:
+    """JSON for a schema: what the CLI asks on its own (titles, names) are strings about a topic."""
+    session = re.search(r"<session>\s*(.*?)\s*</session>", request.prompt, re.DOTALL)
+    topic = title(session[1] if session else request.prompt)
+    properties: dict[str, dict[str, Any]] = schema.get("properties", {})
+    plain: dict[str, Any] = {"boolean": False, "number": 0, "integer": 0, "array": [], "object": {}}
+    values = {name: plain.get(str(kind.get("type")), topic) for name, kind in properties.items()}
+    if "name" in values:
+        values["name"] = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")
+    return msgspec.json.encode(values).decode()
+
+
+def title(text: str) -> str:
+    """A noun phrase of a few words, without the verb that asks."""
+    words = re.sub(r"[^\w\s'/.-]", " ", text.partition("\n")[0]).split()
+    verbs = {"fix", "add", "update", "upgrade", "please", "the", "a", "implement", "write", "make"}
+    while len(words) > 2 and words[0].lower() in verbs:
+        words.pop(0)
+    phrase = " ".join(words[:5]) or "Conversation"
+    return phrase[0].upper() + phrase[1:]

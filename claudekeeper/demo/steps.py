@@ -1,0 +1,139 @@
+"""The moves a scripted model can make, and the tool calls it makes most."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Mark: TypeAlias = Literal["pending", "in_progress", "completed"]
+
+
+class Say(msgspec.Struct, frozen=True):
+    """Text; `seconds` spreads it over time, `chunk` sends so many characters a delta."""
+
+    text: str
+    seconds: float = 0.0
+    chunk: int = 0
+
+
+class Think(msgspec.Struct, frozen=True):
+    text: str
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A tool call."""
+
+    tool: str
+    input: dict[str, Any]
+
+
+class Todo(msgspec.Struct, frozen=True):
+    """The whole task list as it stands now; which tool keeps it depends on what the CLI offers."""
+
+    items: tuple[tuple[str, Mark], ...]
+
+
+class Fail(msgspec.Struct, frozen=True):
+    """The API fails: with a status, or in mid-stream; `times` is how often before it recovers."""
+
+    how: int | Literal["drop", "stream"]
+    times: int | None = None
+
+
+Step: TypeAlias = Say | Think | Call | Todo | Fail
+Reply: TypeAlias = tuple[Step, ...]
+Script: TypeAlias = tuple[Reply, ...]
+
+
+def replies(groups: list[list[Step]]) -> Script:
+    """Steps one after another, as replies: a reply ends where a tool must run before it goes on."""
+    script: list[Reply] = []
+    current: list[Step] = []
+    for group in groups:
+        if any(isinstance(step, Call | Todo) for step in current):
+            script.append(tuple(current))
+            current = []
+        current += group
+    if current:
+        script.append(tuple(current))
+    return tuple(script)
+
+
+def play(*groups: Step | list[Step]) -> Script:
+    """A script written in Python; a list holds what belongs into one reply."""
+    return replies([list(group) if isinstance(group, list) else [group] for group in groups])
+
+
+def run(command: str, description: str = "") -> Call:
+    return Call("Bash", {"command": command, "description": description or f"Run {command[:40]}"})
+
+
+def run_in_background(command: str) -> Call:
+    call = run(command, f"Start {command[:40]}")
+    return Call("Bash", {**call.input, "run_in_background": True})
+
+
+def write(path: str, content: str) -> Call:
+    return Call("Write", {"file_path": path, "content": content})
+
+
+def edit(path: str, old: str, new: str) -> Call:
+    return Call("Edit", {"file_path": path, "old_string": old, "new_string": new})
+
+
+def read(path: str) -> Call:
+    return Call("Read", {"file_path": path})
+
+
+def ask(question: str, *options: str, header: str = "", many: bool = False) -> Call:
+    """A question to the person; an option reads `label` or `label - what it means`."""
+    choices = []
+    for option in options:
+        label, _, description = option.partition(" - ")
+        choices.append(
+            {"label": label.strip(), "description": description.strip() or label.strip()}
+        )
+    return Call(
+        "AskUserQuestion",
+        {
+            "questions": [
+                {
+                    "question": question,
+                    "header": header or "Choice",
+                    "multiSelect": many,
+                    "options": choices,
+                }
+            ]
+        },
+    )
+
+
+def plan(text: str) -> Call:
+    return Call("ExitPlanMode", {"plan": text})
+
+
+def agent(
+    prompt: str, description: str = "", kind: str = "general-purpose", *, background: bool = False
+) -> Call:
+    """A subagent; waits for it unless told, though this CLI's own choice is the background."""
+    return Call(
+        "Agent",
+        {
+            "description": description or " ".join(prompt.split()[:5]),
+            "prompt": prompt,
+            "subagent_type": kind,
+            "run_in_background": background,
+        },
+    )
+
+
+def todo(*items: str) -> Todo:
+    """A task list: `[x] done`, `[>] being done`, `to do`."""
+    return Todo(tuple(todo_item(item) for item in items))
+
+
+def todo_item(item: str) -> tuple[str, Mark]:
+    marks: dict[str, Mark] = {"[x]": "completed", "[>]": "in_progress", "[ ]": "pending"}
+    mark = marks.get(item[:3].lower())
+    return (item[3:].strip(), mark) if mark else (item.strip(), "pending")

@@ -1,0 +1,140 @@
+"""A conversation with the real CLI, for those who play the person: the samples and the tests."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # importing the SDK costs 40 MB, so it waits until somebody talks
+    from claude_agent_sdk import ClaudeSDKClient
+    from claude_agent_sdk.types import (
+        Message,
+        PermissionResultAllow,
+        PermissionResultDeny,
+        ToolPermissionContext,
+    )
+
+# the CLI's lines may hold whole files and images
+LONGEST_LINE = 256 * 1024 * 1024
+
+Refusal = Callable[[str, dict[str, Any]], str | None]
+
+
+class Person:
+    """Answers what the CLI asks: yes to everything, the first option, unless `refuses` objects.
+
+    `refuses(tool, input)` returns why not, or None. What was asked is kept in `asked`.
+    """
+
+    def __init__(self, refuses: Refusal | None = None) -> None:
+        self._refuses = refuses
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    async def decide(
+        self, tool: str, given: dict[str, Any], _context: ToolPermissionContext
+    ) -> PermissionResultAllow | PermissionResultDeny:
+        from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
+
+        self.asked.append((tool, given))
+        objection = self._refuses(tool, given) if self._refuses else None
+        if objection:
+            return PermissionResultDeny(message=objection)
+        if tool == "AskUserQuestion":
+            given = {**given, "answers": first_options(given)}
+        return PermissionResultAllow(updated_input=given)
+
+
+def first_options(given: dict[str, Any]) -> dict[str, str]:
+    return {
+        question["question"]: question["options"][0]["label"] for question in given["questions"]
+    }
+
+
+class Talk:
+    """One session in one CLI process."""
+
+    def __init__(self, client: ClaudeSDKClient) -> None:
+        self.client = client
+        self.session_id = ""
+
+    async def say(self, prompt: str) -> list[Message]:
+        """One turn, from the prompt to its result."""
+        await self.client.query(prompt)
+        return await self._answer()
+
+    async def add(self, prompt: str) -> None:
+        """Type something while a turn runs; the CLI decides when the model hears of it."""
+        await self.client.query(prompt)
+
+    async def show(self, image: bytes, prompt: str, media_type: str = "image/png") -> list[Message]:
+        """A turn with an image before the words."""
+        data = base64.b64encode(image).decode()
+        source = {"type": "base64", "media_type": media_type, "data": data}
+        content: list[dict[str, Any]] = [
+            {"type": "image", "source": source},
+            {"type": "text", "text": prompt},
+        ]
+        await self.client.query(one_message(content))
+        return await self._answer()
+
+    async def interrupted(self, prompt: str, after: int = 30) -> list[Message]:
+        """A turn that the person stops after so many deltas; needs `include_partial_messages`."""
+        from claude_agent_sdk import ResultMessage
+        from claude_agent_sdk.types import StreamEvent
+
+        await self.client.query(prompt)
+        messages: list[Message] = []
+        deltas = 0
+        async for message in self.client.receive_messages():
+            messages.append(message)
+            if isinstance(message, StreamEvent):
+                deltas += message.event.get("type") == "content_block_delta"
+                if deltas == after:
+                    deltas += 1
+                    await self.client.interrupt()
+            elif isinstance(message, ResultMessage):
+                self.session_id = message.session_id
+                break
+        return messages
+
+    async def _answer(self) -> list[Message]:
+        from claude_agent_sdk import ResultMessage
+
+        messages = [message async for message in self.client.receive_response()]
+        for message in messages:
+            if isinstance(message, ResultMessage):
+                self.session_id = message.session_id
+        return messages
+
+
+async def one_message(content: list[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+    yield {
+        "type": "user",
+        "message": {"role": "user", "content": content},
+        "parent_tool_use_id": None,
+    }
+
+
+@asynccontextmanager
+async def talking(
+    environment: Mapping[str, str],
+    workdir: Path,
+    *,
+    person: Person | None = None,
+    **options: Any,
+) -> AsyncIterator[Talk]:
+    """Start a CLI in `workdir`; `options` are those of `ClaudeAgentOptions`."""
+    from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
+
+    options.setdefault("max_buffer_size", LONGEST_LINE)
+    chosen = ClaudeAgentOptions(
+        cwd=workdir,
+        env=dict(environment),
+        can_use_tool=(person or Person()).decide,
+        **options,
+    )
+    async with ClaudeSDKClient(chosen) as client:
+        yield Talk(client)

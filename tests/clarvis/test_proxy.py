@@ -1,0 +1,143 @@
+"""What reaches the keeper, what comes back, and what happens when it does not answer."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import aiohttp
+import pytest
+from yarl import URL
+
+from clarvis_ui.proxy import LARGEST_BODY
+from tests.clarvis.conftest import Browser, MakeBrowser, error_code
+from tests.clarvis.fake_keeper import TOKEN, FakeKeeper, session
+
+FIRST = session(1)["id"]
+
+
+async def test_the_list_is_passed_on(browser: Browser, keeper: FakeKeeper) -> None:
+    answer = await browser.get("/api/sessions?limit=1&state=idle")
+    assert answer.status == 200
+    page = await answer.json()
+    assert [row["title"] for row in page["sessions"]] == ["Session number 2"]
+    assert page["cursor"] == "1"
+    assert dict(keeper.asked[-1].query) == {"limit": "1", "state": "idle"}
+
+
+async def test_the_keeper_gets_the_token_and_nothing_of_the_browser(
+    browser: Browser, keeper: FakeKeeper
+) -> None:
+    own = f"http://127.0.0.1:{browser.server.port}"
+    await browser.get(
+        "/api/health",
+        headers={"Origin": own, "Authorization": "Bearer mine", "X-Forwarded-For": "1.2.3.4"},
+    )
+    headers = keeper.asked[-1].headers
+    assert headers["Authorization"] == f"Bearer {TOKEN}"
+    assert not {"Cookie", "Origin", "X-Forwarded-For"} & set(headers)
+
+
+async def test_the_browser_gets_only_known_headers(browser: Browser) -> None:
+    answer = await browser.get("/api/health")
+    assert answer.headers["ETag"] == '"one"'
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert not {"X-Internal", "Server", "Set-Cookie"} & set(answer.headers)
+    assert TOKEN not in str(answer.headers) + await answer.text()
+
+
+async def test_a_refusal_of_the_keeper_is_passed_on(browser: Browser) -> None:
+    answer = await browser.get("/api/sessions?limit=many")
+    assert answer.status == 400
+    assert await error_code(answer) == "invalid_request"
+
+
+async def test_a_rename_reaches_the_keeper(browser: Browser, keeper: FakeKeeper) -> None:
+    answer = await browser.patch(f"/api/sessions/{FIRST}", json={"name": "Better"})
+    assert (await answer.json())["name"] == "Better"
+    assert json.loads(keeper.bodies[-1]) == {"name": "Better"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/secret"),
+        ("GET", "/openapi.json"),
+        ("GET", "/sessions/../secret"),
+        ("GET", "/sessions/..%2fsecret"),
+        ("GET", "/sessions/%2e%2e/secret"),
+        ("GET", "/sessions/%252e%252e"),
+        ("GET", "/sessions/a%00b"),
+        ("GET", "/sessions/-x"),
+        ("GET", "/sessions/$(touch c)"),
+        ("GET", f"/sessions/{FIRST}/secrets"),
+        ("GET", f"/sessions/{FIRST}/subagents/../../../secret"),
+        ("POST", "/send"),
+    ],
+)
+async def test_unknown_routes_never_reach_the_keeper(
+    browser: Browser, keeper: FakeKeeper, method: str, path: str
+) -> None:
+    json = None if method == "GET" else {}
+    answer = await browser.request(method, URL(f"/api{path}", encoded=True), json=json)
+    assert answer.status in {400, 404}
+    assert not keeper.asked
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+async def test_a_list_cannot_be_written(browser: Browser, keeper: FakeKeeper, method: str) -> None:
+    answer = await browser.request(method, "/api/sessions", json={})
+    assert answer.status == 405
+    assert await error_code(answer) == "method_not_allowed"
+    assert not keeper.asked
+
+
+async def test_an_answer_streams_and_a_broken_one_is_no_whole_one(
+    browser: Browser, keeper: FakeKeeper
+) -> None:
+    answer = await browser.get(f"/api/sessions/{FIRST}/subagents")
+    assert await answer.content.readany() == b'{"subagents": ['
+    keeper.break_off.set()
+    with pytest.raises(aiohttp.ClientPayloadError):
+        await answer.read()
+
+
+async def test_a_body_of_known_size_is_bounded(browser: Browser, keeper: FakeKeeper) -> None:
+    body = io.BytesIO(b"x" * (LARGEST_BODY + 1))
+    headers = {"Content-Type": "application/json"}
+    answer = await browser.patch(f"/api/sessions/{FIRST}", data=body, headers=headers)
+    assert answer.status == 413
+    assert not keeper.bodies
+
+
+async def test_a_body_of_unknown_size_is_bounded(browser: Browser, keeper: FakeKeeper) -> None:
+    async def endless() -> object:
+        for _ in range(1 + LARGEST_BODY // 65536):
+            yield b"x" * 65536
+
+    headers = {"Content-Type": "application/json"}
+    answer = await browser.patch(f"/api/sessions/{FIRST}", data=endless(), headers=headers)
+    assert answer.status == 413
+    assert await error_code(answer) == "body_too_large"
+    assert not keeper.bodies
+    assert (await browser.get("/api/health")).status == 200
+
+
+async def test_a_keeper_that_is_away_is_said_to_be(browser: Browser, keeper: FakeKeeper) -> None:
+    await keeper.stop()
+    answer = await browser.get("/api/sessions")
+    assert answer.status == 502
+    assert await error_code(answer) == "keeper_unreachable"
+    await keeper.start()
+    assert (await browser.get("/api/sessions")).status == 200
+
+
+async def test_a_keeper_with_another_token_is_said_to_refuse(
+    browser_of: MakeBrowser, keeper: FakeKeeper
+) -> None:
+    async with FakeKeeper().running() as other:
+        other.token = "of another keeper"
+        browser = await browser_of(url=other.url)
+        answer = await browser.get("/api/sessions")
+    assert answer.status == 502
+    assert await error_code(answer) == "keeper_refused"

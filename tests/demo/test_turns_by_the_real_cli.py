@@ -1,0 +1,68 @@
+"""What happens around a turn: plans, images, interruption, interjection, background work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claude_agent_sdk.types import Message
+
+from claudekeeper.demo.pictures import phone_screenshot
+from claudekeeper.demo.talk import Person, Talk
+from tests.real_cli import RealCli, Turn
+
+
+async def test_a_plan_is_approved_and_followed(real_cli: RealCli) -> None:
+    turn = await real_cli.run_turn("plan: look; leap\nrun: touch leapt", permission_mode="plan")
+    assert [call.name for call in turn.calls] == ["ExitPlanMode", "Bash"]
+    assert (real_cli.workdir() / "leapt").exists()
+
+
+async def test_the_model_says_what_it_sees(real_cli: RealCli) -> None:
+    async with real_cli.talk() as talk:
+        turn = Turn(await talk.show(phone_screenshot(), "What is wrong here?"))
+    assert turn.text.startswith("I see an image: PNG, 180×320 pixels")
+
+
+async def test_a_reply_can_be_interrupted_and_the_session_goes_on(real_cli: RealCli) -> None:
+    async with real_cli.talk(include_partial_messages=True) as talk:
+        stopped = Turn(await talk.interrupted("slow: 600", after=3))
+        after = Turn(await talk.say("say: Still here."))
+    assert stopped.result.subtype == "error_during_execution"
+    assert after.text == "Still here."
+
+
+async def test_words_typed_in_mid_turn_are_heard_in_it(real_cli: RealCli) -> None:
+    class Impatient(Person):
+        """Types something while the CLI waits for a permission."""
+
+        talk: Talk
+
+        async def decide(self, tool: str, given: dict[str, Any], context: Any) -> Any:
+            await self.talk.add("say: Heard.")
+            return await super().decide(tool, given, context)
+
+    person = Impatient()
+    async with real_cli.talk(person=person) as talk:
+        person.talk = talk
+        turn = Turn(await talk.say("run: touch one.txt"))
+    assert turn.text == "Heard."
+    lines = real_cli.transcript(talk.session_id)
+    kinds = [line["attachment"]["type"] for line in lines if line["type"] == "attachment"]
+    assert "queued_command" in kinds
+
+
+async def test_a_background_agent_reports_later(real_cli: RealCli) -> None:
+    messages: list[Message] = []
+    async with real_cli.talk() as talk:
+        await talk.add("agent later: run: echo far away")
+        async for message in talk.client.receive_messages():
+            messages.append(message)
+            if "far away" in Turn(messages).text:
+                break
+    assert "task_notification" in Turn(messages).subtypes()
+
+
+async def test_each_model_is_served_under_its_own_name(real_cli: RealCli) -> None:
+    turn = await real_cli.run_turn("say: hi", model="haiku")
+    (name,) = turn.result.model_usage or {}
+    assert "haiku" in name

@@ -1,0 +1,169 @@
+"""The list of sessions in a real browser: whole, quick to the hand, and alive."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from clarvis_ui.server import Clarvis
+from tests.clarvis.fake_keeper import FakeKeeper, session
+from tests.e2e.conftest import OpenPage, fill, look_again, row
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_every_session_is_listed_by_project_newest_first(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    web = {"workdir": "/work/web", "project": "web"}
+    fill(keeper, session(1), session(2, **web), session(3), session(4, **web))
+    page = await open_page()
+    await expect(page.get_by_role("status").first).to_have_text("4 sessions in 2 projects")
+    assert await page.locator("h2 > :first-child").all_text_contents() == ["web", "payments-api"]
+    assert await page.locator(".row-title").all_text_contents() == [
+        f"Session number {number}" for number in (4, 2, 3, 1)
+    ]
+
+
+async def test_a_row_says_what_there_is_to_know(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, session(1, state="waiting", messageCount=1843, size=1_240_000))
+    page = await open_page()
+    await expect(row(page, "Session number 1")).to_have_text(
+        r"Session number 1" + "1 Oct 2025" + "waiting for you" + "last words of 1"
+        "main" + "1,843 messages" + "1.2 MB" + "$0.42"
+    )
+
+
+async def test_a_broken_transcript_is_a_row_that_says_so(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    error = {"code": "transcript_unreadable", "message": "The transcript cannot be read."}
+    broken = {"state": "error", "error": error, "title": None, "messageCount": None}
+    fill(keeper, session(1, **broken, firstPrompt=None, lastPrompt=None), session(2))
+    page = await open_page()
+    await row(page, "The transcript cannot be read.").click()
+    await expect(page.get_by_role("heading", name="Untitled session")).to_be_visible()
+    await expect(row(page, "Session number 2")).to_be_visible()
+
+
+async def test_the_filter_follows_what_is_typed(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, session(1), session(2, gitBranch="fix/login"), session(3))
+    page = await open_page()
+    await expect(row(page, "Session number")).to_have_count(3)
+    await page.keyboard.press("/")
+    await page.keyboard.type("LOGIN number")
+    await expect(page.locator(".row-title")).to_have_text(["Session number 2"])
+    await page.keyboard.type(" nowhere")
+    await expect(page.get_by_text("Nothing matches")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(row(page, "Session number")).to_have_count(3)
+
+
+async def test_keys_lead_through_the_list(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, *(session(number) for number in range(300)))
+    page = await open_page()
+    await expect(page.get_by_role("status").first).to_have_text("300 sessions in 1 project")
+    await page.keyboard.press("/")
+    await page.keyboard.press("ArrowDown")
+    await expect(row(page, "Session number 299")).to_be_focused()
+    await page.keyboard.press("End")
+    await expect(row(page, "last words of 0main")).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Session number 1", exact=True)).to_be_visible()
+    await page.keyboard.press("Home")
+    await expect(row(page, "Session number 299")).to_be_focused()
+
+
+async def test_focus_survives_scrolling_away(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, *(session(number) for number in range(300)))
+    page = await open_page()
+    await expect(page.get_by_role("status").first).to_have_text("300 sessions in 1 project")
+    await page.keyboard.press("/")
+    await page.keyboard.press("ArrowDown")
+    await page.locator(".list").evaluate("list => list.scrollTo(0, 9000)")
+    await expect(row(page, "Session number 299")).to_have_count(0)
+    await page.keyboard.press("ArrowDown")
+    await expect(row(page, "Session number 298")).to_be_focused()
+
+
+async def test_the_address_marks_a_row_and_scrolls_to_it(
+    open_page: OpenPage, keeper: FakeKeeper, clarvis: Clarvis
+) -> None:
+    fill(keeper, *(session(number) for number in range(500)))
+    page = await open_page(clarvis.login_link(session(100)["id"]))
+    marked = page.locator("[aria-current=true]")
+    await expect(marked).to_contain_text("Session number 100")
+    await expect(marked).to_be_in_viewport()
+
+
+async def test_a_session_that_is_not_there_is_said_to_be(
+    open_page: OpenPage, keeper: FakeKeeper, clarvis: Clarvis
+) -> None:
+    fill(keeper, session(1))
+    page = await open_page(clarvis.login_link(session(99)["id"]))
+    await expect(page.get_by_text("This session is not here")).to_be_visible()
+
+
+async def test_thousands_of_rows_are_few_elements(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, *(session(number, workdir=f"/work/{number % 40}") for number in range(5000)))
+    page = await open_page()
+    await expect(page.get_by_role("status").first).to_have_text("5,000 sessions in 40 projects")
+    assert await page.locator(".row").count() < 40
+
+
+async def test_what_is_new_appears_and_the_view_stays(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    fill(keeper, *(session(number) for number in range(100)))
+    page = await open_page()
+    await expect(row(page, "Session number 99")).to_be_visible()
+    await page.locator(".list").evaluate("list => list.scrollTo(0, 3000)")
+    watched = row(page, "Session number 50")
+    before = await watched.bounding_box()
+    keeper.rows[session(200)["id"]] = session(200)
+    await look_again(page)
+    await expect(page.get_by_role("status").first).to_have_text("101 sessions in 1 project")
+    assert await watched.bounding_box() == before
+
+
+async def test_counting_shows_how_far_it_is(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, session(1, messageCount=None))
+    keeper.scan = {"done": 1200, "total": 5000}
+    page = await open_page()
+    await expect(page.get_by_text("counting… 1,200 of 5,000")).to_be_visible()
+    bar = page.get_by_role("progressbar")
+    await expect(bar).to_have_attribute("aria-valuenow", "1200")
+    keeper.scan = {"done": 5000, "total": 5000}
+    fill(keeper, session(1, messageCount=7))
+    await look_again(page)
+    await expect(bar).to_have_count(0)
+    await expect(row(page, "7 messages")).to_be_visible()
+
+
+async def test_a_keeper_that_goes_away_comes_back_by_itself(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    fill(keeper, session(1))
+    page = await open_page()
+    await expect(row(page, "Session number 1")).to_be_visible()
+    await keeper.stop()
+    banner = page.get_by_text("The keeper does not answer.")
+    await expect(banner).to_be_visible()
+    await expect(row(page, "Session number 1")).to_be_visible()
+    fill(keeper, session(1), session(2))
+    await keeper.start()
+    await expect(banner).to_have_count(0)
+    await expect(row(page, "Session number 2")).to_be_visible()
+
+
+async def test_a_keeper_that_was_never_there_is_waited_for(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    await keeper.stop()
+    page = await open_page()
+    await expect(page.get_by_text("Waiting for the keeper")).to_be_visible()
+    fill(keeper, session(1))
+    await keeper.start()
+    await page.get_by_role("button", name="Try now").click()
+    await expect(row(page, "Session number 1")).to_be_visible()

@@ -1,0 +1,73 @@
+"""One session in a real browser: named, gone on with, on a desk and on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from clarvis_ui.server import Clarvis
+from tests.clarvis.fake_keeper import FakeKeeper, session
+from tests.e2e.conftest import PHONE, OpenPage, fill, row
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_a_session_is_renamed_in_place(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, session(1))
+    page = await open_page()
+    await row(page, "Session number 1").click()
+    await page.get_by_role("button", name="Rename").click()
+    field = page.get_by_label("Name of this session")
+    await expect(field).to_be_focused()
+    await field.fill("A better name")
+    await field.press("Enter")
+    await expect(page.get_by_role("heading", name="A better name")).to_be_visible()
+    await expect(row(page, "A better name")).to_be_visible()
+    await expect(page.get_by_role("button", name="Rename")).to_be_focused()
+    await page.get_by_role("button", name="Rename").click()
+    await page.get_by_role("button", name="Use its own title").click()
+    await expect(page.get_by_role("heading", name="Session number 1")).to_be_visible()
+    assert keeper.rows[session(1)["id"]]["name"] is None
+
+
+async def test_the_command_to_go_on_can_be_copied(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, session(1, workdir="/work/it's here"))
+    page = await open_page(permissions=["clipboard-read", "clipboard-write"])
+    await row(page, "Session number 1").click()
+    await page.get_by_role("button", name="Copy the command").click()
+    await expect(page.get_by_text("Copied")).to_be_visible()
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"cd '/work/it'\\''s here' && claude --resume {session(1)['id']}"
+
+
+async def test_on_a_phone_one_goes_in_and_back(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    fill(keeper, *(session(number) for number in range(60)))
+    page = await open_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    await expect(row(page, "Session number 59")).to_be_visible()
+    await page.locator(".list").evaluate("list => list.scrollTo(0, 1500)")
+    target = row(page, "Session number 35")
+    before = await target.bounding_box()
+    await target.tap()
+    await expect(page.get_by_role("heading", name="Session number 35")).to_be_visible()
+    await expect(target).not_to_be_visible()
+    await page.get_by_role("link", name="Sessions", exact=True).tap()
+    await expect(target).to_be_visible()
+    assert await target.bounding_box() == before
+    assert await page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+async def test_motion_stops_for_who_wants_none(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    page = await open_page(reduced_motion="reduce")
+    await expect(page.get_by_text("No sessions yet")).to_be_visible()
+    button = page.get_by_role("button", name="Log out")
+    assert await button.evaluate("b => getComputedStyle(b).transitionDuration") in {"0s", "0s, 0s"}
+
+
+async def test_the_page_is_small(open_page: OpenPage, clarvis: Clarvis) -> None:
+    page = await open_page()
+    await expect(page.get_by_text("No sessions yet")).to_be_visible()
+    sizes = await page.evaluate(
+        "performance.getEntries().filter(e => 'encodedBodySize' in e)"
+        ".map(e => e.encodedBodySize).reduce((a, b) => a + b)"
+    )
+    assert 1_000 < sizes < 40_000

@@ -1,0 +1,57 @@
+"""A keeper in the test's own home, and a client that has its token."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
+
+from claudekeeper.config import Config
+from claudekeeper.edge.app import Places, create_app
+from tests.writing import projects_folder
+
+TOKEN = "a-token-that-is-long-enough"
+
+Api = TestClient[Any, Any]
+StartKeeper = Callable[[], Awaitable[Api]]
+
+
+@pytest.fixture
+async def start_keeper(isolated: Path) -> AsyncIterator[StartKeeper]:
+    """Starts a keeper on the home of the test; a second call is a restart beside it."""
+    clients: list[Api] = []
+
+    async def start() -> Api:
+        places = Places(projects_folder(), isolated / "state.json", isolated / "cache.db")
+        app = create_app(Config(token=TOKEN, allowed_hosts=("box.tail.net",)), places, "2.1.0")
+        client = TestClient(TestServer(app), headers={"Authorization": f"Bearer {TOKEN}"})
+        await client.start_server()
+        clients.append(client)
+        return client
+
+    yield start
+    for client in clients:
+        await client.close()
+
+
+@pytest.fixture
+async def keeper(start_keeper: StartKeeper) -> Api:
+    return await start_keeper()
+
+
+async def get(client: Api, path: str, status: int = 200) -> Any:
+    async with client.get(path) as response:
+        assert response.status == status, await response.text()
+        assert response.content_type == "application/json"
+        return await response.json()
+
+
+async def error_code(client: Api, method: str, path: str | URL, status: int, **request: Any) -> str:
+    async with client.request(method, path, **request) as response:
+        body = await response.text()
+        assert response.status == status, body
+        return str((await response.json())["error"]["code"])

@@ -1,0 +1,101 @@
+"""Names survive, whatever happens to the file they stand in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.features.preferences import Preferences
+from claudekeeper.files import write_whole
+from claudekeeper.model.errors import StateUnwritable
+
+
+def loaded(path: Path) -> Preferences:
+    preferences = Preferences(path)
+    preferences.load()
+    return preferences
+
+
+async def test_a_name_is_there_after_a_restart(tmp_path: Path) -> None:
+    await loaded(tmp_path / "state.json").rename("s1", "Hats")
+    assert loaded(tmp_path / "state.json").name_of("s1") == "Hats"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"names": 3}', b"\xff\x00"])
+def test_a_corrupt_file_is_kept_aside_and_begun_anew(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(content)
+    assert loaded(path).name_of("s1") is None
+    (aside,) = tmp_path.glob("state.json.corrupt-*")
+    assert aside.read_bytes() == content
+
+
+async def test_fields_of_a_newer_version_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text('{"names": {"s0": "Old"}, "theme": {"dark": true}}')
+    await loaded(path).rename("s1", "Hats")
+    assert json.loads(path.read_text()) == {
+        "names": {"s0": "Old", "s1": "Hats"},
+        "theme": {"dark": True},
+    }
+
+
+async def test_a_full_disk_keeps_the_old_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preferences = loaded(tmp_path / "state.json")
+    await preferences.rename("s1", "Hats")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        with pytest.raises(StateUnwritable, match="No space left"):
+            await preferences.rename("s1", "Caps")
+    assert preferences.name_of("s1") == "Hats"
+    assert loaded(tmp_path / "state.json").name_of("s1") == "Hats"
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_what_is_written_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        write_whole(tmp_path / "new" / "state.json", b"{}")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "new" / "state.json").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from claudekeeper.files import write_whole
+path = Path(sys.argv[1])
+print("ready", flush=True)
+number = 0
+while True:
+    write_whole(path, b'{"names":{"s":"' + b"x" * (number % 5000) + b'"}}')
+    number += 1
+"""
+
+
+def test_a_writer_that_is_killed_leaves_the_old_or_the_new(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    write_whole(path, b'{"names":{"s":"first"}}')
+    for _ in range(20):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        with writer.stdout:
+            writer.stdout.readline()
+            writer.kill()
+        writer.wait()
+        assert "s" in json.loads(path.read_text())["names"]

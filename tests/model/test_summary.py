@@ -1,0 +1,156 @@
+"""What the list says about a session, folded line by line."""
+
+from __future__ import annotations
+
+import pytest
+
+from claudekeeper.model.entries import Usage, parse
+from claudekeeper.model.prices import cost_of
+from claudekeeper.model.summary import Fold, Summary, identity
+from tests.writing import Transcript
+
+
+def folded(transcript: Transcript) -> Summary:
+    fold = Fold()
+    for line in transcript.lines:
+        for entry in parse(line)[0]:
+            fold.add(entry)
+    return fold.finish(0, b"")[0]
+
+
+def test_titles_come_in_claude_codes_order() -> None:
+    transcript = Transcript()
+    transcript.prompt("first words")
+    leaf = transcript.reply()
+    assert folded(transcript).title == "first words"
+    transcript.prompt("last words")
+    assert folded(transcript).title == "last words"
+    transcript.line(type="summary", summary="By summary", leafUuid=leaf)
+    assert folded(transcript).title == "By summary"
+    transcript.line(type="ai-title", aiTitle="By Claude")
+    assert folded(transcript).title == "By Claude"
+    transcript.line(type="custom-title", customTitle="By hand")
+    transcript.prompt("more")
+    transcript.line(type="ai-title", aiTitle="By Claude again")
+    assert folded(transcript).title == "By hand"
+
+
+def test_a_summary_of_another_session_titles_nothing() -> None:
+    transcript = Transcript()
+    transcript.line(type="summary", summary="Somebody else's", leafUuid="elsewhere")
+    transcript.prompt("mine")
+    assert folded(transcript).title == "mine"
+
+
+def test_a_summary_at_the_head_can_title_a_leaf_further_down() -> None:
+    transcript = Transcript()
+    leaf = "00000000-0000-4000-8000-00000000aaaa"
+    transcript.line(type="summary", summary="Mine", leafUuid=leaf)
+    transcript.prompt("words", uuid=leaf)
+    assert folded(transcript).title == "Mine"
+
+
+def test_the_first_directory_names_the_session_and_the_last_branch_counts() -> None:
+    transcript = Transcript(workdir="/work/one")
+    transcript.prompt("a")
+    transcript.workdir = "/work/two"
+    transcript.line(parentUuid=None, type="user", uuid="x", gitBranch="feature", cwd="/work/two")
+    summary = folded(transcript)
+    assert summary.workdir == "/work/one"
+    assert summary.git_branch == "feature"
+
+
+def test_messages_are_counted_once_and_hidden_lines_not_at_all() -> None:
+    transcript = Transcript()
+    first = transcript.prompt("one")
+    transcript.prompt("one, again", uuid=first, parent=None)
+    transcript.reply()
+    transcript.prompt("meta", isMeta=True)
+    transcript.prompt("side", isSidechain=True)
+    transcript.chain("system", subtype="turn_duration")
+    assert folded(transcript).messages == 2
+
+
+def test_a_reply_of_several_lines_is_paid_once_by_its_last_line() -> None:
+    transcript = Transcript()
+    early, late = (
+        {"input_tokens": 10, "output_tokens": 1},
+        {"input_tokens": 10, "output_tokens": 90},
+    )
+    transcript.reply(message_id="m1", usage=early)
+    transcript.reply(message_id="m1", usage=late)
+    transcript.reply(message_id="m2", usage=late)
+    tokens = folded(transcript).tokens
+    assert tokens is not None
+    assert (tokens.input, tokens.output) == (20, 180)
+
+
+def test_a_replayed_reply_is_not_paid_again() -> None:
+    transcript = Transcript()
+    for number in range(40):
+        transcript.reply(message_id=f"m{number}")
+    once = folded(transcript)
+    for number in range(40):
+        transcript.reply(message_id=f"m{number}")
+    again = folded(transcript)
+    assert again.tokens == once.tokens
+    assert again.spent == pytest.approx(once.spent)
+
+
+@pytest.mark.parametrize(
+    ("model", "dollars"),
+    [
+        ("claude-opus-4-5-20251101", 0.045),
+        ("claude-sonnet-4-5-20250929", 0.027),
+        ("claude-haiku-4-5-20251001", 0.009),
+        ("claude-3-5-haiku-20241022", 0.0072),
+        ("claude-opus-5-5", 0.030),
+        ("claude-sonnet-5", 0.018),
+        ("claude-fable-5", 0.09),
+        ("claude-opus-4-20250514", 0.135),
+        ("a-model-of-tomorrow", 0.0),
+    ],
+)
+def test_prices_are_those_that_claude_code_reckons_with(model: str, dollars: float) -> None:
+    usage = Usage(1000, 500, 30_000, 2000)
+    assert cost_of(model, usage) == pytest.approx(dollars)
+
+
+def test_what_claude_code_reported_counts_if_it_is_more() -> None:
+    transcript = Transcript()
+    transcript.reply()
+    transcript.line(type="cost-state", totalCostUSD=7.5)
+    assert folded(transcript).cost == 7.5
+
+
+def test_local_commands_are_prompts_only_where_nothing_else_was_said() -> None:
+    transcript = Transcript()
+    transcript.prompt("<command-name>/clear</command-name>")
+    assert folded(transcript).title == "/clear"
+    transcript.prompt("real words")
+    summary = folded(transcript)
+    assert (summary.first_prompt, summary.last_prompt) == ("real words", "real words")
+
+
+def test_folding_in_pieces_gives_the_same_summary() -> None:
+    transcript = Transcript()
+    leaf = transcript.prompt("one")
+    transcript.reply(message_id="m1", usage={"output_tokens": 1})
+    transcript.line(type="summary", summary="S", leafUuid=leaf)
+    transcript.reply(message_id="m1", usage={"output_tokens": 50})
+    transcript.prompt("one", uuid=leaf, parent=None)
+    transcript.reply(message_id="m2")
+    whole = folded(transcript)
+    for cut in range(len(transcript.lines)):
+        fold = Fold()
+        for line in transcript.lines[:cut]:
+            fold.add(parse(line)[0][0])
+        fold = Fold(*fold.finish(cut, b""))
+        for line in transcript.lines[cut:]:
+            fold.add(parse(line)[0][0])
+        assert fold.finish(0, b"")[0] == whole
+
+
+def test_any_string_has_an_identity_of_64_bits() -> None:
+    for name in ("", "-" * 36, "+1234567" + "8" * 28, "\ud83d", "ff" * 18, "x"):
+        assert 0 <= identity(name) < 2**64

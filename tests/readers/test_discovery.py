@@ -1,0 +1,220 @@
+"""Every main transcript is found, whatever state it is in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.readers.discovery import (
+    Found,
+    Row,
+    first_look,
+    fold_on,
+    newest,
+    project_folders,
+    transcripts,
+)
+from tests.writing import SESSION, Transcript, projects_folder
+
+
+def found_in(projects: Path) -> list[Found]:
+    return [found for folder in project_folders(projects) for found in transcripts(folder)]
+
+
+def only_row(projects: Path) -> Row:
+    (found,) = found_in(projects)
+    row = first_look(found)
+    assert row is not None
+    return row
+
+
+def long_transcript() -> Transcript:
+    transcript = Transcript()
+    transcript.line(type="queue-operation", operation="enqueue", content="make a shop")
+    transcript.prompt("make a shop")
+    for number in range(60):
+        transcript.call(f"toolu_{number}")
+        transcript.result(f"toolu_{number}", "x" * 1000)
+    transcript.line(type="custom-title", customTitle="The shop")
+    for number in range(60):
+        transcript.call(f"toolu_{number}b")
+        transcript.result(f"toolu_{number}b", "x" * 1000)
+    transcript.prompt("and now the tests")
+    transcript.reply("all pass")
+    return transcript
+
+
+def test_head_and_tail_tell_what_a_list_needs() -> None:
+    long_transcript().write(projects_folder())
+    summary = only_row(projects_folder()).summary
+    assert not summary.counted
+    assert summary.workdir == "/work/shop"
+    assert (summary.first_prompt, summary.last_prompt) == ("make a shop", "and now the tests")
+    assert (summary.model, summary.git_branch) == ("claude-opus-4-8", "main")
+    assert summary.created == "2026-03-01T10:00:01.000Z"
+
+
+def test_the_rest_is_found_by_reading_every_line() -> None:
+    long_transcript().write(projects_folder())
+    folded = fold_on(only_row(projects_folder()), None)
+    assert folded is not None
+    summary = folded[0].summary
+    assert summary.counted
+    assert summary.title == "The shop"
+    assert summary.messages == 243
+
+
+def test_growth_is_read_from_where_the_last_reading_stopped() -> None:
+    transcript = long_transcript()
+    path = transcript.write(projects_folder())
+    first = fold_on(only_row(projects_folder()), None)
+    assert first is not None
+    row, folded = first
+    assert folded is not None
+    more = Transcript()
+    more.prompt("one more", parent=transcript.tip)
+    with path.open("ab") as file:
+        file.write(more.lines[0] + b"\n" + b'{"type":"user","uuid":"to')
+    grown = fold_on(row, folded)
+    assert grown is not None
+    assert grown[0].summary.messages == row.summary.messages + 1
+    assert grown[0].summary.last_prompt == "one more"
+    assert grown[1] is not None
+    assert grown[1].offset == folded.offset + len(more.lines[0]) + 1
+
+
+def test_a_file_that_was_rewritten_in_place_is_read_anew() -> None:
+    transcript = long_transcript()
+    path = transcript.write(projects_folder())
+    result = fold_on(only_row(projects_folder()), None)
+    assert result is not None
+    other = Transcript()
+    for number in range(400):
+        other.prompt(f"other words {number}" + "y" * 900)
+    path.write_bytes(b"\n".join(other.lines) + b"\n")
+    again = fold_on(*result)
+    assert again is not None
+    assert again[0].summary.messages == 400
+
+
+def test_a_large_first_line_is_looked_into() -> None:
+    transcript = Transcript()
+    transcript.chain("attachment", attachment={"type": "hook_success", "stdout": "x" * 60_000})
+    transcript.prompt("after the noise " + "z" * 20_000)
+    transcript.write(projects_folder())
+    assert (only_row(projects_folder()).summary.first_prompt or "").startswith("after the noise")
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "transcript_empty"),
+        (b"\x00" * 100, "transcript_unreadable"),
+        (os.urandom(300).replace(b"{", b"_"), "transcript_unreadable"),
+        (b"\n\n\n", "transcript_unreadable"),
+    ],
+)
+def test_a_file_that_says_nothing_is_a_row_with_an_error(content: bytes, code: str) -> None:
+    path = projects_folder() / "-w" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    fault = only_row(projects_folder()).fault
+    assert fault is not None
+    assert fault.code == code
+
+
+def test_a_large_binary_file_is_a_row_with_an_error_once_it_is_read() -> None:
+    path = projects_folder() / "-w" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x00\xff\n" * 20_000)
+    result = fold_on(only_row(projects_folder()), None)
+    assert result is not None
+    fault = result[0].fault
+    assert fault is not None
+    assert fault.code == "transcript_unreadable"
+
+
+def test_a_file_that_cannot_be_opened_is_a_row_with_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Transcript().write(projects_folder())
+    (found,) = found_in(projects_folder())
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    row = first_look(found)
+    assert row is not None
+    assert row.fault is not None
+    assert "Permission denied" in row.fault.message
+
+
+def test_a_file_that_vanished_is_no_row() -> None:
+    path = Transcript().write(projects_folder())
+    (found,) = found_in(projects_folder())
+    path.unlink()
+    assert first_look(found) is None
+
+
+def test_only_files_named_by_a_session_id_are_sessions() -> None:
+    folder = projects_folder() / "-w"
+    folder.mkdir(parents=True)
+    for name in (
+        "agent-a1b2.jsonl",
+        f"{SESSION}.jsonl.compact.tmp.ab",
+        "notes.jsonl",
+        f"{SESSION}.txt",
+        f"x{SESSION}.jsonl",
+    ):
+        (folder / name).write_text("{}")
+    (folder / SESSION / "subagents").mkdir(parents=True)
+    (folder / SESSION / "subagents" / "agent-x.jsonl").write_text("{}")
+    assert found_in(projects_folder()) == []
+
+
+def test_a_transcript_of_sidechain_lines_only_is_no_session() -> None:
+    transcript = Transcript()
+    transcript.prompt("Warmup", isSidechain=True)
+    transcript.reply("ready", isSidechain=True)
+    transcript.write(projects_folder())
+    assert not only_row(projects_folder()).is_session
+
+
+def test_of_two_files_with_one_id_the_newer_is_the_session() -> None:
+    old = Transcript()
+    old.prompt("old")
+    path = old.write(projects_folder(), "-a")
+    os.utime(path, (1000, 1000))
+    new = Transcript()
+    new.prompt("new")
+    new.write(projects_folder(), "-b")
+    looks = [first_look(found) for found in found_in(projects_folder())]
+    (row,) = newest([look for look in looks if look is not None])
+    assert row.summary.title == "new"
+
+
+def test_links_out_of_the_projects_folder_are_not_followed(tmp_path: Path) -> None:
+    outside = Transcript()
+    outside.prompt("secret")
+    target = outside.write(tmp_path, "elsewhere")
+    folder = projects_folder() / "-w"
+    folder.mkdir(parents=True)
+    (folder / f"{SESSION}.jsonl").symlink_to(target)
+    (projects_folder() / "-linked").symlink_to(target.parent)
+    assert found_in(projects_folder()) == []
+
+
+def test_without_a_projects_folder_there_are_no_sessions() -> None:
+    assert found_in(projects_folder()) == []
+
+
+def test_a_session_without_messages_is_still_listed() -> None:
+    transcript = Transcript()
+    transcript.line(type="summary", summary="Somebody else's", leafUuid="elsewhere")
+    transcript.write(projects_folder())
+    row = only_row(projects_folder())
+    assert row.fault is None
+    assert row.summary.title is None

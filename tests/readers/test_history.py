@@ -1,0 +1,353 @@
+"""The conversation as a reader follows it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.model.errors import MessageNotFound
+from claudekeeper.model.messages import Message
+from claudekeeper.readers.history import History, Page
+from tests.writing import SESSION, Transcript, projects_folder
+
+
+def read(transcript: Transcript, *, limit: int = 1000) -> Page:
+    return History().page(transcript.write(projects_folder()), SESSION, limit=limit)
+
+
+def text_of(message: Message) -> str:
+    return " ".join(str(block.get("text", "")) for block in json.loads(bytes(message.content)))
+
+
+def kinds(page: Page) -> list[str]:
+    return [message.kind for message in page.messages]
+
+
+def test_a_plain_string_becomes_one_text_block() -> None:
+    transcript = Transcript()
+    transcript.prompt("hello")
+    (message,) = read(transcript).messages
+    assert json.loads(bytes(message.content)) == [{"type": "text", "text": "hello"}]
+    assert (message.role, message.kind, message.session_id) == ("user", "prompt", SESSION)
+
+
+def test_a_reply_keeps_what_claude_code_wrote() -> None:
+    transcript = Transcript()
+    transcript.prompt("hello")
+    transcript.reply("hi", message_id="msg_1", usage={"input_tokens": 3, "output_tokens": 4})
+    reply = read(transcript).messages[1]
+    assert (reply.kind, reply.message_id, reply.model) == ("reply", "msg_1", "claude-opus-4-8")
+    assert reply.usage is not None
+    assert json.loads(bytes(reply.usage)) == {"input_tokens": 3, "output_tokens": 4}
+
+
+def test_a_conversation_goes_on_above_its_compaction() -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    above = transcript.reply("one")
+    transcript.chain(
+        "system",
+        parent=None,
+        logicalParentUuid=above,
+        subtype="compact_boundary",
+        content="Conversation compacted",
+    )
+    transcript.prompt("This session is being continued…", isCompactSummary=True)
+    transcript.prompt("second")
+    page = read(transcript)
+    assert kinds(page) == ["prompt", "reply", "compaction", "compaction", "prompt"]
+    assert {message.branch for message in page.messages} == {None}
+    assert page.branches == []
+
+
+def test_it_goes_on_even_if_the_line_above_the_compaction_is_missing() -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    transcript.reply("one")
+    transcript.chain(
+        "system",
+        parent=None,
+        logicalParentUuid="00000000-0000-4000-8000-0000000000ff",
+        subtype="compact_boundary",
+    )
+    transcript.prompt("This session is being continued…", isCompactSummary=True)
+    transcript.reply("two")
+    assert {message.branch for message in read(transcript).messages} == {None}
+
+
+def test_a_rewind_leaves_its_branch_in_reach() -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    fork = transcript.reply("one")
+    transcript.prompt("a wrong turn")
+    tip = transcript.reply("that went wrong")
+    transcript.prompt("the right turn", parent=fork)
+    transcript.reply("better")
+    page = read(transcript)
+    assert [message.branch for message in page.messages] == [None, None, tip, tip, None, None]
+    assert [(branch.id, branch.at) for branch in page.branches] == [(tip, fork)]
+
+
+def test_parallel_tools_are_no_branches() -> None:
+    transcript = Transcript()
+    transcript.prompt("look at both")
+    first = transcript.call("toolu_1", message_id="msg_1")
+    second = transcript.call("toolu_2", message_id="msg_1")
+    transcript.result("toolu_1", parent=first)
+    transcript.result("toolu_2", parent=second)
+    transcript.reply("both fine")
+    page = read(transcript)
+    assert kinds(page) == ["prompt", "reply", "reply", "toolResult", "toolResult", "reply"]
+    assert {message.branch for message in page.messages} == {None}
+
+
+def test_parallel_tools_are_no_branches_when_the_first_result_goes_on() -> None:
+    transcript = Transcript()
+    transcript.prompt("look at both")
+    first = transcript.call("toolu_1", message_id="msg_1")
+    second = transcript.call("toolu_2", message_id="msg_1")
+    transcript.result("toolu_2", parent=second)
+    onward = transcript.result("toolu_1", parent=first)
+    transcript.reply("both fine", parent=onward)
+    assert {message.branch for message in read(transcript).messages} == {None}
+
+
+def test_a_result_written_before_its_call_is_read_after_it() -> None:
+    transcript = Transcript()
+    prompt = transcript.prompt("go")
+    call = "00000000-0000-4000-8000-00000000ca11"
+    result = transcript.result("toolu_1", parent=call)
+    transcript.call("toolu_1", parent=prompt, uuid=call)
+    transcript.reply("done", parent=result)
+    page = read(transcript)
+    assert kinds(page) == ["prompt", "reply", "toolResult", "reply"]
+    assert {message.branch for message in page.messages} == {None}
+
+
+def test_trailing_local_commands_do_not_make_the_conversation_a_branch() -> None:
+    transcript = Transcript()
+    root = transcript.prompt("Caveat: The messages below were generated…", isMeta=True)
+    transcript.prompt("first")
+    transcript.reply("one")
+    transcript.prompt("<command-name>/export</command-name>", parent=root)
+    transcript.prompt("<local-command-stdout>exported</local-command-stdout>")
+    page = read(transcript)
+    assert kinds(page) == ["prompt", "reply", "command", "command"]
+    assert {message.branch for message in page.messages} == {None}
+
+
+def test_a_line_written_twice_is_shown_once_with_its_last_words() -> None:
+    transcript = Transcript()
+    first = transcript.prompt("teh")
+    transcript.prompt("the", uuid=first, parent=None)
+    transcript.reply("ok")
+    page = read(transcript)
+    assert [text_of(message) for message in page.messages] == ["the", "ok"]
+
+
+def test_lines_in_a_circle_are_all_shown() -> None:
+    transcript = Transcript()
+    one, two = "00000000-0000-4000-8000-000000000c01", "00000000-0000-4000-8000-000000000c02"
+    transcript.prompt("one", uuid=one, parent=two)
+    transcript.prompt("two", uuid=two, parent=one)
+    assert [message.uuid for message in read(transcript).messages] == [one, two]
+
+
+def test_hidden_lines_stay_hidden() -> None:
+    transcript = Transcript()
+    transcript.prompt("shown")
+    transcript.prompt("meta", isMeta=True)
+    transcript.prompt("sidechain", isSidechain=True)
+    transcript.chain("progress", data={"type": "hook_progress"})
+    transcript.chain("attachment", attachment={"type": "skill_listing", "content": "…"})
+    transcript.line(type="file-history-snapshot", snapshot={})
+    assert kinds(read(transcript)) == ["prompt"]
+
+
+def test_lines_of_a_team_are_shown() -> None:
+    transcript = Transcript()
+    transcript.prompt("lead them", teamName="crew")
+    transcript.reply("leading", teamName="crew")
+    assert kinds(read(transcript)) == ["prompt", "reply"]
+
+
+def test_a_prompt_given_in_mid_turn_is_a_prompt() -> None:
+    transcript = Transcript()
+    transcript.prompt("build it")
+    transcript.line(type="queue-operation", operation="enqueue", content="and test it")
+    transcript.call("toolu_1")
+    transcript.line(type="queue-operation", operation="remove")
+    transcript.chain("attachment", attachment={"type": "queued_command", "prompt": "and test it"})
+    transcript.result("toolu_1")
+    page = read(transcript)
+    assert kinds(page) == ["prompt", "reply", "prompt", "toolResult"]
+    assert text_of(page.messages[2]) == "and test it"
+    assert page.messages[2].role == "user"
+
+
+def test_a_prompt_that_stands_only_in_the_queue_is_shown() -> None:
+    transcript = Transcript()
+    transcript.prompt("build it")
+    transcript.line(type="queue-operation", operation="enqueue", content="draft the PR")
+    transcript.line(type="queue-operation", operation="remove")
+    transcript.reply("drafted")
+    page = read(transcript)
+    assert [text_of(message) for message in page.messages] == [
+        "build it",
+        "draft the PR",
+        "drafted",
+    ]
+    assert read(transcript).messages[1].uuid == page.messages[1].uuid
+
+
+@pytest.mark.parametrize(
+    ("queued", "taken"),
+    [
+        ("go on", "go on"),
+        (
+            "/fast on",
+            "<command-name>/fast</command-name>\n<command-args>on</command-args>",
+        ),
+    ],
+)
+def test_a_queued_prompt_that_became_a_turn_is_not_shown_twice(queued: str, taken: str) -> None:
+    transcript = Transcript()
+    transcript.reply("working")
+    transcript.line(type="queue-operation", operation="enqueue", content=queued)
+    transcript.line(type="queue-operation", operation="dequeue")
+    transcript.prompt(taken)
+    assert len(read(transcript).messages) == 2
+
+
+def test_a_queued_prompt_that_was_taken_back_is_not_shown() -> None:
+    transcript = Transcript()
+    transcript.line(type="queue-operation", operation="enqueue", content="hm")
+    transcript.line(type="queue-operation", operation="popAll", content="hm")
+    transcript.reply("done")
+    assert kinds(read(transcript)) == ["reply"]
+
+
+def test_a_prompt_still_waiting_in_the_queue_is_no_message_yet() -> None:
+    transcript = Transcript()
+    transcript.prompt("build it")
+    transcript.line(type="queue-operation", operation="enqueue", content="next")
+    assert kinds(read(transcript)) == ["prompt"]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ({"type": "system", "subtype": "api_error", "error": {"status": 529}}, "error"),
+        ({"type": "system", "subtype": "away_summary", "content": "You were…"}, "notice"),
+        ({"type": "system", "subtype": "turn_duration", "durationMs": 3}, None),
+        ({"type": "attachment", "attachment": {"type": "edited_text_file"}}, "notice"),
+        ({"type": "attachment", "attachment": {"type": "goal_status", "met": True}}, "notice"),
+        (
+            {
+                "type": "attachment",
+                "attachment": {
+                    "type": "hook_blocking_error",
+                    "hookName": "PostToolUse",
+                    "blockingError": {"blockingError": "tsc failed"},
+                },
+            },
+            "notice",
+        ),
+    ],
+)
+def test_notices_are_quiet_lines(line: dict[str, object], kind: str | None) -> None:
+    transcript = Transcript()
+    transcript.chain(str(line.pop("type")), **line)
+    assert kinds(read(transcript)) == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ([{"type": "text", "text": "[Request interrupted by user]"}], "interruption"),
+        ("<local-command-stdout>ok</local-command-stdout>", "command"),
+        ("<task-notification>ended</task-notification>", "notice"),
+    ],
+)
+def test_user_lines_have_their_kind(text: object, kind: str) -> None:
+    transcript = Transcript()
+    transcript.prompt(text)
+    assert kinds(read(transcript)) == [kind]
+
+
+def test_a_torn_last_line_is_left_out_until_it_is_whole() -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    path = transcript.write(projects_folder())
+    history = History()
+    line = b'{"parentUuid":null,"type":"user","uuid":"t1","message":{"content":"later"}}\n'
+    with path.open("ab") as file:
+        file.write(line[:40])
+    assert len(history.page(path, SESSION, limit=10).messages) == 1
+    with path.open("ab") as file:
+        file.write(line[40:])
+    assert len(history.page(path, SESSION, limit=10).messages) == 2
+
+
+def test_a_last_line_without_newline_is_shown() -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    path = transcript.write(projects_folder(), ended=False)
+    assert len(History().page(path, SESSION, limit=10).messages) == 1
+
+
+def test_a_rewritten_file_is_read_anew() -> None:
+    transcript = Transcript()
+    transcript.prompt("a long first prompt")
+    transcript.reply("one")
+    path = transcript.write(projects_folder())
+    history = History()
+    assert len(history.page(path, SESSION, limit=10).messages) == 2
+    shorter = Transcript()
+    shorter.prompt("short")
+    temporary = path.with_name("x.tmp")
+    temporary.write_bytes(shorter.lines[0] + b"\n")
+    temporary.replace(path)
+    (message,) = history.page(path, SESSION, limit=10).messages
+    assert text_of(message) == "short"
+
+
+def test_a_line_of_thirty_megabytes_is_read_like_any_other() -> None:
+    transcript = Transcript()
+    transcript.prompt("before")
+    transcript.reply("x" * 30_000_000)
+    transcript.prompt("after")
+    path = transcript.write(projects_folder())
+    page = History().page(path, SESSION, limit=2)
+    assert [len(text_of(message)) for message in page.messages] == [30_000_000, 5]
+
+
+def test_an_unknown_cursor_is_an_error() -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    path = transcript.write(projects_folder())
+    with pytest.raises(MessageNotFound):
+        History().page(path, SESSION, limit=1, before="nope")
+
+
+def test_streaming_leaves_no_descriptor_open() -> None:
+    transcript = Transcript()
+    for number in range(50):
+        transcript.prompt(f"{number}")
+    path = transcript.write(projects_folder())
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    stream, _ = History().stream(path, SESSION)
+    next(stream)
+    stream.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_pipe_with_a_transcripts_name_does_not_block() -> None:
+    path = projects_folder() / "-w" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="regular"):
+        History().page(path, SESSION, limit=1)

@@ -1,0 +1,40 @@
+"""config.json: made at the first start, read afterwards, never guessed at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.config import load_config
+from claudekeeper.model.errors import ConfigInvalid
+
+
+def test_the_first_start_makes_a_token_for_us_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        config = load_config(tmp_path / "keeper")
+    finally:
+        os.umask(before)
+    file = tmp_path / "keeper" / "config.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert len(config.token) >= 32
+    assert load_config(tmp_path / "keeper") == config
+
+
+def test_a_file_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    load_config(tmp_path)
+    (tmp_path / "config.json").chmod(0o644)
+    load_config(tmp_path)
+    assert (tmp_path / "config.json").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"token": 3}', '{"token": "short"}', '{"port": 1}']
+)
+def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ConfigInvalid, match=r"config\.json"):
+        load_config(tmp_path)
+    assert (tmp_path / "config.json").read_text() == content
