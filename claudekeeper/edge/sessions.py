@@ -14,7 +14,11 @@ from claudekeeper.edge.wire import (
     Rename,
     Session,
     Sessions,
+    Workdir,
+    Workdirs,
     body_of,
+    iso,
+    project_of,
     query_of,
     reply,
     session_of,
@@ -51,6 +55,20 @@ async def list_sessions(request: web.Request) -> web.Response:
             position_of(request.app),
         )
     )
+
+
+async def list_workdirs(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    known: dict[str, Workdir] = {}
+    # newest first, so the first row of a directory tells when it was used last
+    for row in await request.app[CATALOG].rows():
+        workdir = row.summary.workdir
+        if workdir is None:
+            continue
+        if workdir not in known:
+            known[workdir] = Workdir(workdir, project_of(workdir), 0, iso(row.found.mtime))
+        known[workdir].sessions += 1
+    return reply(Workdirs(list(known.values())))
 
 
 async def rename(request: web.Request) -> web.Response:
@@ -105,6 +123,7 @@ ENDPOINTS = [
         Sessions,
         query=ListQuery,
     ),
+    Endpoint("GET", "/workdirs", list_workdirs, "Known working directories", Workdirs),
     Endpoint(
         "PATCH",
         "/sessions/{id}",

@@ -23,7 +23,7 @@ T = TypeVar("T")
 State = Literal["idle", "starting", "running", "waiting", "error"]
 Origin = Literal["gateway", "terminal"]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
-PageSize = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+PageSize = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 
 
 class Session(msgspec.Struct, rename="camel", kw_only=True):
@@ -57,6 +57,21 @@ class Sessions(msgspec.Struct, rename="camel"):
     sessions: list[Session]
     cursor: str | None
     position: str
+
+
+class Workdir(msgspec.Struct, rename="camel"):
+    """A working directory and its sessions."""
+
+    workdir: str
+    project: str | None
+    sessions: int
+    modified: str
+
+
+class Workdirs(msgspec.Struct, rename="camel"):
+    """Known working directories, the one used last first."""
+
+    workdirs: list[Workdir]
 
 
 class Conversation(msgspec.Struct, rename="camel"):

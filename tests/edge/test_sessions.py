@@ -73,7 +73,7 @@ async def test_the_list_can_be_narrowed(start_keeper: StartKeeper) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=0", "limit=1001", "limit=all", "limit=x", "state=odd", "cursor=x", "unknown=1"],
+    ["limit=0", "limit=10001", "limit=all", "limit=x", "state=odd", "cursor=x", "unknown=1"],
 )
 async def test_a_wrong_parameter_is_an_error(keeper: Api, query: str) -> None:
     assert await error_code(keeper, "GET", f"/sessions?{query}", 400) == "invalid_request"
@@ -213,3 +213,14 @@ async def test_a_body_that_is_not_json_is_refused(start_keeper: StartKeeper) -> 
     huge = BytesIO(b'"' + b"x" * 2_000_000 + b'"')
     code = await error_code(keeper, "PATCH", path, 413, data=huge, headers=headers)
     assert code == "body_too_large"
+
+
+async def test_directories_are_known_with_their_sessions(start_keeper: StartKeeper) -> None:
+    write_session("one", age=9)
+    write_session("two", workdir="/work/garden", age=5)
+    write_session("three")
+    workdirs = (await get(await start_keeper(), "/workdirs"))["workdirs"]
+    assert [(known["workdir"], known["project"], known["sessions"]) for known in workdirs] == [
+        ("/work/shop", "shop", 2),
+        ("/work/garden", "garden", 1),
+    ]
