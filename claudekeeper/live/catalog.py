@@ -87,13 +87,11 @@ class Catalog:
         """One session, as it stands on disk."""
         await self._ready.wait()
         session_id = session_id.lower()
-        row = self._rows.get(session_id)
-        if row is None:
+        current = await self.refreshed([row for row in [self._rows.get(session_id)] if row])
+        if not current:
+            # new, or moved to another project's folder
             await self._notice_new_files()
-            row = self._rows.get(session_id)
-        if row is None:
-            return None
-        current = await self.refreshed([row])
+            current = [row for row in [self._rows.get(session_id)] if row]
         return current[0] if current else None
 
     async def counted(self, row: Row) -> Row:

@@ -36,7 +36,8 @@ class Watcher:
         """Project folders with changes, batch by batch; ends only when its task is cancelled."""
         while True:
             if not self._root.is_dir():
-                self._degrade(f"{self._root} does not exist yet")
+                # a machine on which Claude Code has not run yet: nothing is wrong
+                self.state = Watching("waiting", f"{self._root} does not exist yet")
             else:
                 try:
                     async for batch in self._told():

@@ -1,0 +1,99 @@
+"""The list stays right while files come, grow, move and go."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.live.catalog import Catalog
+from claudekeeper.readers.cache import Cache
+from claudekeeper.readers.discovery import Row
+from tests.waiting import until
+from tests.writing import SESSION, Transcript, projects_folder
+
+
+@pytest.fixture
+async def catalog(tmp_path: Path) -> AsyncIterator[Catalog]:
+    catalog = Catalog(projects_folder(), Cache(tmp_path / "cache.db"))
+    await catalog.start()
+    yield catalog
+    await catalog.close()
+
+
+def conversation(count: int = 20) -> Transcript:
+    transcript = Transcript()
+    for number in range(count):
+        transcript.prompt(f"number {number}")
+    return transcript
+
+
+async def seen(catalog: Catalog) -> Row:
+    row = await catalog.row(SESSION)
+    assert row is not None
+    return await catalog.counted(row)
+
+
+async def test_a_session_that_moved_to_another_folder_is_found_there(catalog: Catalog) -> None:
+    path = conversation().write(projects_folder(), "-a")
+    await seen(catalog)
+    (projects_folder() / "-b").mkdir()
+    path.rename(projects_folder() / "-b" / path.name)
+    row = await seen(catalog)
+    assert Path(row.found.path).parent.name == "-b"
+    assert row.summary.messages == 20
+
+
+async def test_a_truncated_session_is_counted_anew(catalog: Catalog) -> None:
+    transcript = conversation()
+    path = transcript.write(projects_folder())
+    assert (await seen(catalog)).summary.messages == 20
+    path.write_bytes(b"\n".join(transcript.lines[:3]) + b"\n")
+    assert (await seen(catalog)).summary.messages == 3
+
+
+async def test_a_session_deleted_and_made_again_is_the_new_one(catalog: Catalog) -> None:
+    path = conversation().write(projects_folder())
+    await seen(catalog)
+    path.unlink()
+    assert await catalog.row(SESSION) is None
+    conversation(5).write(projects_folder())
+    assert (await seen(catalog)).summary.messages == 5
+
+
+async def test_growth_in_pieces_ends_in_the_same_count(catalog: Catalog) -> None:
+    content = b"\n".join(conversation(200).lines) + b"\n"
+    path = projects_folder() / "-w" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    cuts = sorted(random.Random(7).sample(range(1, len(content)), 30))
+    for start, end in zip([0, *cuts], [*cuts, len(content)], strict=True):
+        with path.open("ab") as file:
+            file.write(content[start:end])
+        await seen(catalog)
+    assert (await seen(catalog)).summary.messages == 200
+
+
+async def test_changes_are_noticed_without_being_asked_for(catalog: Catalog) -> None:
+    transcript = conversation(1)
+    path = transcript.write(projects_folder())
+    await seen(catalog)
+    await until(lambda: catalog.watcher.state.mode == "watching")
+    transcript.prompt("one more")
+    path.write_bytes(b"\n".join(transcript.lines) + b"\n")
+    # only what is in memory: no question asks the disk here
+    await until(lambda: catalog._rows[SESSION].summary.messages == 2)
+
+
+async def test_a_projects_folder_that_comes_later_is_found(catalog: Catalog) -> None:
+    assert await catalog.rows() == []
+    conversation().write(projects_folder())
+    assert len(await catalog.rows()) == 1
+
+
+async def test_progress_is_told(catalog: Catalog) -> None:
+    conversation(400).write(projects_folder())
+    await catalog.rows()
+    assert catalog.progress.total == 1
+    await until(lambda: catalog.progress.done == 1)
