@@ -22,7 +22,7 @@ def uuid_of(number: int) -> str:
 class Transcript:
     """A transcript in the making; each line hangs on the one before unless told otherwise."""
 
-    def __init__(self, session_id: str = SESSION, workdir: str = "/work/shop") -> None:
+    def __init__(self, session_id: str = SESSION, workdir: str = "/code/shop") -> None:
         self.session_id = session_id
         self.workdir = workdir
         self.lines: list[bytes] = []
@@ -81,7 +81,7 @@ class Transcript:
         block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
         return self.chain("user", message={"role": "user", "content": [block]}, **fields)
 
-    def write(self, projects: Path, folder: str = "-work-shop", *, ended: bool = True) -> Path:
+    def write(self, projects: Path, folder: str = "-code-shop", *, ended: bool = True) -> Path:
         path = projects / folder / f"{self.session_id}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"\n".join(self.lines) + (b"\n" if ended and self.lines else b""))

@@ -19,7 +19,7 @@ def session(number: int, **changes: Any) -> dict[str, Any]:
     modified = datetime(2025, 10, 1, tzinfo=UTC) + timedelta(minutes=number)
     row: dict[str, Any] = {
         "id": f"00000000-0000-4000-8000-{number:012d}",
-        "workdir": "/work/payments-api",
+        "workdir": "/code/payments-api",
         "project": "payments-api",
         "name": None,
         "title": f"Session number {number}",

@@ -10,7 +10,7 @@ from claudekeeper.demo.request import ModelRequest, read_request
 
 REMINDER = "<system-reminder>\nAttribution for git commits: none.\n</system-reminder>\n"
 ENVIRONMENT = (
-    "# Environment\n - Primary working directory: /work/shop\n - Is a git repository: true\n\n"
+    "# Environment\n - Primary working directory: /code/shop\n - Is a git repository: true\n\n"
     "The following deferred tools are now available via ToolSearch:\nExitPlanMode\nTaskCreate\n\n"
     "Available agent types"
 )

@@ -108,7 +108,7 @@ def test_nested_results_are_read() -> None:
 
 
 def test_the_working_directory_is_known() -> None:
-    assert request(prompt("hello"), environment()).workdir == "/work/shop"
+    assert request(prompt("hello"), environment()).workdir == "/code/shop"
 
 
 def test_tools_are_offered_listed_or_deferred() -> None:

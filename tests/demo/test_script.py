@@ -42,7 +42,7 @@ def test_help_names_every_word_and_every_job() -> None:
 
 def test_paths_are_made_absolute() -> None:
     (call,) = calls(request(prompt("read: src/a.py"), environment()))
-    assert call.input["file_path"] == "/work/shop/src/a.py"
+    assert call.input["file_path"] == "/code/shop/src/a.py"
 
 
 def test_the_next_step_follows_the_last_reply() -> None:
@@ -180,14 +180,14 @@ def test_a_title_is_json() -> None:
 def test_a_compaction_is_summarised() -> None:
     asked = request(
         prompt("read: a.py"),
-        assistant(called("Read", file_path="/work/a.py")),
+        assistant(called("Read", file_path="/code/a.py")),
         user(
             result("1\tx"),
             text("Your task is to create a detailed summary of the conversation so far."),
         ),
     )
     assert "<summary>" in said(asked)
-    assert "/work/a.py" in said(asked)
+    assert "/code/a.py" in said(asked)
     assert "- read: a.py" in said(asked)
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def test_every_session_is_listed_by_project_newest_first(
     open_page: OpenPage, keeper: FakeKeeper
 ) -> None:
-    web = {"workdir": "/work/web", "project": "web"}
+    web = {"workdir": "/code/web", "project": "web"}
     fill(keeper, session(1), session(2, **web), session(3), session(4, **web))
     page = await open_page()
     await expect(page.get_by_role("status").first).to_have_text("4 sessions in 2 projects")
@@ -106,7 +106,7 @@ async def test_a_session_that_is_not_there_is_said_to_be(
 
 
 async def test_thousands_of_rows_are_few_elements(open_page: OpenPage, keeper: FakeKeeper) -> None:
-    fill(keeper, *(session(number, workdir=f"/work/{number % 40}") for number in range(5000)))
+    fill(keeper, *(session(number, workdir=f"/code/{number % 40}") for number in range(5000)))
     page = await open_page()
     await expect(page.get_by_role("status").first).to_have_text("5,000 sessions in 40 projects")
     assert await page.locator(".row").count() < 40

@@ -31,13 +31,13 @@ async def test_a_session_is_renamed_in_place(open_page: OpenPage, keeper: FakeKe
 
 
 async def test_the_command_to_go_on_can_be_copied(open_page: OpenPage, keeper: FakeKeeper) -> None:
-    fill(keeper, session(1, workdir="/work/it's here"))
+    fill(keeper, session(1, workdir="/code/it's here"))
     page = await open_page(permissions=["clipboard-read", "clipboard-write"])
     await row(page, "Session number 1").click()
     await page.get_by_role("button", name="Copy the command").click()
     await expect(page.get_by_text("Copied")).to_be_visible()
     copied = await page.evaluate("navigator.clipboard.readText()")
-    assert copied == f"cd '/work/it'\\''s here' && claude --resume {session(1)['id']}"
+    assert copied == f"cd '/code/it'\\''s here' && claude --resume {session(1)['id']}"
 
 
 async def test_on_a_phone_one_goes_in_and_back(open_page: OpenPage, keeper: FakeKeeper) -> None:

@@ -40,7 +40,7 @@ def write_session(text: str) -> str:
 
 async def test_sessions_on_disk_are_on_the_page_and_new_ones_appear(open_page: OpenPage) -> None:
     write_session("sell hats")
-    broken = projects_folder() / "-work-shop" / f"{uuid4()}.jsonl"
+    broken = projects_folder() / "-code-shop" / f"{uuid4()}.jsonl"
     broken.write_bytes(b"")
     page = await open_page()
     await expect(row(page, "sell hats")).to_contain_text("2 messages")

@@ -14,7 +14,7 @@ from tests.edge.conftest import Api, StartKeeper, error_code, get
 from tests.writing import SESSION, Transcript, projects_folder
 
 
-def write_session(text: str, *, age: int = 0, workdir: str = "/work/shop") -> str:
+def write_session(text: str, *, age: int = 0, workdir: str = "/code/shop") -> str:
     transcript = Transcript(str(uuid4()), workdir)
     transcript.prompt(text)
     transcript.reply()
@@ -36,7 +36,7 @@ async def test_a_session_says_what_it_is(start_keeper: StartKeeper) -> None:
     session_id = write_session("sell hats")
     (session,) = (await get(await start_keeper(), "/sessions"))["sessions"]
     assert session["id"] == session_id
-    assert (session["workdir"], session["project"]) == ("/work/shop", "shop")
+    assert (session["workdir"], session["project"]) == ("/code/shop", "shop")
     assert (session["title"], session["name"]) == ("sell hats", None)
     assert (session["state"], session["origin"], session["error"]) == ("idle", None, None)
     assert session["messageCount"] == 2
@@ -61,10 +61,10 @@ async def test_pages_follow_each_other_without_gap(start_keeper: StartKeeper) ->
 
 async def test_the_list_can_be_narrowed(start_keeper: StartKeeper) -> None:
     write_session("shop")
-    other = write_session("garden", workdir="/work/garden")
-    (projects_folder() / "-work-shop" / f"{SESSION}.jsonl").write_bytes(b"")
+    other = write_session("garden", workdir="/code/garden")
+    (projects_folder() / "-code-shop" / f"{SESSION}.jsonl").write_bytes(b"")
     keeper = await start_keeper()
-    by_place = await get(keeper, "/sessions?workdir=/work/garden")
+    by_place = await get(keeper, "/sessions?workdir=/code/garden")
     assert [session["id"] for session in by_place["sessions"]] == [other]
     broken = await get(keeper, "/sessions?state=error")
     assert [session["id"] for session in broken["sessions"]] == [SESSION]
@@ -88,7 +88,7 @@ async def test_a_new_session_is_in_the_next_listing(start_keeper: StartKeeper) -
     keeper = await start_keeper()
     assert len((await get(keeper, "/sessions"))["sessions"]) == 1
     write_session("second")
-    write_session("elsewhere", workdir="/work/new")
+    write_session("elsewhere", workdir="/code/new")
     assert len((await get(keeper, "/sessions"))["sessions"]) == 3
 
 
@@ -98,7 +98,7 @@ async def test_growth_shows_in_the_next_listing(start_keeper: StartKeeper) -> No
     await get(keeper, "/sessions")
     more = Transcript(session_id)
     more.prompt("second")
-    path = projects_folder() / "-work-shop" / f"{session_id}.jsonl"
+    path = projects_folder() / "-code-shop" / f"{session_id}.jsonl"
     with path.open("ab") as file:
         file.write(more.lines[0] + b"\n")
     (session,) = (await get(keeper, "/sessions"))["sessions"]
@@ -109,14 +109,14 @@ async def test_a_deleted_session_is_gone(start_keeper: StartKeeper) -> None:
     session_id = write_session("first")
     keeper = await start_keeper()
     await get(keeper, "/sessions")
-    (projects_folder() / "-work-shop" / f"{session_id}.jsonl").unlink()
+    (projects_folder() / "-code-shop" / f"{session_id}.jsonl").unlink()
     assert (await get(keeper, "/sessions"))["sessions"] == []
     assert await error_code(keeper, "GET", f"/sessions/{session_id}", 404) == "session_not_found"
 
 
 async def test_broken_files_are_rows_and_hide_no_neighbour(start_keeper: StartKeeper) -> None:
     good = write_session("good")
-    folder = projects_folder() / "-work-shop"
+    folder = projects_folder() / "-code-shop"
     broken = {}
     for content in (b"", b"\xff\x00\x01", b"{" * 500):
         broken[str(uuid4())] = content
@@ -217,10 +217,10 @@ async def test_a_body_that_is_not_json_is_refused(start_keeper: StartKeeper) -> 
 
 async def test_directories_are_known_with_their_sessions(start_keeper: StartKeeper) -> None:
     write_session("one", age=9)
-    write_session("two", workdir="/work/garden", age=5)
+    write_session("two", workdir="/code/garden", age=5)
     write_session("three")
     workdirs = (await get(await start_keeper(), "/workdirs"))["workdirs"]
     assert [(known["workdir"], known["project"], known["sessions"]) for known in workdirs] == [
-        ("/work/shop", "shop", 2),
-        ("/work/garden", "garden", 1),
+        ("/code/shop", "shop", 2),
+        ("/code/garden", "garden", 1),
     ]

@@ -51,12 +51,12 @@ def test_a_summary_at_the_head_can_title_a_leaf_further_down() -> None:
 
 
 def test_the_first_directory_names_the_session_and_the_last_branch_counts() -> None:
-    transcript = Transcript(workdir="/work/one")
+    transcript = Transcript(workdir="/code/one")
     transcript.prompt("a")
-    transcript.workdir = "/work/two"
-    transcript.line(parentUuid=None, type="user", uuid="x", gitBranch="feature", cwd="/work/two")
+    transcript.workdir = "/code/two"
+    transcript.line(parentUuid=None, type="user", uuid="x", gitBranch="feature", cwd="/code/two")
     summary = folded(transcript)
-    assert summary.workdir == "/work/one"
+    assert summary.workdir == "/code/one"
     assert summary.git_branch == "feature"
 
 

@@ -50,7 +50,7 @@ def test_head_and_tail_tell_what_a_list_needs() -> None:
     long_transcript().write(projects_folder())
     summary = only_row(projects_folder()).summary
     assert not summary.counted
-    assert summary.workdir == "/work/shop"
+    assert summary.workdir == "/code/shop"
     assert (summary.first_prompt, summary.last_prompt) == ("make a shop", "and now the tests")
     assert (summary.model, summary.git_branch) == ("claude-opus-4-8", "main")
     assert summary.created == "2026-03-01T10:00:01.000Z"

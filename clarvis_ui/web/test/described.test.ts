@@ -13,7 +13,7 @@ test('a summary does not repeat the title', () => {
   expect(summaryOf(sample(1))).toBe('last of 1');
   expect(summaryOf(sample(1, { title: 'last of 1' }))).toBe('first of 1');
   expect(summaryOf(sample(1, { title: 'x', lastPrompt: 'x', firstPrompt: 'x' }))).toBe(
-    '/work/payments-api',
+    '/code/payments-api',
   );
 });
 
@@ -36,7 +36,7 @@ describe('the command to go on', () => {
     resumeCommand(sample(1, { workdir, id })).join('');
 
   test('goes to the directory first', () => {
-    expect(command('/work/api')).toBe('cd /work/api && claude --resume abc');
+    expect(command('/code/api')).toBe('cd /code/api && claude --resume abc');
   });
 
   test.each([

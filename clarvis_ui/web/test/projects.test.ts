@@ -18,7 +18,7 @@ test('the newest comes first, and ties have one order', () => {
 
 describe('projects', () => {
   test('are in the order of their newest session', () => {
-    const web = { workdir: '/work/web', project: 'web' };
+    const web = { workdir: '/code/web', project: 'web' };
     const projects = byProject([sample(4, web), sample(3), sample(2, web), sample(1)]);
     expect(projects.map((p) => [p.label, p.sessions.length, p.parent])).toEqual([
       ['web', 2, null],

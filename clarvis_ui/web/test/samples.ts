@@ -4,7 +4,7 @@ import type { Session } from '../src/transport/wire';
 export function sample(number: number, changes: Partial<Session> = {}): Session {
   return {
     id: `id-${String(number).padStart(4, '0')}`,
-    workdir: '/work/payments-api',
+    workdir: '/code/payments-api',
     project: 'payments-api',
     name: null,
     title: `Title ${number}`,
