@@ -31,7 +31,8 @@ class Transcript:
 
     def line(self, **fields: Any) -> Line:
         """Any line, written as it is."""
-        self.lines.append(json.dumps(fields, ensure_ascii=False).encode())
+        text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        self.lines.append(text.encode())
         return fields
 
     def raw(self, content: bytes) -> None:

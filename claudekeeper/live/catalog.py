@@ -15,7 +15,7 @@ import msgspec
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.discovery import Row, look_again, newest, project_folders
-from claudekeeper.readers.sweep import Shelves, fold_all, folder_of, look_through, shelved
+from claudekeeper.readers.sweep import Shelves, fold_all, folder_of, look_through, remember, shelved
 from claudekeeper.readers.watch import Watcher
 
 # seconds between two looks at everything, when the system tells of changes and when it does not
@@ -145,6 +145,8 @@ class Catalog:
                     self._shelves[folder] = _merged(found.rows, self._shelves.get(folder, {}))
                     self._folders[folder] = found.time
             self._show()
+            # only now: who waits for the list does not wait for the disk
+            await asyncio.to_thread(remember, looked.values(), self._cache)
 
     def _show(self) -> None:
         rows = newest(row for shelf in self._shelves.values() for row in shelf.values())

@@ -35,7 +35,7 @@ TOLD_BY_TYPE = frozenset(
 )
 CHAIN_TYPES = frozenset({"user", "assistant", "progress", "system", "attachment"})
 
-_TYPE_FIRST = b'{"type":"'
+TYPE_FIRST = b'{"type":"'
 
 # where a line begins, when looked for inside another; a hostile one has many, so few are tried
 _LINE_START = re.compile(r'\{\s*"(?:parentUuid|type|uuid|isSidechain|sessionId|logicalParentUuid)"')
@@ -144,7 +144,7 @@ _RAWS = tuple(
 
 def told_nothing(line: bytes) -> bool:
     """Whether the first bytes already show that the line is none of our business."""
-    if not line.startswith(_TYPE_FIRST):
+    if not line.startswith(TYPE_FIRST):
         return False
     return line[9 : line.find(b'"', 9, 41)] not in TOLD_BY_TYPE
 
@@ -171,6 +171,15 @@ def _is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def string_of(content: Raw) -> str:
+    """A JSON string; one that is none is empty."""
+    try:
+        return _string.decode(content)
+    except msgspec.MsgspecError:
+        loose = loads(content)
+        return loose if isinstance(loose, str) else ""
 
 
 def blocks_of(content: Raw) -> list[Block]:

@@ -16,6 +16,7 @@ from claudekeeper.model.entries import (
     dumps,
     loads,
     starts,
+    string_of,
 )
 from claudekeeper.model.prompts import spoken_as
 
@@ -135,6 +136,8 @@ def _kind_of_user(entry: Entry) -> Kind:
 
 
 def _kind_of_words(content: Raw) -> Kind:
+    if starts(content, b'"'):
+        return spoken_as(string_of(content))
     for block in blocks_of(content):
         if block.type == "text" and block.text and (kind := spoken_as(block.text)) != "prompt":
             return kind

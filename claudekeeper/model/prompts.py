@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from claudekeeper.model.entries import Block
+from msgspec import Raw
+
+from claudekeeper.model.entries import Block, starts, string_of
 
 Spoken = Literal["prompt", "command", "notice", "interruption"]
 
@@ -77,6 +79,15 @@ def as_typed(text: str) -> str:
     if memory := _MEMORY.search(text):
         return f"# {memory[1].strip()}"
     return text
+
+
+def plain_words(content: Raw) -> str | None:
+    """The text of a prompt that Claude Code wrapped nothing around; None where it may have."""
+    if not starts(content, b'"'):
+        return None
+    text = string_of(content)
+    # every wrapping starts with one of these, and so do the lines that are no prompts
+    return None if "<" in text or text.startswith(("[", "(", "Caveat:")) else text
 
 
 def prompt_of(blocks: Iterable[Block]) -> str:

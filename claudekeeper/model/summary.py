@@ -10,7 +10,7 @@ import msgspec
 from claudekeeper.model.entries import Entry, Usage, blocks_of, usage_of
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
 from claudekeeper.model.prices import cost_of
-from claudekeeper.model.prompts import is_command, is_local, prompt_of, shortened
+from claudekeeper.model.prompts import is_command, is_local, plain_words, prompt_of, shortened
 
 # Lines of one reply repeat its usage and the last one is right; they stand close together.
 RECENT_REPLIES = 16
@@ -199,14 +199,21 @@ class Fold:
 
 def said_by(entry: Entry) -> tuple[str, bool] | None:
     """What a person typed in this line, and whether it was asked of Claude; None for no prompt."""
+    if entry.type == "user" and not entry.is_meta and not entry.is_compact_summary:
+        # most prompts are plain words: nothing to unwrap, nothing to tell apart
+        text = plain_words(entry.message.content)
+        if text:
+            return shortened(text), True
     kind: Kind | None = kind_of(entry)
     if kind not in ("prompt", "command"):
         return None
     content = queued_prompt(entry) if entry.type == "attachment" else entry.message.content
     blocks = blocks_of(content)
     text = shortened(prompt_of(blocks))
+    if not text:
+        return None
     first = next((block.text for block in blocks if block.text), "")
-    return (text, not is_command(first) or not is_local(first)) if text else None
+    return text, kind == "prompt" or (is_command(first) and not is_local(first))
 
 
 def identity(name: str) -> int:

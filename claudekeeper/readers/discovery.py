@@ -7,24 +7,31 @@ whole file (counts, tokens, a title in the middle) is folded later, from where t
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, parse, told_nothing
+from claudekeeper.model.entries import TYPE_FIRST, Entry, parse, parse_whole, told_nothing
 from claudekeeper.model.summary import SYNTHETIC, Fold, Folded, Summary, Tokens, said_by
 from claudekeeper.readers.lines import Changed, forwards, opened
-from claudekeeper.readers.paths import is_session_id
+from claudekeeper.readers.paths import SESSION_ID
 
-SUFFIX = ".jsonl"
+TRANSCRIPT = re.compile(f"({SESSION_ID.pattern})[.]jsonl")
 HEAD = 8 * 1024
-TAIL = 16 * 1024
+TAIL = 8 * 1024
 # a first line of this size is still looked into for the prompt; beyond it the fold will tell
 WIDEST = 512 * 1024
 # a file this small is folded at once
 SMALL = 16 * 1024
 MARK = 64
+TITLES = frozenset({b"custom-title", b"ai-title", b"last-prompt"})
+USER_LINE = b'"type":"user"'
+# in a user's line the type stands before the message
+EARLY_KEYS = 512
+# how many lines of the conversation are looked into at the end for model and branch
+LAST_CHAIN_LINES = 2
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):
@@ -66,11 +73,12 @@ class Row(msgspec.Struct, gc=False):
 def project_folders(projects: Path) -> dict[str, int]:
     """The folders of the projects with their modification times."""
     folders: dict[str, int] = {}
+    root = str(projects)
     try:
-        with os.scandir(projects) as entries:
+        with os.scandir(root) as entries:
             for entry in entries:
                 try:
-                    if _is_inside(entry, projects) and entry.is_dir():
+                    if entry.is_dir() and not (entry.is_symlink() and _leads_out(entry, root)):
                         folders[entry.path] = entry.stat().st_mtime_ns
                 except OSError:
                     continue
@@ -85,17 +93,17 @@ def transcripts(folder: str) -> list[Found]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                name = entry.name
-                if not name.endswith(SUFFIX) or not is_session_id(name[: -len(SUFFIX)]):
+                named = TRANSCRIPT.fullmatch(entry.name)
+                if named is None:
                     continue
                 try:
-                    if not _is_inside(entry, Path(folder).parent):
+                    if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
                         continue
                     facts = entry.stat()
                 except OSError:
                     # gone between the listing and the look: it is not there
                     continue
-                found.append(_found(entry.path, name[: -len(SUFFIX)].lower(), facts))
+                found.append(_found(entry.path, named[1].lower(), facts))
     except OSError:
         return []
     return found
@@ -131,7 +139,7 @@ def first_look(found: Found) -> Row | None:
             if found.size <= SMALL:
                 return _fold(descriptor, found, Fold(), 0)[0]
             summary = Summary()
-            _read_head(descriptor, found.size, summary)
+            _read_head(descriptor, summary)
             _read_tail(descriptor, found.size, summary)
     except FileNotFoundError:
         return None
@@ -190,37 +198,42 @@ def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, F
     return Row(found, summary, fault), folded
 
 
-def _read_head(descriptor: int, size: int, summary: Summary) -> None:
+def _read_head(descriptor: int, summary: Summary) -> None:
     """The first of everything: directory, time, prompt."""
-    window = HEAD
-    position = 0
-    rest = b""
-    while position < size and position < WIDEST:
-        block = os.pread(descriptor, window, position)
-        if not block:
-            return
-        position += len(block)
-        *lines, rest = (rest + block).split(b"\n")
-        for line in lines:
-            if told_nothing(line):
-                summary.lines += 1
-                continue
-            entries, bad = parse(line)
-            summary.unreadable += bad
-            for entry in entries:
+    # the prompt's own line has it all, so the others need not be decoded; if none is found by its
+    # looks, somebody else wrote the file and every line is looked into
+    head = _read_lines(descriptor, summary, os.pread(descriptor, HEAD, 0), by_looks=True)
+    if not summary.first_prompt:
+        summary.lines = summary.main_lines = 0
+        _read_lines(descriptor, summary, head, by_looks=False)
+
+
+def _read_lines(descriptor: int, summary: Summary, head: bytes, *, by_looks: bool) -> bytes:
+    start = 0
+    while not (summary.first_prompt and summary.workdir):
+        end = head.find(b"\n", start)
+        while end < 0:
+            if len(head) >= WIDEST or not (more := os.pread(descriptor, len(head) * 3, len(head))):
+                return head
+            head += more
+            end = head.find(b"\n", start)
+        summary.lines += 1
+        if not by_looks or head.find(USER_LINE, start, min(end, start + EARLY_KEYS)) >= 0:
+            line = head[start:end]
+            entry = parse_whole(line)
+            if entry is not None:
                 _begin(summary, entry)
-            if summary.first_prompt and summary.workdir:
-                return
-        window = min(window * 4, WIDEST)
+            elif line:
+                entries, bad = parse(line)
+                summary.unreadable += bad
+                summary.lines += len(entries) - 1
+                for each in entries:
+                    _begin(summary, each)
+        start = end + 1
+    return head
 
 
 def _begin(summary: Summary, entry: Entry) -> None:
-    summary.lines += 1
-    match entry.type:
-        case "custom-title":
-            summary.custom_title = entry.custom_title
-        case "ai-title":
-            summary.ai_title = entry.ai_title
     if entry.is_sidechain:
         summary.sidechains = True
         return
@@ -230,8 +243,6 @@ def _begin(summary: Summary, entry: Entry) -> None:
         return
     summary.main_lines += 1
     summary.created = summary.created or entry.timestamp
-    if entry.type == "assistant" and entry.message.model not in (None, SYNTHETIC):
-        summary.model = entry.message.model
     if entry.type == "user" and (said := said_by(entry)):
         text, real = said
         if real:
@@ -241,50 +252,40 @@ def _begin(summary: Summary, entry: Entry) -> None:
 
 
 def _read_tail(descriptor: int, size: int, summary: Summary) -> None:
-    """The last of everything: titles, prompt, model, branch."""
-    start = max(0, size - TAIL)
-    lines = os.pread(descriptor, TAIL, start).split(b"\n")
-    if start > 0:
-        # the first one is only the end of a line
-        del lines[0]
-    missing = {"custom_title", "ai_title", "last_prompt", "model", "git_branch"}
-    for line in reversed(lines):
-        if not missing:
-            return
-        if not line or told_nothing(line):
-            continue
-        for entry in reversed(parse(line)[0]):
-            for name in tuple(missing):
-                value = _last(name, entry)
-                if value:
-                    setattr(summary, name, value)
-                    missing.discard(name)
+    """The last of everything: titles, prompt, model, branch; what the fold finds is exact."""
+    tail = os.pread(descriptor, TAIL, size - TAIL)
+    named: set[bytes] = set()
+    unread = LAST_CHAIN_LINES
+    end = len(tail)
+    # the first one is only the end of a line
+    while (start := tail.rfind(b"\n", 0, end) + 1) > 0:
+        if tail.startswith(TYPE_FIRST, start):
+            name = tail[start + 9 : tail.find(b'"', start + 9, end)]
+            if name in TITLES and name not in named and (entry := parse_whole(tail[start:end])):
+                named.add(name)
+                summary.custom_title = entry.custom_title or summary.custom_title
+                summary.ai_title = entry.ai_title or summary.ai_title
+                summary.last_prompt = entry.last_prompt or summary.last_prompt
+        elif unread and start < end and (entry := parse_whole(tail[start:end])):
+            unread -= 1
+            _end(summary, entry, last=unread == LAST_CHAIN_LINES - 1)
+            if entry.type == "assistant" and b"last-prompt" in named:
+                unread = 0
+        end = start - 1
 
 
-def _last(name: str, entry: Entry) -> str | None:
-    match name:
-        case "custom_title":
-            return entry.custom_title
-        case "ai_title":
-            return entry.ai_title
-        case "git_branch":
-            return entry.git_branch
-        case "model" if entry.type == "assistant" and entry.message.model != SYNTHETIC:
-            return entry.message.model
-        case "last_prompt" if entry.type in ("user", "attachment") and entry.uuid:
-            said = said_by(entry)
-            return said[0] if said and said[1] else None
-        case "last_prompt":
-            return entry.last_prompt
-        case _:
-            return None
+def _end(summary: Summary, entry: Entry, *, last: bool) -> None:
+    if last:
+        summary.git_branch = entry.git_branch or summary.git_branch
+    if entry.type == "assistant" and entry.message.model not in (None, SYNTHETIC):
+        summary.model = entry.message.model
+    elif entry.type == "user" and (said := said_by(entry)) is not None and said[1]:
+        summary.last_prompt = said[0]
 
 
-def _is_inside(entry: os.DirEntry[str], root: Path) -> bool:
-    """Whether a link leads somewhere below the root; what is no link always does."""
-    if not entry.is_symlink():
-        return True
-    return os.path.realpath(entry.path).startswith(os.path.realpath(root) + os.sep)
+def _leads_out(link: os.DirEntry[str], root: str) -> bool:
+    """Whether a link leads to a place that is not below the root."""
+    return not os.path.realpath(link.path).startswith(os.path.realpath(root) + os.sep)
 
 
 def _found(path: str, session_id: str, facts: os.stat_result) -> Found:

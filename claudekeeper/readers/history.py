@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -125,6 +127,8 @@ class History:
 
     def _reading(self, path: Path, nested: bool, descriptor: int) -> _Reading:
         facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
         version = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
         key = (str(path), nested)
         with self._lock:

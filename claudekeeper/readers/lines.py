@@ -7,9 +7,7 @@ end the whole process.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 SMALL = 32 * 1024
@@ -20,16 +18,23 @@ class Changed(Exception):
     """The file was cut or replaced while it was being read."""
 
 
-@contextmanager
-def opened(path: Path | str) -> Iterator[int]:
-    """A descriptor of a regular file, read only; a pipe or device of that name never blocks us."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise IsADirectoryError(f"{path} is not a regular file")
-        yield descriptor
-    finally:
-        os.close(descriptor)
+class opened:  # noqa: N801 - used as `with opened(path) as descriptor`
+    """A descriptor to read from; opening a pipe of that name does not block.
+
+    A class, because thousands are opened for one listing and a generator costs more.
+    """
+
+    __slots__ = ("_descriptor", "_path")
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = path
+
+    def __enter__(self) -> int:
+        self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 def backwards(descriptor: int, end: int) -> Iterator[tuple[int, bytes]]:

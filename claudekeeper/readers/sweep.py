@@ -23,43 +23,52 @@ class Looked(msgspec.Struct):
 
     time: int | None
     rows: dict[str, Row]
+    # for the cache: what was read, and what is not there any more
+    fresh: list[tuple[Row, Folded | None]]
+    gone: list[str]
 
 
 def shelved(rows: Iterable[Row]) -> Shelves:
     shelves: Shelves = {}
     for row in rows:
-        shelves.setdefault(os.path.dirname(row.found.path), {})[row.found.path] = row
+        path = row.found.path
+        shelves.setdefault(path[: path.rfind(os.sep)], {})[path] = row
     return shelves
 
 
 def look_through(folders: Iterable[str], shelves: Shelves, cache: Cache) -> dict[str, Looked]:
     """Every transcript of these folders."""
-    looked: dict[str, Looked] = {}
-    fresh: list[tuple[Row, Folded | None]] = []
-    gone: list[str] = []
-    for folder in folders:
-        known = shelves.get(folder, {})
-        rows: dict[str, Row] = {}
-        try:
-            # before the listing: a file that comes meanwhile changes it again
-            time: int | None = os.stat(folder).st_mtime_ns
-        except OSError:
-            time = None
-        for found in transcripts(folder):
-            row = known.get(found.path)
-            if row is None or row.fault is not None or not found.is_same_version(row.found):
-                read = _read(found, row, cache)
-                if read is None:
-                    continue
-                row = read[0]
-                fresh.append(read)
-            rows[found.path] = row
-        gone += known.keys() - rows.keys()
-        looked[folder] = Looked(time, rows)
+    return {folder: _look_into(folder, shelves.get(folder, {}), cache) for folder in folders}
+
+
+def remember(looked: Iterable[Looked], cache: Cache) -> None:
+    """Keep for the next start what a look found."""
+    fresh = [row for found in looked for row in found.fresh]
+    gone = [path for found in looked for path in found.gone]
     if fresh:
         cache.save(fresh)
     if gone:
         cache.forget(gone)
+
+
+def _look_into(folder: str, known: dict[str, Row], cache: Cache) -> Looked:
+    try:
+        # before the listing: a file that comes meanwhile changes it again
+        time: int | None = os.stat(folder).st_mtime_ns
+    except OSError:
+        time = None
+    looked = Looked(time, {}, [], [])
+    for found in transcripts(folder):
+        row = known.get(found.path)
+        if row is None or row.fault is not None or not found.is_same_version(row.found):
+            read = _read(found, row, cache)
+            if read is None:
+                continue
+            row = read[0]
+            looked.fresh.append(read)
+        looked.rows[found.path] = row
+    if len(known) > 0:
+        looked.gone += known.keys() - looked.rows.keys()
     return looked
 
 

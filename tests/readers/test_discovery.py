@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -105,6 +106,15 @@ def test_a_large_first_line_is_looked_into() -> None:
     transcript.prompt("after the noise " + "z" * 20_000)
     transcript.write(projects_folder())
     assert (only_row(projects_folder()).summary.first_prompt or "").startswith("after the noise")
+
+
+def test_a_file_with_spaces_between_its_keys_is_looked_into_too() -> None:
+    transcript = long_transcript()
+    lines = [json.dumps(json.loads(line)).encode() for line in transcript.lines]
+    path = transcript.write(projects_folder())
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    summary = only_row(projects_folder()).summary
+    assert (summary.first_prompt, summary.workdir) == ("make a shop", "/code/shop")
 
 
 @pytest.mark.parametrize(
