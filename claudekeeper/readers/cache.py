@@ -64,7 +64,8 @@ class Cache:
                 for path, session_id, inode, size, mtime, summary, fault in database.execute(_LOAD)
             }
 
-        return self._use(read, {})
+        # the first start ever has nothing to wait for
+        return self._use(read, {}) if self._path.exists() else {}
 
     def folded(self, path: str) -> Folded | None:
         """What the fold of one transcript remembered."""

@@ -19,19 +19,21 @@ from claudekeeper.readers.lines import Changed, forwards, opened
 from claudekeeper.readers.paths import SESSION_ID
 
 TRANSCRIPT = re.compile(f"({SESSION_ID.pattern})[.]jsonl")
-HEAD = 8 * 1024
-TAIL = 8 * 1024
+HEAD = 4 * 1024
+TAIL = 4 * 1024
 # a first line of this size is still looked into for the prompt; beyond it the fold will tell
 WIDEST = 512 * 1024
 # a file this small is folded at once
-SMALL = 16 * 1024
+SMALL = HEAD
 MARK = 64
-TITLES = frozenset({b"custom-title", b"ai-title", b"last-prompt"})
+TITLES = {
+    b"custom-title": "custom_title",
+    b"ai-title": "ai_title",
+    b"last-prompt": "last_prompt",
+}
 USER_LINE = b'"type":"user"'
 # in a user's line the type stands before the message
 EARLY_KEYS = 512
-# how many lines of the conversation are looked into at the end for model and branch
-LAST_CHAIN_LINES = 2
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):
@@ -254,33 +256,23 @@ def _begin(summary: Summary, entry: Entry) -> None:
 def _read_tail(descriptor: int, size: int, summary: Summary) -> None:
     """The last of everything: titles, prompt, model, branch; what the fold finds is exact."""
     tail = os.pread(descriptor, TAIL, size - TAIL)
-    named: set[bytes] = set()
-    unread = LAST_CHAIN_LINES
     end = len(tail)
+    ended = False
     # the first one is only the end of a line
     while (start := tail.rfind(b"\n", 0, end) + 1) > 0:
         if tail.startswith(TYPE_FIRST, start):
-            name = tail[start + 9 : tail.find(b'"', start + 9, end)]
-            if name in TITLES and name not in named and (entry := parse_whole(tail[start:end])):
-                named.add(name)
-                summary.custom_title = entry.custom_title or summary.custom_title
-                summary.ai_title = entry.ai_title or summary.ai_title
-                summary.last_prompt = entry.last_prompt or summary.last_prompt
-        elif unread and start < end and (entry := parse_whole(tail[start:end])):
-            unread -= 1
-            _end(summary, entry, last=unread == LAST_CHAIN_LINES - 1)
-            if entry.type == "assistant" and b"last-prompt" in named:
-                unread = 0
+            field = TITLES.get(tail[start + 9 : tail.find(b'"', start + 9, end)])
+            # of each the last one counts, and it is met first
+            if field is not None and getattr(summary, field) is None:
+                entry = parse_whole(tail[start:end])
+                if entry is not None:
+                    setattr(summary, field, getattr(entry, field))
+        elif not ended and start < end and (entry := parse_whole(tail[start:end])) is not None:
+            ended = True
+            summary.git_branch = entry.git_branch or summary.git_branch
+            if entry.type == "assistant" and entry.message.model != SYNTHETIC:
+                summary.model = entry.message.model
         end = start - 1
-
-
-def _end(summary: Summary, entry: Entry, *, last: bool) -> None:
-    if last:
-        summary.git_branch = entry.git_branch or summary.git_branch
-    if entry.type == "assistant" and entry.message.model not in (None, SYNTHETIC):
-        summary.model = entry.message.model
-    elif entry.type == "user" and (said := said_by(entry)) is not None and said[1]:
-        summary.last_prompt = said[0]
 
 
 def _leads_out(link: os.DirEntry[str], root: str) -> bool:

@@ -43,6 +43,7 @@ def long_transcript() -> Transcript:
         transcript.call(f"toolu_{number}b")
         transcript.result(f"toolu_{number}b", "x" * 1000)
     transcript.prompt("and now the tests")
+    transcript.line(type="last-prompt", lastPrompt="and now the tests", leafUuid=transcript.tip)
     transcript.reply("all pass")
     return transcript
 
