@@ -143,7 +143,7 @@ async def subagent(request: web.Request) -> web.Response:
 
 
 def _subagents(row: Row) -> list[Subagent]:
-    inline = row.summary.sidechains or not row.summary.counted
+    inline = row.summary.sidechains or not row.counted
     return list_subagents(Path(row.found.path), row.found.id, inline=inline)
 
 

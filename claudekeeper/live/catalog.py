@@ -14,7 +14,13 @@ import msgspec
 
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.readers.cache import Cache
-from claudekeeper.readers.discovery import Row, look_again, newest, project_folders
+from claudekeeper.readers.discovery import (
+    Row,
+    by_time,
+    look_again,
+    newest,
+    project_folders,
+)
 from claudekeeper.readers.sweep import Shelves, fold_all, folder_of, look_through, remember, shelved
 from claudekeeper.readers.watch import Watcher
 
@@ -62,7 +68,7 @@ class Catalog:
     @property
     def progress(self) -> Progress:
         rows = self._rows.values()
-        return Progress(sum(row.summary.counted for row in rows), len(rows))
+        return Progress(sum(row.counted for row in rows), len(rows))
 
     async def rows(self) -> list[Row]:
         """Every session, newest first, as it stands on disk."""
@@ -96,7 +102,7 @@ class Catalog:
 
     async def counted(self, row: Row) -> Row:
         """The session with every line read, where that takes no time; else as it is."""
-        if row.summary.counted or row.found.size > BATCH_BYTES:
+        if row.counted or row.found.size > BATCH_BYTES:
             return row
         await self._fold([row])
         return self._rows.get(row.found.id, row)
@@ -150,9 +156,9 @@ class Catalog:
 
     def _show(self) -> None:
         rows = newest(row for shelf in self._shelves.values() for row in shelf.values())
-        rows.sort(key=lambda row: (row.found.mtime, row.found.id), reverse=True)
+        rows.sort(key=by_time, reverse=True)
         self._rows = {row.found.id: row for row in rows}
-        if any(not row.summary.counted for row in rows):
+        if any(not row.counted for row in rows):
             self._uncounted.set()
 
     # ---- reading every line ----
@@ -170,7 +176,7 @@ class Catalog:
         batch: list[Row] = []
         size = 0
         for row in self._rows.values():
-            if row.summary.counted or row.fault is not None:
+            if row.counted or row.fault is not None:
                 continue
             batch.append(row)
             size += row.found.size
@@ -197,8 +203,8 @@ def _merged(found: dict[str, Row], shelf: dict[str, Row]) -> dict[str, Row]:
         mine = shelf.get(path)
         if (
             mine is not None
-            and mine.summary.counted
-            and not row.summary.counted
+            and mine.counted
+            and not row.counted
             and mine.found.is_same_version(row.found)
         ):
             found[path] = mine

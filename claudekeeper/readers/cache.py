@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from claudekeeper.model.summary import Folded, Summary
+from claudekeeper.model.summary import Folded
 from claudekeeper.readers.discovery import Fault, Found, Row
 
 T = TypeVar("T")
@@ -21,23 +21,24 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 1
+VERSION = 2
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS session (
   path TEXT PRIMARY KEY, id TEXT NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL,
-  mtime INTEGER NOT NULL, summary BLOB NOT NULL, fault BLOB, folded BLOB
+  mtime INTEGER NOT NULL, counted INTEGER NOT NULL, is_session INTEGER NOT NULL,
+  summary BLOB NOT NULL, fault BLOB, folded BLOB
 ) WITHOUT ROWID
 """
-_LOAD = "SELECT path, id, inode, size, mtime, summary, fault FROM session"
+_LOAD = "SELECT id, path, inode, size, mtime, summary, counted, is_session, fault FROM session"
 _FORGET = "DELETE FROM session WHERE path = ?"
 _SAVE = """
-INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET
+INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET
   id = excluded.id, inode = excluded.inode, size = excluded.size, mtime = excluded.mtime,
+  counted = excluded.counted, is_session = excluded.is_session,
   summary = excluded.summary, fault = excluded.fault, folded = excluded.folded
 """
 
-_summary = msgspec.msgpack.Decoder(Summary)
 _fault = msgspec.msgpack.Decoder(Fault)
 _folded = msgspec.msgpack.Decoder(Folded)
 _encode = msgspec.msgpack.Encoder().encode
@@ -56,12 +57,14 @@ class Cache:
 
         def read(database: sqlite3.Connection) -> dict[str, Row]:
             return {
-                path: Row(
-                    Found(session_id, path, inode, size, mtime),
-                    _summary.decode(summary),
+                place[1]: Row(
+                    Found(*place),
+                    summary,
+                    bool(counted),
+                    bool(is_session),
                     _fault.decode(fault) if fault else None,
                 )
-                for path, session_id, inode, size, mtime, summary, fault in database.execute(_LOAD)
+                for *place, summary, counted, is_session, fault in database.execute(_LOAD)
             }
 
         # the first start ever has nothing to wait for
@@ -85,7 +88,9 @@ class Cache:
                 row.found.inode,
                 row.found.size,
                 row.found.mtime,
-                _encode(row.summary),
+                row.counted,
+                row.is_session,
+                row.packed(),
                 _encode(row.fault) if row.fault else None,
                 _encode(folded) if folded else None,
             )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -46,7 +47,9 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     mtime: int
 
     def is_same_version(self, other: Found) -> bool:
-        return (self.inode, self.size, self.mtime) == (other.inode, other.size, other.mtime)
+        return self is other or (
+            self.mtime == other.mtime and self.size == other.size and self.inode == other.inode
+        )
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False):
@@ -61,15 +64,29 @@ ILLEGIBLE = Fault("transcript_unreadable", "No line of the transcript can be rea
 
 
 class Row(msgspec.Struct, gc=False):
-    """A session of the list."""
+    """A session of the list. Thousands are held, so what they tell may stay packed until asked."""
 
     found: Found
-    summary: Summary
+    told: Summary | bytes
+    counted: bool
+    is_session: bool
     fault: Fault | None = None
 
+    @classmethod
+    def of(cls, found: Found, summary: Summary, fault: Fault | None = None) -> Row:
+        return cls(found, summary, summary.counted, not summary.is_subagent, fault)
+
     @property
-    def is_session(self) -> bool:
-        return not self.summary.is_subagent
+    def summary(self) -> Summary:
+        return _summary.decode(self.told) if isinstance(self.told, bytes) else self.told
+
+    def packed(self) -> bytes:
+        return self.told if isinstance(self.told, bytes) else _pack(self.told)
+
+
+_summary = msgspec.msgpack.Decoder(Summary)
+_pack = msgspec.msgpack.Encoder().encode
+by_time = attrgetter("found.mtime", "found.id")
 
 
 def project_folders(projects: Path) -> dict[str, int]:
@@ -89,14 +106,19 @@ def project_folders(projects: Path) -> dict[str, int]:
     return folders
 
 
-def transcripts(folder: str) -> list[Found]:
-    """The main transcripts of one project; subagents' files have other names."""
+def transcripts(folder: str, known: Mapping[str, Row] | None = None) -> list[Found]:
+    """The main transcripts of one project; subagents' files have other names.
+
+    For a file that is the same as in `known`, its Found comes from there.
+    """
+    known = known or {}
     found: list[Found] = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                named = TRANSCRIPT.fullmatch(entry.name)
-                if named is None:
+                row = known.get(entry.path)
+                named = None if row is not None else TRANSCRIPT.fullmatch(entry.name)
+                if row is None and named is None:
                     continue
                 try:
                     if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
@@ -105,10 +127,22 @@ def transcripts(folder: str) -> list[Found]:
                 except OSError:
                     # gone between the listing and the look: it is not there
                     continue
-                found.append(_found(entry.path, named[1].lower(), facts))
+                if row is not None and _is_version(row.found, facts):
+                    found.append(row.found)
+                else:
+                    session_id = entry.name[: -len(".jsonl")].lower()
+                    found.append(_found(entry.path, session_id, facts))
     except OSError:
         return []
     return found
+
+
+def _is_version(found: Found, facts: os.stat_result) -> bool:
+    return (
+        found.mtime == facts.st_mtime_ns
+        and found.size == facts.st_size
+        and found.inode == facts.st_ino
+    )
 
 
 def look_again(found: Found) -> Found | None:
@@ -137,7 +171,7 @@ def first_look(found: Found) -> Row | None:
     try:
         with opened(found.path) as descriptor:
             if found.size == 0:
-                return Row(found, Summary(counted=True), EMPTY)
+                return Row.of(found, Summary(counted=True), EMPTY)
             if found.size <= SMALL:
                 return _fold(descriptor, found, Fold(), 0)[0]
             summary = Summary()
@@ -146,8 +180,8 @@ def first_look(found: Found) -> Row | None:
     except FileNotFoundError:
         return None
     except (OSError, Changed) as error:
-        return Row(found, Summary(), _fault(error))
-    return Row(found, summary)
+        return Row.of(found, Summary(), _fault(error))
+    return Row.of(found, summary)
 
 
 def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None:
@@ -166,7 +200,7 @@ def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None
     except FileNotFoundError:
         return None
     except (OSError, Changed) as error:
-        return Row(found, row.summary, _fault(error)), None
+        return Row.of(found, row.summary, _fault(error)), None
 
 
 def _only_grown(descriptor: int, found: Found, folded: Folded) -> bool:
@@ -197,7 +231,7 @@ def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, F
         offset = at + len(line) + ended
     summary, folded = fold.finish(offset, _mark(descriptor, offset))
     fault = EMPTY if found.size == 0 else ILLEGIBLE if summary.lines == 0 else None
-    return Row(found, summary, fault), folded
+    return Row.of(found, summary, fault), folded
 
 
 def _read_head(descriptor: int, summary: Summary) -> None:

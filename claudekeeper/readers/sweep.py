@@ -58,7 +58,7 @@ def _look_into(folder: str, known: dict[str, Row], cache: Cache) -> Looked:
     except OSError:
         time = None
     looked = Looked(time, {}, [], [])
-    for found in transcripts(folder):
+    for found in transcripts(folder, known):
         row = known.get(found.path)
         if row is None or row.fault is not None or not found.is_same_version(row.found):
             read = _read(found, row, cache)
@@ -81,6 +81,8 @@ def fold_all(batch: list[Row], cache: Cache) -> list[tuple[Row, Row | None]]:
         done.append((row, result[0] if result else None))
         if result is not None:
             keep.append(result)
+            # nobody needs it unpacked before it is asked for
+            result[0].told = result[0].packed()
     cache.save(keep)
     return done
 
@@ -91,7 +93,7 @@ def folder_of(row: Row) -> str:
 
 def _read(found: Found, row: Row | None, cache: Cache) -> tuple[Row, Folded | None] | None:
     """A new file gets a first look; one that is known and grew a little is read on."""
-    if row is not None and row.summary.counted and 0 <= found.size - row.found.size < LITTLE:
+    if row is not None and row.counted and 0 <= found.size - row.found.size < LITTLE:
         return fold_on(row, cache.folded(row.found.path))
     look = first_look(found)
     return (look, None) if look is not None else None
