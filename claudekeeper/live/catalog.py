@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.live.tasks import Tasks
-from claudekeeper.readers.cache import Cache
+from claudekeeper.model.summary import Folded
+from claudekeeper.readers.cache import Cache, Shelf, Shelves
 from claudekeeper.readers.discovery import (
     Row,
     by_time,
@@ -21,7 +22,7 @@ from claudekeeper.readers.discovery import (
     newest,
     project_folders,
 )
-from claudekeeper.readers.sweep import Shelves, fold_all, folder_of, look_through, remember, shelved
+from claudekeeper.readers.sweep import count, folder_of, look_through
 from claudekeeper.readers.watch import Watcher
 
 # seconds between two looks at everything, when the system tells of changes and when it does not
@@ -110,8 +111,7 @@ class Catalog:
     # ---- staying current ----
 
     async def _keep_current(self) -> None:
-        cached = await asyncio.to_thread(self._cache.load)
-        self._shelves = shelved(cached.values())
+        self._shelves = await asyncio.to_thread(self._cache.load)
         while True:
             await self._sweep()
             self._ready.set()
@@ -141,9 +141,10 @@ class Catalog:
 
     async def _look_at(self, folders: Iterable[str]) -> None:
         async with self._sweeping:
-            shelves = self._shelves
-            looked = await asyncio.to_thread(look_through, folders, shelves, self._cache)
+            looked = await asyncio.to_thread(look_through, folders, self._shelves, self._cache)
+            folds: dict[str, Folded | None] = {}
             for folder, found in looked.items():
+                folds |= found.folds
                 if found.time is None:
                     self._shelves.pop(folder, None)
                     self._folders.pop(folder, None)
@@ -152,7 +153,13 @@ class Catalog:
                     self._folders[folder] = found.time
             self._show()
             # only now: who waits for the list does not wait for the disk
-            await asyncio.to_thread(remember, looked.values(), self._cache)
+            changed = {folder for folder, found in looked.items() if found.folds}
+            await self._save(changed, folds)
+
+    async def _save(self, folders: Iterable[str], folds: dict[str, Folded | None]) -> None:
+        shelves = {folder: self._shelves.get(folder, {}) for folder in folders}
+        if shelves:
+            await asyncio.to_thread(self._cache.save, shelves, folds)
 
     def _show(self) -> None:
         rows = newest(row for shelf in self._shelves.values() for row in shelf.values())
@@ -185,19 +192,24 @@ class Catalog:
         return batch
 
     async def _fold(self, batch: list[Row]) -> None:
-        for old, new in await asyncio.to_thread(fold_all, batch, self._cache):
-            # a sweep may have seen a newer version meanwhile: it knows better
-            folder, path = folder_of(old), old.found.path
+        changed: set[str] = set()
+        folds: dict[str, Folded | None] = {}
+        for each in await asyncio.to_thread(count, batch, self._cache):
+            folder, path = folder_of(each.before), each.before.found.path
             shelf = self._shelves.get(folder, {})
-            if shelf.get(path) is not old:
+            # a sweep may have seen a newer version meanwhile: it knows better
+            if shelf.get(path) is not each.before:
                 continue
             # a look in another thread may hold the shelf: put up a new one
-            rest = {each: row for each, row in shelf.items() if each != path}
-            self._shelves[folder] = rest if new is None else {**rest, path: new}
+            rest = {other: row for other, row in shelf.items() if other != path}
+            self._shelves[folder] = rest if each.after is None else {**rest, path: each.after}
+            changed.add(folder)
+            folds[path] = each.folded
         self._show()
+        await self._save(changed, folds)
 
 
-def _merged(found: dict[str, Row], shelf: dict[str, Row]) -> dict[str, Row]:
+def _merged(found: Shelf, shelf: Shelf) -> Shelf:
     """What a look found, with what was counted while it looked."""
     for path, row in found.items():
         mine = shelf.get(path)

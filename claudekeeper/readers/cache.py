@@ -6,65 +6,53 @@ import contextlib
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from claudekeeper.model.summary import Folded
-from claudekeeper.readers.discovery import Fault, Found, Row
+from claudekeeper.readers.discovery import Row
 
 T = TypeVar("T")
+# rows by the path of their transcript, by the folder they lie in
+Shelf = dict[str, Row]
+Shelves = dict[str, Shelf]
 
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 2
+VERSION = 4
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS session (
-  path TEXT PRIMARY KEY, id TEXT NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL,
-  mtime INTEGER NOT NULL, counted INTEGER NOT NULL, is_session INTEGER NOT NULL,
-  summary BLOB NOT NULL, fault BLOB, folded BLOB
-) WITHOUT ROWID
-"""
-_LOAD = "SELECT id, path, inode, size, mtime, summary, counted, is_session, fault FROM session"
-_FORGET = "DELETE FROM session WHERE path = ?"
-_SAVE = """
-INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET
-  id = excluded.id, inode = excluded.inode, size = excluded.size, mtime = excluded.mtime,
-  counted = excluded.counted, is_session = excluded.is_session,
-  summary = excluded.summary, fault = excluded.fault, folded = excluded.folded
+_TABLES = """
+-- one row a folder: a start reads all of them, and thousands of small rows would take their time
+CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, rows BLOB NOT NULL);
+-- one row a transcript: needed only when that one has grown
+CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 """
 
-_fault = msgspec.msgpack.Decoder(Fault)
+_rows = msgspec.msgpack.Decoder(list[Row])
 _folded = msgspec.msgpack.Decoder(Folded)
 _encode = msgspec.msgpack.Encoder().encode
 
 
 class Cache:
-    """Rows by path, in one SQLite file. A broken file is thrown away and begun anew."""
+    """Rows and folds in one SQLite file. A broken file is thrown away and begun anew."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
 
-    def load(self) -> dict[str, Row]:
-        """Every row, by the path of its transcript."""
+    def load(self) -> Shelves:
+        """Every row that was saved."""
 
-        def read(database: sqlite3.Connection) -> dict[str, Row]:
+        def read(database: sqlite3.Connection) -> Shelves:
             return {
-                place[1]: Row(
-                    Found(*place),
-                    summary,
-                    bool(counted),
-                    bool(is_session),
-                    _fault.decode(fault) if fault else None,
-                )
-                for *place, summary, counted, is_session, fault in database.execute(_LOAD)
+                folder: {row.found.path: row for row in _rows.decode(rows)}
+                for folder, rows in database.execute("SELECT folder, rows FROM shelf")
             }
 
         # the first start ever has nothing to wait for
@@ -74,33 +62,30 @@ class Cache:
         """What the fold of one transcript remembered."""
 
         def read(database: sqlite3.Connection) -> Folded | None:
-            found = database.execute("SELECT folded FROM session WHERE path = ?", (path,))
-            row = found.fetchone()
-            return _folded.decode(row[0]) if row and row[0] else None
+            found = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
+            return _folded.decode(found[0]) if found else None
 
         return self._use(read, None)
 
-    def save(self, rows: Iterable[tuple[Row, Folded | None]]) -> None:
-        values = [
-            (
-                row.found.path,
-                row.found.id,
-                row.found.inode,
-                row.found.size,
-                row.found.mtime,
-                row.counted,
-                row.is_session,
-                row.packed(),
-                _encode(row.fault) if row.fault else None,
-                _encode(folded) if folded else None,
-            )
-            for row, folded in rows
+    def save(self, shelves: Mapping[str, Shelf], folds: Mapping[str, Folded | None]) -> None:
+        """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
+        full = [
+            (folder, _encode([row.packed() for row in shelf.values()]))
+            for folder, shelf in shelves.items()
+            if shelf
         ]
-        self._use(lambda database: _write(database, _SAVE, values), None)
+        empty = [(folder,) for folder, shelf in shelves.items() if not shelf]
+        kept = [(path, _encode(folded)) for path, folded in folds.items() if folded is not None]
+        lost = [(path,) for path, folded in folds.items() if folded is None]
 
-    def forget(self, paths: Iterable[str]) -> None:
-        values = [(path,) for path in paths]
-        self._use(lambda database: _write(database, _FORGET, values), None)
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", full)
+                database.executemany("DELETE FROM shelf WHERE folder = ?", empty)
+                database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", kept)
+                database.executemany("DELETE FROM fold WHERE path = ?", lost)
+
+        self._use(write, None)
 
     def close(self) -> None:
         with self._lock:
@@ -131,10 +116,10 @@ class Cache:
             database.execute("PRAGMA synchronous = OFF")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
-                database.execute("DROP TABLE IF EXISTS session")
+                database.execute("DROP TABLE IF EXISTS shelf")
+                database.execute("DROP TABLE IF EXISTS fold")
                 database.execute(f"PRAGMA user_version = {VERSION}")
-            database.execute(_TABLE)
-            database.commit()
+                database.executescript(_TABLES)
         except sqlite3.DatabaseError:
             database.close()
             raise
@@ -147,8 +132,3 @@ class Cache:
         for name in (self._path.name, self._path.name + "-wal", self._path.name + "-shm"):
             with contextlib.suppress(OSError):
                 self._path.with_name(name).unlink()
-
-
-def _write(database: sqlite3.Connection, statement: str, values: list[tuple[Any, ...]]) -> None:
-    with database:
-        database.executemany(statement, values)

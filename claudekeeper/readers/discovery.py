@@ -19,7 +19,8 @@ from claudekeeper.model.summary import SYNTHETIC, Fold, Folded, Summary, Tokens,
 from claudekeeper.readers.lines import Changed, forwards, opened
 from claudekeeper.readers.paths import SESSION_ID
 
-TRANSCRIPT = re.compile(f"({SESSION_ID.pattern})[.]jsonl")
+SUFFIX = ".jsonl"
+TRANSCRIPT = re.compile(SESSION_ID.pattern + re.escape(SUFFIX))
 HEAD = 4 * 1024
 TAIL = 4 * 1024
 # a first line of this size is still looked into for the prompt; beyond it the fold will tell
@@ -37,7 +38,7 @@ USER_LINE = b'"type":"user"'
 EARLY_KEYS = 512
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
+class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A transcript on disk, and which version of it."""
 
     id: str
@@ -47,9 +48,7 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     mtime: int
 
     def is_same_version(self, other: Found) -> bool:
-        return self is other or (
-            self.mtime == other.mtime and self.size == other.size and self.inode == other.inode
-        )
+        return (self.inode, self.size, self.mtime) == (other.inode, other.size, other.mtime)
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +62,7 @@ EMPTY = Fault("transcript_empty", "The transcript is empty.")
 ILLEGIBLE = Fault("transcript_unreadable", "No line of the transcript can be read.")
 
 
-class Row(msgspec.Struct, gc=False):
+class Row(msgspec.Struct, array_like=True, gc=False):
     """A session of the list. Thousands are held, so what they tell may stay packed until asked."""
 
     found: Found
@@ -80,8 +79,11 @@ class Row(msgspec.Struct, gc=False):
     def summary(self) -> Summary:
         return _summary.decode(self.told) if isinstance(self.told, bytes) else self.told
 
-    def packed(self) -> bytes:
-        return self.told if isinstance(self.told, bytes) else _pack(self.told)
+    def packed(self) -> Row:
+        """The same, small."""
+        if isinstance(self.told, bytes):
+            return self
+        return Row(self.found, _pack(self.told), self.counted, self.is_session, self.fault)
 
 
 _summary = msgspec.msgpack.Decoder(Summary)
@@ -106,19 +108,21 @@ def project_folders(projects: Path) -> dict[str, int]:
     return folders
 
 
-def transcripts(folder: str, known: Mapping[str, Row] | None = None) -> list[Found]:
-    """The main transcripts of one project; subagents' files have other names.
+def transcripts(folder: str) -> list[Found]:
+    """The main transcripts of one project; subagents' files have other names."""
+    return sort_out(folder, {})[1]
 
-    For a file that is the same as in `known`, its Found comes from there.
-    """
-    known = known or {}
-    found: list[Found] = []
+
+def sort_out(folder: str, known: Mapping[str, Row]) -> tuple[dict[str, Row], list[Found]]:
+    """The transcripts of a project: those that are as they were known, and all others."""
+    same: dict[str, Row] = {}
+    others: list[Found] = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                row = known.get(entry.path)
-                named = None if row is not None else TRANSCRIPT.fullmatch(entry.name)
-                if row is None and named is None:
+                path = entry.path
+                row = known.get(path)
+                if row is None and TRANSCRIPT.fullmatch(entry.name) is None:
                     continue
                 try:
                     if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
@@ -127,22 +131,19 @@ def transcripts(folder: str, known: Mapping[str, Row] | None = None) -> list[Fou
                 except OSError:
                     # gone between the listing and the look: it is not there
                     continue
-                if row is not None and _is_version(row.found, facts):
-                    found.append(row.found)
-                else:
-                    session_id = entry.name[: -len(".jsonl")].lower()
-                    found.append(_found(entry.path, session_id, facts))
+                if row is not None and row.fault is None:
+                    found = row.found
+                    if (
+                        found.mtime == facts.st_mtime_ns
+                        and found.size == facts.st_size
+                        and found.inode == facts.st_ino
+                    ):
+                        same[path] = row
+                        continue
+                others.append(_found(path, entry.name[: -len(SUFFIX)].lower(), facts))
     except OSError:
-        return []
-    return found
-
-
-def _is_version(found: Found, facts: os.stat_result) -> bool:
-    return (
-        found.mtime == facts.st_mtime_ns
-        and found.size == facts.st_size
-        and found.inode == facts.st_ino
-    )
+        return {}, []
+    return same, others
 
 
 def look_again(found: Found) -> Found | None:
