@@ -23,6 +23,7 @@ from clarvis_ui.server import running
 from clarvis_ui.settings import Settings, SettingsInvalid, TokenFile, host_names
 from claudekeeper.config import Config, config_file, load_config
 from claudekeeper.edge.app import Places, create_app
+from claudekeeper.live.memory import be_frugal
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.readers.paths import cache_file, claude_home, keeper_home
 
@@ -52,6 +53,7 @@ class ServeOptions:
 
 async def serve(options: ServeOptions) -> None:
     """Run until SIGINT or SIGTERM."""
+    be_frugal()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     # it says at every start of a CLI which one it starts
     logging.getLogger("claude_agent_sdk").setLevel(logging.WARNING)

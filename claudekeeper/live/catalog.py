@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.summary import Folded
 from claudekeeper.readers.cache import Cache, Shelf, Shelves
@@ -178,6 +179,7 @@ class Catalog:
                 await self._fold(batch)
             else:
                 self._uncounted.clear()
+                await asyncio.to_thread(give_back)
 
     def _next_batch(self) -> list[Row]:
         batch: list[Row] = []

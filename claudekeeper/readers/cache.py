@@ -24,7 +24,7 @@ Shelves = dict[str, Shelf]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 4
+VERSION = 5
 
 _TABLES = """
 -- one row a folder: a start reads all of them, and thousands of small rows would take their time
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, rows BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 """
 
-_rows = msgspec.msgpack.Decoder(list[Row])
+_shelf = msgspec.msgpack.Decoder(Shelf)
 _folded = msgspec.msgpack.Decoder(Folded)
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -51,7 +51,7 @@ class Cache:
 
         def read(database: sqlite3.Connection) -> Shelves:
             return {
-                folder: {row.found.path: row for row in _rows.decode(rows)}
+                folder: _shelf.decode(rows)
                 for folder, rows in database.execute("SELECT folder, rows FROM shelf")
             }
 
@@ -70,7 +70,7 @@ class Cache:
     def save(self, shelves: Mapping[str, Shelf], folds: Mapping[str, Folded | None]) -> None:
         """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
         full = [
-            (folder, _encode([row.packed() for row in shelf.values()]))
+            (folder, _encode({path: row.packed() for path, row in shelf.items()}))
             for folder, shelf in shelves.items()
             if shelf
         ]
@@ -114,6 +114,8 @@ class Cache:
             database.execute("PRAGMA journal_mode = WAL")
             # a lost cache costs a reading, so it may be lazy about the disk
             database.execute("PRAGMA synchronous = OFF")
+            # kilobytes; what is read once at a start need not stay in memory
+            database.execute("PRAGMA cache_size = -256")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
                 database.execute("DROP TABLE IF EXISTS shelf")

@@ -117,29 +117,30 @@ def sort_out(folder: str, known: Mapping[str, Row]) -> tuple[dict[str, Row], lis
     """The transcripts of a project: those that are as they were known, and all others."""
     same: dict[str, Row] = {}
     others: list[Found] = []
+    row_at = known.get
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 path = entry.path
-                row = known.get(path)
+                row = row_at(path)
                 if row is None and TRANSCRIPT.fullmatch(entry.name) is None:
                     continue
                 try:
+                    facts = entry.stat()
+                    if row is not None and row.fault is None:
+                        found = row.found
+                        if (
+                            found.mtime == facts.st_mtime_ns
+                            and found.size == facts.st_size
+                            and found.inode == facts.st_ino
+                        ):
+                            same[path] = row
+                            continue
                     if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
                         continue
-                    facts = entry.stat()
                 except OSError:
                     # gone between the listing and the look: it is not there
                     continue
-                if row is not None and row.fault is None:
-                    found = row.found
-                    if (
-                        found.mtime == facts.st_mtime_ns
-                        and found.size == facts.st_size
-                        and found.inode == facts.st_ino
-                    ):
-                        same[path] = row
-                        continue
                 others.append(_found(path, entry.name[: -len(SUFFIX)].lower(), facts))
     except OSError:
         return {}, []
@@ -174,7 +175,7 @@ def first_look(found: Found) -> Row | None:
             if found.size == 0:
                 return Row.of(found, Summary(counted=True), EMPTY)
             if found.size <= SMALL:
-                return _fold(descriptor, found, Fold(), 0)[0]
+                return _fold(descriptor, found, Fold(), 0)[0].packed()
             summary = Summary()
             _read_head(descriptor, summary)
             _read_tail(descriptor, found.size, summary)
@@ -182,7 +183,7 @@ def first_look(found: Found) -> Row | None:
         return None
     except (OSError, Changed) as error:
         return Row.of(found, Summary(), _fault(error))
-    return Row.of(found, summary)
+    return Row.of(found, summary).packed()
 
 
 def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None:
@@ -190,6 +191,9 @@ def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None
     found = look_again(row.found)
     if found is None:
         return None
+    if found.is_same_version(row.found):
+        # thousands of these are kept: no second copy
+        found = row.found
     try:
         with opened(found.path) as descriptor:
             if folded is not None and _only_grown(descriptor, found, folded):

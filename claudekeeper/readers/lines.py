@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SMALL = 32 * 1024
-LARGE = 256 * 1024
+# just below the size at which the allocator asks the system for every piece anew
+LARGE = 120 * 1024
 
 
 class Changed(Exception):
