@@ -100,6 +100,8 @@ class Unrolling:
             return
         if link.words:
             self._spoken[link.words] = self._spoken.get(link.words, 0) + 1
+        if self._goes_on(link):
+            return
         branch = self._claim(link)
         self._place[uuid] = len(self.links)
         self.links.append(link)
@@ -110,6 +112,31 @@ class Unrolling:
         self._hang(link, branch)
         if self._unsettled:
             self._give_up_waiting()
+
+    def _goes_on(self, link: Link) -> bool:
+        """Whether the link is just the next one of the conversation; most are, so this is short."""
+        parent = link.parent
+        if self._main is None:
+            return False
+        main = self._main = self._main.found()
+        if (
+            self._unsettled
+            or self._above is not None
+            or link.boundary
+            or parent is None
+            or not main.settled
+            or self._wanted.get(link.uuid) is not main
+            or parent in self._place
+            or parent in self._wanted
+            or parent == link.uuid
+        ):
+            return False
+        del self._wanted[link.uuid]
+        self._wanted[parent] = main
+        self._place[link.uuid] = len(self.links)
+        self.links.append(link)
+        self._branches.append(main)
+        return True
 
     def finish(self) -> None:
         """There is no line before the last one added."""

@@ -31,12 +31,15 @@ class Link(msgspec.Struct, gc=False):
     words: str | None = None
 
 
-def link_of(
-    entry: Entry, offset: int, length: int, part: int, *, nested: bool = False
-) -> Link | None:
+def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = False) -> Link | None:
     """The link of a line; None for a line that is neither shown nor part of a chain."""
     if entry.is_sidechain and not nested:
         return None
+    if entry.type == "assistant" and entry.uuid and not entry.is_meta:
+        # half of all lines, and nothing about them is in doubt
+        kind: Kind | None = "error" if entry.is_api_error_message else "reply"
+        parent = entry.parent_uuid or entry.logical_parent_uuid
+        return Link(entry.uuid, parent, offset, length, part, kind, entry.message.id)
     if entry.type == "queue-operation":
         return _queued_link(entry, offset, length, part)
     if entry.uuid is None and entry.type not in ("user", "assistant"):

@@ -183,7 +183,7 @@ def first_look(found: Found) -> Row | None:
         return None
     except (OSError, Changed) as error:
         return Row.of(found, Summary(), _fault(error))
-    return Row.of(found, summary).packed()
+    return Row(found, _pack(summary), False, not summary.is_subagent)
 
 
 def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None:

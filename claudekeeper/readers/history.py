@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeVar
 
 from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
-from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
+from claudekeeper.model.entries import TYPE_FIRST, Entry, parse, parse_whole, told_nothing
 from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
 from claudekeeper.model.links import Link, link_of
 from claudekeeper.model.messages import Kind, Message, identity_of, kind_of, message_of
@@ -180,19 +180,24 @@ def _unroll(
     unrolling = reading.unrolling
     if unrolling.complete:
         return
+    add = unrolling.add
     for offset, line in backwards(descriptor, reading.position):
-        reading.position = offset
-        if told_nothing(line):
+        if line.startswith(TYPE_FIRST) and told_nothing(line):
             continue
         entry = parse_whole(line)
-        entries = (entry,) if entry is not None else reversed(parse(line)[0])
-        for part, each in enumerate(entries, start=1):
-            link = link_of(each, offset, len(line), -part, nested=nested)
+        if entry is not None:
+            link = link_of(entry, offset, len(line), -1, nested)
             if link is not None:
-                unrolling.add(link)
+                add(link)
                 if fresh is not None and link.kind is not None:
-                    fresh.keep(link, each)
+                    fresh.keep(link, entry)
+        else:
+            for part, each in enumerate(reversed(parse(line)[0]), start=1):
+                link = link_of(each, offset, len(line), -part, nested)
+                if link is not None:
+                    add(link)
         if enough is not None and enough():
+            reading.position = offset
             return
     unrolling.finish()
 

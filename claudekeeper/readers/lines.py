@@ -15,6 +15,9 @@ SMALL = 32 * 1024
 LARGE = 120 * 1024
 
 
+READ_ONLY = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
 class Changed(Exception):
     """The file was cut or replaced while it was being read."""
 
@@ -31,7 +34,7 @@ class opened:  # noqa: N801 - used as `with opened(path) as descriptor`
         self._path = path
 
     def __enter__(self) -> int:
-        self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._descriptor = os.open(self._path, READ_ONLY)
         return self._descriptor
 
     def __exit__(self, *_: object) -> None:
