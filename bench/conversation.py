@@ -16,15 +16,16 @@ from bench.measure import (
     side_by_side,
 )
 
-ROUNDS = 5
-SDK_ROUNDS = 3
+ROUNDS = 4
 
 
 def last_messages(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure]:
-    ours = side_by_side(environment, {"last-page": [corpus.giant, corpus.giant_id]}, ROUNDS)[
-        "last-page"
-    ]
-    sdk = side_by_side(environment, {"sdk-history": [corpus.giant_id]}, SDK_ROUNDS)["sdk-history"]
+    taken = side_by_side(
+        environment,
+        {"last-page": [corpus.giant, corpus.giant_id], "sdk-history": [corpus.giant_id]},
+        ROUNDS,
+    )
+    ours, sdk = taken["last-page"], taken["sdk-history"]
     name = f"last {ours.count} messages of a session of {_size(corpus)}"
     return [
         at_least(
@@ -48,7 +49,7 @@ def whole_history(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure
     taken = side_by_side(
         environment,
         {"whole-history": [corpus.giant, corpus.giant_id], "sdk-history": [corpus.giant_id]},
-        SDK_ROUNDS,
+        ROUNDS,
     )
     ours, sdk = taken["whole-history"], taken["sdk-history"]
     return [

@@ -19,7 +19,7 @@ from bench.transcript import write_session, write_subagent
 from bench.words import Words
 
 # raised when the generator writes other bytes for the same numbers
-VERSION = 1
+VERSION = 3
 MANIFEST = "manifest.json"
 DAY = 86_400_000
 # the oldest session is a month old: Claude Code deletes older ones
@@ -29,11 +29,14 @@ LARGEST = 60_000_000
 SMALLEST = 2_500
 SUBAGENTS = 0.06
 
-_OWNERS = ("mara", "jonas", "aiko", "lucía")
-_PROJECTS = """ledger-api web-shop invoices search-ui infra reports mobile-app image-service docs-site
-billing auth gateway importer scheduler design-system analytics chat-widget data-lake cli-tools
-mail-sender backoffice telemetry storefront notes playground tickets translations booking maps
-archive""".split()
+_OWNERS = ("mara", "jonas", "aiko", "lucia")
+_PROJECTS = (
+    *("ledger-api", "web-shop", "invoices", "search-ui", "infra", "reports", "mobile-app"),
+    *("image-service", "docs-site", "billing", "auth", "gateway", "importer", "scheduler"),
+    *("design-system", "analytics", "chat-widget", "data-lake", "cli-tools", "mail-sender"),
+    *("backoffice", "telemetry", "storefront", "notes", "playground", "tickets", "booking"),
+    *("translations", "maps", "größen"),
+)
 
 
 class CorpusUnusable(Exception):
@@ -119,7 +122,7 @@ def _write(folder: Path, shape: Shape) -> dict[str, object]:
         # each session has dice of its own: one that grows changes no other
         own = Random(f"session:{shape.seed}:{number}")
         session = str(_uuid(own))
-        workdir = random.choices(workdirs, busy)[0]
+        workdir = random.choices(workdirs, busy)[0] if number else workdirs[0]
         project = folder / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", workdir)
         project.mkdir(parents=True, exist_ok=True)
         path = project / f"{session}.jsonl"

@@ -17,7 +17,8 @@ class Furniture:
         self._pen = pen
         self._words = words
         self._random = pen.random
-        self._hooked = pen.random.random() < 0.4
+        # a quarter of real sessions have hooks that print
+        self._hooked = pen.random.random() < 0.3
         self._shape = pen.digest()
         self._request = b""
         self._base = b""
@@ -53,7 +54,7 @@ class Furniture:
                 b'{"type":"summary","summary":"%b","leafUuid":"%b"}'
                 % (self._words.title(self._random), pen.uuid())
             )
-        if pen.era.entrypoint == "cli" and self._random.random() < 0.15:
+        if pen.era.entrypoint == "cli" and self._random.random() < 0.1:
             self._clear()
         if pen.era.entrypoint == "sdk-py":
             self._enqueue(prompt)

@@ -104,9 +104,8 @@ def at_most(work: str, ratio: float, goal: float, of: str, details: str) -> Figu
 
 
 def at_least(work: str, ratio: float, goal: float, of: str, details: str) -> Figure:
-    return Figure(
-        work, f"{ratio:,.0f} × faster than {of}", f"{goal:,.0f} ×", ratio >= goal, details
-    )
+    shown = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.1f}"
+    return Figure(work, f"{shown} × faster than {of}", f"{goal:,.0f} ×", ratio >= goal, details)
 
 
 def below(work: str, value: float, goal: float, unit: str, details: str) -> Figure:

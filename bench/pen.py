@@ -11,6 +11,9 @@ from bench.eras import Era, place
 # lines wait for company before they go to the file
 FLUSH = 4 * 1024 * 1024
 
+_BRANCHES = ("main", "develop", "fix/rounding", "feature/über-uns")
+_HOW_OFTEN = (12, 4, 3, 1)
+
 
 class Pen:
     """The low level: identities, times, parents, and the keys that every line repeats."""
@@ -32,7 +35,7 @@ class Pen:
         self.version = random.choice(era.versions)
         self.tip: bytes | None = None
         self.written = 0
-        self.branch = random.choice(("main", "main", "main", "develop", "fix/rounding", "über-uns"))
+        self.branch = random.choices(_BRANCHES, _HOW_OFTEN)[0]
         self._slug = "-".join(random.choice(("calm", "brave", "tidy", "lucid")) for _ in range(3))
         self._file = file
         self._milliseconds = start

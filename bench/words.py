@@ -7,19 +7,26 @@ import json
 from bisect import bisect_left
 from random import Random
 
-_SUBJECTS = """the parser|the retry loop|the migration|this handler|the cache key|the session table
-the upload form|our rate limiter|the nightly job|the invoice export|the search index|the test fixture
-the socket reader|the feature flag|the date picker|the worker pool|the access log|the sign-in page
-the currency field|the image resizer|the queue consumer|the permission check""".replace("\n", "|")
-_VERBS = """drops|keeps|rewrites|compares|rounds|blocks|repeats|renames|counts|splits|hides|copies
-awaits|validates|swallows|merges|truncates|flushes|indexes|reopens""".replace("\n", "|")
-_OBJECTS = """the last row|empty values|every second request|the wrong column|a stale handle
-two time zones|the whole body|its own errors|the header twice|one page too many|all open files
-the trailing newline|a closed connection|names with accents|the smallest unit|old records
-the default branch|negative amounts|the first chunk|unread bytes""".replace("\n", "|")
-_ENDINGS = """when the list is empty|after a restart|under load|since the last release|on slow disks
-if nobody is signed in|as soon as two of them meet|only in the small layout|before the commit
-in the second pass|while the file still grows|as the tests expect""".replace("\n", "|")
+_SUBJECTS = """
+the parser|the retry loop|the migration|this handler|the cache key|the session table
+the upload form|our rate limiter|the nightly job|the invoice export|the search index
+the test fixture|the socket reader|the feature flag|the date picker|the worker pool
+the access log|the sign-in page|the currency field|the image resizer|the queue consumer"""
+_VERBS = """
+drops|keeps|rewrites|compares|rounds|blocks|repeats|renames|counts|splits|hides|copies
+awaits|validates|swallows|merges|truncates|flushes|indexes|reopens"""
+_OBJECTS = """
+the last row|empty values|every second request|the wrong column|a stale handle
+two time zones|the whole body|its own errors|the header twice|one page too many
+all open files|the trailing newline|a closed connection|names with accents|old records
+the smallest unit|the default branch|negative amounts|the first chunk|unread bytes"""
+_ENDINGS = """
+when the list is empty|after a restart|under load|since the last release|on slow disks
+if nobody is signed in|as soon as two of them meet|only in the small layout
+before the commit|in the second pass|while the file still grows|as the tests expect"""
+_NAMES = """
+ledger|invoice|totals|session|account|parser|upload|search|worker|queue|cursor|header
+layout|banner|filter|ticket|report|branch|bucket|record|signal"""
 # one line in six of real transcripts holds something beyond ASCII
 _ABROAD = (
     "Die Prüfung schlägt fehl, weil der Betrag größer ist als erlaubt.",
@@ -35,21 +42,19 @@ _ABROAD = (
 _CODE = (
     'def {a}_{b}(rows: list[dict[str, object]], *, limit: int = 50) -> "Totals":\n',
     '    """Sum what {a} left in {b}."""\n',
-    '    for row in rows:\n        if row["{a}"] is None or row["{b}"] == "":\n            continue\n',
-    '        total += int(row.get("{a}", 0)) * scale["{b}"]\n',
+    '    for row in rows:\n        if row["{a}"] is None or row["{b}"] == "":\n',
+    '            total += int(row.get("{a}", 0)) * scale["{b}"]\n',
     "    return Totals({a}=total, {b}=len(rows))\n\n\n",
     'const {a} = await fetch(`/api/{b}?page=${{page}}`, {{ headers: {{ "X-Trace": id }} }});\n',
-    '\tif err := {a}.{b}(ctx, req); err != nil {{\n\t\treturn nil, fmt.Errorf("{a}: %w", err)\n\t}}\n',
-    "warning: {a} is compared with {b} here, but only one of the two can be empty at this point\n",
-    "the {a} of {b} was written before its reader had closed the file, so the next pass starts anew\n",
+    "\tif err := {a}.{b}(ctx, req); err != nil {{\n\t\treturn nil, wrap(err)\n\t}}\n",
+    "warning: {a} is compared with {b} here, but only one of the two can be empty\n",
+    "the {a} of {b} was written before its reader had closed the file: next pass starts anew\n",
     "tests/test_{a}.py::test_{b}_is_kept PASSED                                    [ 42%]\n",
     "2026-03-04 11:22:33,456 INFO  [{a}-worker-3] {b} took 184 ms, 3 retries left\n",
     'src/{a}/{b}.py:118:    raise ValueError(f"{{name!r}} is not a {a}")\n',
-    "+++ b/src/{a}/{b}.py\n@@ -14,7 +14,9 @@ class {a}:\n-        self.{b} = None\n+        self.{b} = []\n",
+    "@@ -14,7 +14,9 @@ class {a}:\n-        self.{b} = None\n+        self.{b} = []\n",
     '{{"id": 4711, "{a}": "ok", "{b}": [1, 2, 3], "path": "C:\\\\data\\\\{a}"}}\n',
 )
-_NAMES = """ledger invoice totals session account parser upload search worker queue cursor header layout
-banner totals filter ticket report branch bucket record signal""".split()
 
 ABROAD_IN_PROSE = 0.008
 ABROAD_IN_CODE = 0.0015
@@ -84,20 +89,15 @@ class Words:
 
     def __init__(self, seed: int) -> None:
         random = Random(f"words:{seed}")
-        self._subjects = _SUBJECTS.split("|")
-        self._verbs = _VERBS.split("|")
-        self._objects = _OBJECTS.split("|")
-        self._endings = _ENDINGS.split("|")
+        self._parts = [_phrases(text) for text in (_SUBJECTS, _VERBS, _OBJECTS, _ENDINGS)]
+        self._names = _phrases(_NAMES)
         self.prose = Text(self._prose(random))
         self.code = Text(self._code(random))
         self.picture = base64.b64encode(random.randbytes(192 * 1024))
         self.signature = base64.b64encode(random.randbytes(48 * 1024))
 
     def sentence(self, random: Random) -> str:
-        return " ".join(
-            random.choice(words)
-            for words in (self._subjects, self._verbs, self._objects, self._endings)
-        )
+        return " ".join(random.choice(phrases) for phrases in self._parts)
 
     def prompt(self, random: Random) -> bytes:
         """What a person types: mostly a line, sometimes a page."""
@@ -132,7 +132,11 @@ class Words:
                 text = "# " + random.choice(_ABROAD) + "\n"
             else:
                 form = random.choice(_CODE)
-                text = form.format(a=random.choice(_NAMES), b=random.choice(_NAMES))
+                text = form.format(a=random.choice(self._names), b=random.choice(self._names))
             lines.append(text)
             size += len(text)
         return lines
+
+
+def _phrases(text: str) -> list[str]:
+    return text.strip().replace("\n", "|").split("|")

@@ -83,6 +83,8 @@ class Unrolling:
         self._replies: dict[str, list[Branch]] = {}
         self._unsettled: deque[Branch] = deque()
         self._spoken: dict[str, int] = {}
+        # whether anything is shown after the line that comes next
+        self._heard = False
         self._main: Branch | None = None
         # the branch of a compaction goes on with what stands before it, best with this line
         self._above: tuple[Branch, str | None] | None = None
@@ -98,6 +100,8 @@ class Unrolling:
         if link.queued:
             self._add_queued(link)
             return
+        if link.kind is not None:
+            self._heard = True
         if link.words:
             self._spoken[link.words] = self._spoken.get(link.words, 0) + 1
         if self._goes_on(link):
@@ -329,7 +333,7 @@ class Unrolling:
         if repeated:
             self._spoken[words] = repeated - 1
             return
-        if not any(later.kind is not None for later in self.links):
+        if not self._heard:
             return
         self._place[link.uuid] = len(self.links)
         self.links.append(link)

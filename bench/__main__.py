@@ -1,0 +1,101 @@
+"""`python -m bench`: measure everything, print a table, write docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from bench import conversation, listing, report, serving
+from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
+from bench.measure import ROOT, Figure, isolated
+
+
+class Bench:
+    """One run over one corpus."""
+
+    def __init__(self, corpus: Corpus, environment: dict[str, str]) -> None:
+        self._corpus = corpus
+        self._environment = environment
+
+    @cached_property
+    def _cold(self) -> serving.ColdStart:
+        _say("a first start, until everything is read")
+        return serving.cold_start(self._environment)
+
+    def subjects(self) -> dict[str, Callable[[], list[Figure]]]:
+        corpus, environment = self._corpus, self._environment
+        return {
+            "first-listing": lambda: listing.first_listing(corpus, environment),
+            "restart": lambda: listing.after_restart(corpus, environment, self._cold.cache),
+            "first-page": lambda: self._warm(lambda: serving.first_page(environment)),
+            "last-messages": lambda: conversation.last_messages(corpus, environment),
+            "whole-history": lambda: conversation.whole_history(corpus, environment),
+            "memory": lambda: serving.idle_memory(corpus, environment, self._cold),
+            "health": lambda: serving.health(corpus, environment, self._cold),
+        }
+
+    def _warm(self, subject: Callable[[], list[Figure]]) -> list[Figure]:
+        """Measured on a server whose cache is filled."""
+        _ = self._cold
+        return subject()
+
+
+SUBJECTS = (
+    "first-listing",
+    "restart",
+    "first-page",
+    "last-messages",
+    "whole-history",
+    "memory",
+    "health",
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    root = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    root.add_argument("--corpus", type=Path, default=ROOT / "bench" / "corpus", metavar="DIR")
+    root.add_argument("--sessions", type=int, default=Shape.sessions, metavar="N")
+    root.add_argument("--bytes", type=int, default=Shape.size, metavar="N")
+    root.add_argument("--only", choices=SUBJECTS, help="one subject; docs/benchmarks.md stays")
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    shape = Shape(options.sessions, options.bytes)
+    load = os.getloadavg()[0]
+    start = time.perf_counter()
+    try:
+        made = corpus(options.corpus.resolve(), shape)
+    except CorpusUnusable as error:
+        print(error, file=sys.stderr)
+        return 2
+    _say(f"{made.sessions:,} sessions, {made.size / 1e9:.2f} GB ({_since(start)})")
+    figures: dict[str, list[Figure]] = {}
+    with isolated(made.home) as environment:
+        subjects = Bench(made, environment).subjects()
+        for name in [options.only] if options.only else SUBJECTS:
+            _say(name)
+            figures[name] = subjects[name]()
+    print(f"\n{report.machine()}\n\n{report.as_text(figures)}\n\n{_since(start)}")
+    if options.only is None and shape == Shape():
+        report.DOCUMENT.write_text(report.as_document(made, figures, load), encoding="utf-8")
+        print(f"written to {report.DOCUMENT.relative_to(ROOT)}")
+    return 0
+
+
+def _say(what: str) -> None:
+    print(f"· {what}", file=sys.stderr, flush=True)
+
+
+def _since(start: float) -> str:
+    return f"{time.perf_counter() - start:.0f} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""The figures as a table: on the terminal, and in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.corpus import Corpus
+from bench.measure import ROOT, Figure
+
+DOCUMENT = ROOT / "docs" / "benchmarks.md"
+_MET = {True: "met", False: "**missed**", None: ""}
+
+
+def machine() -> str:
+    """The machine in one line."""
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    return (
+        f"{os.cpu_count()} cores, {model}, {platform.system()} {platform.release()}, "
+        f"Python {platform.python_version()}"
+    )
+
+
+def as_text(figures: Mapping[str, Sequence[Figure]]) -> str:
+    """For the terminal."""
+    rows = [("work", "measured", "goal", "", "for information")]
+    rows += [
+        (each.work, each.measured, each.goal, _MET[each.met].strip("*"), each.details)
+        for subject in figures.values()
+        for each in subject
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return "\n".join(
+        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[4]])
+        for row in rows
+    )
+
+
+def as_document(corpus: Corpus, figures: Mapping[str, Sequence[Figure]], load: float) -> str:
+    """For people who read the repository."""
+    today = datetime.now(UTC).date().isoformat()
+    giant = f"{corpus.giant.stat().st_size / 1e6:.0f} MB"
+    table = "\n".join(
+        f"| {each.work} | {each.measured} | {each.goal} | {_MET[each.met]} | {each.details} |"
+        for subject in figures.values()
+        for each in subject
+    )
+    return f"""# Benchmarks
+
+Written by `make bench`; do not edit.
+
+- {today}, {machine()}; load when it began: {load:.1f}
+- {corpus.sessions:,} sessions, {corpus.size / 1e9:.1f} GB, one of them {giant}; all of it in the
+  page cache
+- What is compared is measured in turns, each in a process of its own, in processor time, the best
+  of several. A ratio is worth more than the times beside it, which are this machine's on this day.
+
+| work | measured | goal | | for information |
+| --- | --- | --- | --- | --- |
+{table}
+
+- *a bare read*: open each file, ask for its size, read its first and last 64 KB, close it
+- *inside it*: from the first middleware to the finished answer, without reading the request and
+  writing to the socket
+- *extra memory*: the peak of resident memory above what the process had before the work
+
+The sessions are made up by `bench/corpus.py`: the same numbers give the same bytes. A smaller run:
+`make bench ARGS='--sessions 500 --bytes 300000000'`.
+"""

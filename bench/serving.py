@@ -1,0 +1,123 @@
+"""The keeper as a process: its first page, its memory, and whether it answers while it works."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.corpus import Corpus
+from bench.measure import LONGEST, MEGABYTE, ROOT, Figure, below, megabytes, milliseconds
+from bench.server import fetching, keeper
+
+REQUESTS = 200
+FIRST_PAGE = "/sessions"
+# what a process settles to is what counts, so give its threads a moment
+SETTLED = 1.0
+
+
+@dataclass(frozen=True)
+class ColdStart:
+    """A keeper that found sessions and no cache."""
+
+    cache: Path
+    first_answer: float
+    reading: float
+    healths: list[float]
+    memory: int
+
+
+def cold_start(environment: Mapping[str, str]) -> ColdStart:
+    """Let a keeper read everything once; what it leaves behind serves the other subjects."""
+    with keeper(environment) as running:
+        start = time.perf_counter()
+        running.get(FIRST_PAGE)
+        first_answer = time.perf_counter() - start
+        healths = running.read_to_the_end()
+        reading = time.perf_counter() - start
+        running.get(FIRST_PAGE)
+        time.sleep(SETTLED)
+        memory = running.memory()
+    (cache,) = Path(environment["XDG_CACHE_HOME"]).glob("claudekeeper/*.db")
+    return ColdStart(cache, first_answer, reading, healths, memory)
+
+
+def first_page(environment: Mapping[str, str]) -> list[Figure]:
+    inside = _inside(environment, FIRST_PAGE)
+    with keeper(environment) as running:
+        running.read_to_the_end()
+        outside = [running.get(FIRST_PAGE)[1] for _ in range(REQUESTS)]
+    details = (
+        f"median of {REQUESTS}; one in twenty takes {milliseconds(_slow(inside, 20))}; "
+        f"over loopback {milliseconds(median(outside))}"
+    )
+    name = "first page of a running server, inside it"
+    return [below(name, median(inside) * 1000, 5, "ms", details)]
+
+
+def idle_memory(corpus: Corpus, environment: Mapping[str, str], cold: ColdStart) -> list[Figure]:
+    with keeper(environment) as running:
+        running.get(FIRST_PAGE)
+        time.sleep(SETTLED)
+        warm = running.memory()
+    name = f"idle memory with {corpus.sessions:,} sessions"
+    return [
+        below(
+            f"{name}, after a restart",
+            warm / MEGABYTE,
+            60,
+            "MB",
+            "resident, after a listing",
+        ),
+        below(
+            f"{name}, after reading all of them",
+            cold.memory / MEGABYTE,
+            60,
+            "MB",
+            f"{megabytes(corpus.size)} read in {cold.reading:.0f} s, in the background",
+        ),
+    ]
+
+
+def health(corpus: Corpus, environment: Mapping[str, str], cold: ColdStart) -> list[Figure]:
+    """For information: nothing may block the event loop."""
+    with keeper(environment) as running:
+        running.read_to_the_end()
+        quiet = [running.get("/health")[1] for _ in range(REQUESTS)]
+        with fetching(running, f"/sessions/{corpus.giant_id}?limit=all") as client:
+            streaming = running.healths_while(client)
+    return [
+        _latency("/health of a quiet server", quiet),
+        _latency("/health while the large session is streamed", streaming),
+        _latency("/health while all sessions are read for the first time", cold.healths),
+    ]
+
+
+def _latency(name: str, taken: list[float]) -> Figure:
+    return Figure(
+        name,
+        f"median {milliseconds(median(taken))}, worst {milliseconds(max(taken))}",
+        details=f"of {len(taken):,}; one in a hundred takes {milliseconds(_slow(taken, 100))}",
+    )
+
+
+def _slow(taken: list[float], one_in: int) -> float:
+    return sorted(taken)[-max(1, len(taken) // one_in)]
+
+
+def _inside(environment: Mapping[str, str], path: str) -> list[float]:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.inside", path, str(REQUESTS)],
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        timeout=LONGEST,
+        check=True,
+    )
+    taken: list[float] = json.loads(done.stdout)
+    return taken
