@@ -82,7 +82,9 @@ class Unrolling:
         self._wanted: dict[str, Branch | list[Branch]] = {}
         self._replies: dict[str, list[Branch]] = {}
         self._unsettled: deque[Branch] = deque()
-        self._spoken: dict[str, int] = {}
+        # prompts that may have come from the queue, and how often words that waited there did
+        self._spoken: list[str] = []
+        self._answered: dict[str, int] = {}
         # whether anything is shown after the line that comes next
         self._heard = False
         self._main: Branch | None = None
@@ -94,28 +96,38 @@ class Unrolling:
 
     def add(self, link: Link) -> None:
         """Take the next link towards the start of the file."""
-        uuid = link.uuid
-        if uuid in self._place:
+        place = self._place.get(link.uuid)
+        if place is not None:
+            self._add_copy(link, place)
             return
-        if link.queued:
+        if link.queue is not None and link.queue != "absorbed":
             self._add_queued(link)
             return
         if link.kind is not None:
             self._heard = True
         if link.words:
-            self._spoken[link.words] = self._spoken.get(link.words, 0) + 1
+            self._hear(link)
         if self._goes_on(link):
             return
         branch = self._claim(link)
-        self._place[uuid] = len(self.links)
-        self.links.append(link)
-        self._branches.append(branch)
+        self._append(link, branch)
         # while only the conversation itself is open, most lines have nothing to tell about it
         if self._unsettled or link.boundary or not branch.settled:
             self._weigh(link, branch)
         self._hang(link, branch)
         if self._unsettled:
             self._give_up_waiting()
+
+    def _append(self, link: Link, branch: Branch) -> None:
+        self._place[link.uuid] = len(self.links)
+        self.links.append(link)
+        self._branches.append(branch)
+
+    def _add_copy(self, link: Link, place: int) -> None:
+        """A line that was written again later counts there; unless only this copy is shown."""
+        if link.kind is not None and self.links[place].kind is None:
+            self._heard = True
+            self._append(link, self._branches[place])
 
     def _goes_on(self, link: Link) -> bool:
         """Whether the link is just the next one of the conversation; most are, so this is short."""
@@ -137,9 +149,7 @@ class Unrolling:
             return False
         del self._wanted[link.uuid]
         self._wanted[parent] = main
-        self._place[link.uuid] = len(self.links)
-        self.links.append(link)
-        self._branches.append(main)
+        self._append(link, main)
         return True
 
     def finish(self) -> None:
@@ -323,18 +333,24 @@ class Unrolling:
         if self._main is not None and not (branch.settled or branch.main):
             branch.join(self._main)
 
-    def _add_queued(self, link: Link) -> None:
-        """A queued prompt is shown where nothing later says the same, once the turn went on."""
+    # ---- prompts from the queue ----
+
+    def _hear(self, link: Link) -> None:
+        """Remember what was said, for the queue: a prompt may have waited there before."""
         words = link.words or ""
-        if link.kind is None:
-            self._spoken[words] = self._spoken.get(words, 0) + 1
-            return
-        repeated = self._spoken.get(words, 0)
-        if repeated:
-            self._spoken[words] = repeated - 1
-            return
-        if not self._heard:
-            return
-        self._place[link.uuid] = len(self.links)
-        self.links.append(link)
-        self._branches.append(self._main or self._branches[-1])
+        if link.queue == "absorbed" or words.startswith("/"):
+            self._answered[words] = self._answered.get(words, 0) + 1
+        else:
+            self._spoken.append(words)
+
+    def _add_queued(self, link: Link) -> None:
+        """A queued prompt is shown if nothing came of it later, and the turn went on."""
+        words = link.words or ""
+        if link.queue == "taken":
+            words = self._spoken.pop() if self._spoken else ""
+        if link.queue != "waits":
+            self._answered[words] = self._answered.get(words, 0) + 1
+        elif self._answered.get(words, 0):
+            self._answered[words] -= 1
+        elif self._heard:
+            self._append(link, self._branches[-1])

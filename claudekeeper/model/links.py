@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from claudekeeper.model.entries import Entry, blocks_of
 from claudekeeper.model.messages import Kind, identity_of, kind_of, queued_prompt
 from claudekeeper.model.prompts import is_command, is_local, prompt_of
+
+Queue = Literal["waits", "taken", "withdrawn", "absorbed"]
 
 
 class Link(msgspec.Struct, gc=False):
@@ -26,8 +30,8 @@ class Link(msgspec.Struct, gc=False):
     # it says nothing of its own about which branch is the conversation: a tool's result, a
     # local command, a hidden line
     light: bool = False
-    # a prompt waiting in the queue: shown only if nothing later repeats its words
-    queued: bool = False
+    # what happened to a queued prompt; one that waits is shown only if nothing came of it later
+    queue: Queue | None = None
     words: str | None = None
 
 
@@ -59,26 +63,27 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
         case "user":
             # a compaction's summary belongs to whatever goes on around it
             link.light = kind in ("toolResult", "notice", "compaction", None)
-        case "attachment" if kind == "prompt":
-            link.words = prompt_of(blocks_of(queued_prompt(entry)))
+        case "attachment" if kind in ("prompt", "command"):
+            link.queue, link.words = "absorbed", prompt_of(blocks_of(queued_prompt(entry)))
         case "system" if entry.subtype == "compact_boundary":
             link.boundary = True
     return link
 
 
 def _queued_link(entry: Entry, offset: int, length: int, part: int) -> Link | None:
+    link = Link(identity_of(entry), None, offset, length, part, light=True)
     words = prompt_of(blocks_of(entry.content))
-    # what the machine queued for itself (ends of background tasks) is no prompt
-    if not words or words.startswith('{"task_id"'):
-        return None
-    link = Link(identity_of(entry), None, offset, length, part, light=True, queued=True)
-    link.words = words
     match entry.operation:
-        case "enqueue":
-            link.kind = kind_of(entry)
-        case "popAll":
-            # taken back into the composer: a withdrawal, by its words
-            link.kind = None
+        # what the machine queued for itself (ends of background tasks) is no prompt
+        case "enqueue" if words and not words.startswith('{"task_id"'):
+            link.queue, link.kind = "waits", kind_of(entry)
+        case "popAll" if words:
+            # into the composer again
+            link.queue = "withdrawn"
+        case "dequeue":
+            # the prompt that follows came from the queue
+            link.queue = "taken"
         case _:
             return None
+    link.words = words
     return link

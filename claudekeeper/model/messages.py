@@ -26,7 +26,7 @@ Kind = Literal[
 Role = Literal["user", "assistant", "system"]
 
 _NOTICES = frozenset({"away_summary", "model_refusal_fallback", "informational"})
-_TOOL_RESULT = b'"tool_result"'
+_TOOL_RESULT = b'"type":"tool_result"'
 _QUEUED = b'"queued_command"'
 
 
@@ -124,9 +124,12 @@ def is_tool_result(entry: Entry) -> bool:
     content = entry.message.content
     if entry.type != "user" or not starts(content, b"["):
         return False
-    # inside a JSON string the quotes would be escaped, so these bytes are a block's type
-    head = bytes(memoryview(content)[:128])
-    return _TOOL_RESULT in head or _TOOL_RESULT in bytes(content)
+    # inside a JSON string these quotes would be escaped, so it can only be a block's type
+    if _TOOL_RESULT in bytes(memoryview(content)[:128]):
+        return True
+    return b'"tool_result"' in bytes(content) and any(
+        block.type == "tool_result" for block in blocks_of(content)
+    )
 
 
 def _kind_of_user(entry: Entry) -> Kind:

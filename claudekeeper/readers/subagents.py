@@ -25,6 +25,7 @@ PREFIX = "agent-"
 SUFFIX = ".jsonl"
 # what Claude Code runs for its own purposes
 INTERNAL = ("acompact-", "aprompt_suggestion-", "aside_question-")
+LARGEST_SIDECAR = 1024 * 1024
 SPAWNING = frozenset({"Task", "Agent"})
 
 
@@ -116,7 +117,8 @@ def _described(agent_id: str, path: Path) -> Subagent:
     meta: Any = None
     try:
         size = path.stat().st_size
-        meta = loads(path.with_name(f"{path.name[: -len(SUFFIX)]}.meta.json").read_bytes())
+        with opened(path.with_name(f"{path.name[: -len(SUFFIX)]}.meta.json")) as descriptor:
+            meta = loads(os.pread(descriptor, LARGEST_SIDECAR, 0))
     except OSError:
         # the sidecar is optional: without it the call is found in the transcript
         pass

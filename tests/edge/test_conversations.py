@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,16 @@ async def test_subagents_nest_under_their_call(start_keeper: StartKeeper) -> Non
     assert {message["agentId"] for message in nested["messages"]} == {"b2"}
     assert await error_code(keeper, "GET", f"{AT}/subagents/zz", 404) == "subagent_not_found"
     assert len((await get(keeper, "/sessions"))["sessions"]) == 1
+
+
+async def test_a_pipe_in_place_of_a_sidecar_does_not_block(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    transcript.prompt("look around")
+    folder = transcript.write(projects_folder()).with_suffix("") / "subagents"
+    agent_file(folder, "a1", "look")
+    os.mkfifo(folder / "agent-a1.meta.json")
+    (agent,) = (await get(await start_keeper(), f"{AT}/subagents"))["subagents"]
+    assert agent["agentId"] == "a1"
 
 
 async def test_subagents_beside_the_transcript_are_found_by_its_results(

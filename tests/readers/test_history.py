@@ -222,6 +222,32 @@ def test_a_queued_prompt_that_became_a_turn_is_not_shown_twice(queued: str, take
     assert len(read(transcript).messages) == 2
 
 
+def test_an_absorbed_prompt_is_shown_although_its_words_are_said_again_later() -> None:
+    transcript = Transcript()
+    transcript.prompt("build it")
+    transcript.line(type="queue-operation", operation="enqueue", content="continue")
+    transcript.line(type="queue-operation", operation="remove")
+    transcript.reply("built")
+    transcript.prompt("continue")
+    said = [text_of(message) for message in read(transcript).messages]
+    assert said == ["build it", "continue", "built", "continue"]
+
+
+def test_a_hidden_copy_of_a_line_does_not_hide_it() -> None:
+    transcript = Transcript()
+    first = transcript.prompt("hello")
+    transcript.reply("hi")
+    transcript.chain("progress", uuid=first, data={})
+    transcript.prompt("meta copy", uuid=first, isMeta=True)
+    assert [text_of(message) for message in read(transcript).messages] == ["hello", "hi"]
+
+
+def test_a_prompt_about_tool_results_is_a_prompt() -> None:
+    transcript = Transcript()
+    transcript.prompt([{"type": "text", "text": "tool_result"}])
+    assert kinds(read(transcript)) == ["prompt"]
+
+
 def test_a_queued_prompt_that_was_taken_back_is_not_shown() -> None:
     transcript = Transcript()
     transcript.line(type="queue-operation", operation="enqueue", content="hm")

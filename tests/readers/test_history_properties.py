@@ -108,11 +108,12 @@ def test_the_context_view_is_what_the_sdk_reads(lines: list[dict[str, Any]]) -> 
 @RELAXED
 @given(lines=trees())
 def test_the_full_view_has_every_visible_line_once(lines: list[dict[str, Any]], sight: str) -> None:
-    last = {line["uuid"]: line for line in lines if not line["isSidechain"]}
     visible = {
-        uuid
-        for uuid, line in last.items()
-        if line["type"] in ("user", "assistant") and not line.get("isMeta")
+        line["uuid"]
+        for line in lines
+        if line["type"] in ("user", "assistant")
+        and not line.get("isMeta")
+        and not line["isSidechain"]
     }
     stream, _ = History().stream(written(lines), SESSION)
     shown = [message.uuid for message in stream]
