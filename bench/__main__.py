@@ -83,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(name)
             figures[name] = subjects[name]()
     print(f"\n{report.machine()}\n\n{report.as_text(figures)}\n\n{_since(start)}")
-    if options.only is None and shape == Shape():
+    if shape != Shape():
+        print("the goals are for the corpus as it is without --sessions and --bytes")
+    elif options.only is None:
         report.DOCUMENT.write_text(report.as_document(made, figures, load), encoding="utf-8")
         print(f"written to {report.DOCUMENT.relative_to(ROOT)}")
     return 0
