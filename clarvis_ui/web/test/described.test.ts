@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { resumeCommand, statusOf, summaryOf, titleOf } from '../src/state/described';
+import {
+  activityOf,
+  resumeCommand,
+  sentenceOf,
+  statusOf,
+  summaryOf,
+  titleOf,
+} from '../src/state/described';
 import { sample } from './samples';
 
 test('the name that a user gave wins', () => {
@@ -29,6 +36,51 @@ test.each([
   [{ state: 'error' }, 'broken', 'transcript cannot be read'],
 ] as const)('%o', (changes, tone, words) => {
   expect(statusOf(sample(1, changes))).toEqual({ tone, words });
+});
+
+describe('what a session wants is said in words', () => {
+  test.each([
+    ['Bash', { command: 'npm test' }, 'wants to run npm test', 'running npm test…'],
+    ['Bash', { command: 'a &&\n  b' }, 'wants to run a && b', 'running a && b…'],
+    ['Edit', { file_path: '/x/login.py' }, 'wants to edit login.py', 'editing login.py…'],
+    ['Write', { file_path: 'C:\\x\\a.py' }, 'wants to write a.py', 'writing a.py…'],
+    ['Read', { file_path: '/x/y/' }, 'wants to read y', 'reading y…'],
+    [
+      'WebFetch',
+      { url: 'https://a.test/b?c' },
+      'wants to fetch from a.test',
+      'fetching from a.test…',
+    ],
+    ['Grep', { pattern: 'a.*b' }, 'wants to search for a.*b', 'searching for a.*b…'],
+    ['TodoWrite', { todos: [] }, 'wants to write down its tasks', 'planning…'],
+    ['mcp__db__query', {}, 'wants to use query of db', 'using query of db…'],
+    ['Bash', {}, 'wants to use Bash', 'using Bash…'],
+    ['constructor', null, 'wants to use constructor', 'using constructor…'],
+    [null, 'what', 'wants to use a tool', 'using a tool…'],
+  ])('%s %j', (tool, input, sentence, activity) => {
+    expect(sentenceOf({ kind: 'permission', tool, input })).toBe(sentence);
+    expect(activityOf(tool, input)).toBe(activity);
+  });
+
+  test('a question is asked, a plan is ready', () => {
+    const asked = { kind: 'question', tool: 'AskUserQuestion' };
+    const questions = [{ question: 'Which database?' }, { question: 'Which port?' }];
+    expect(sentenceOf({ ...asked, input: { questions: questions.slice(1) } })).toBe(
+      'asks: Which port?',
+    );
+    expect(sentenceOf({ ...asked, input: { questions } })).toBe(
+      'asks: Which database? (and 1 more)',
+    );
+    expect(sentenceOf({ ...asked, input: { questions: 'none' } })).toBe('asks you something');
+    expect(sentenceOf({ kind: 'plan', tool: 'ExitPlanMode', input: {} })).toBe('has a plan ready');
+  });
+
+  test('no control or direction mark comes through, and nothing endless', () => {
+    const command = `rm \u202e x\u001b[2J ${'y'.repeat(500)}`;
+    const sentence = sentenceOf({ kind: 'permission', tool: 'Bash', input: { command } });
+    expect(sentence).toMatch(/^wants to run rm x \[2J y+…$/);
+    expect(sentence.length).toBeLessThan(140);
+  });
 });
 
 describe('the command to go on', () => {

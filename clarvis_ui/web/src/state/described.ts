@@ -34,6 +34,107 @@ export function statusOf(session: Session): Status {
   }
 }
 
+/** As much of an open question as its words need. */
+export interface Asked {
+  kind: string;
+  tool: string | null;
+  input: unknown;
+}
+
+/** What a session wants of the person, as one says it after its name: "wants to run npm test". */
+export function sentenceOf(asked: Asked): string {
+  if (asked.kind === 'plan') return 'has a plan ready';
+  if (asked.kind === 'question') return questionOf(asked.input);
+  const deed = deedOf(asked.tool, asked.input);
+  return `wants to ${deed.verb}${deed.object === null ? '' : ` ${deed.object}`}`;
+}
+
+/** What a session does just now, by the last tool it called: "running npm test…". */
+export function activityOf(tool: string | null, input: unknown): string {
+  const deed = deedOf(tool, input);
+  return `${deed.doing}${deed.object === null ? '' : ` ${deed.object}`}…`;
+}
+
+function questionOf(input: unknown): string {
+  const questions = fieldOf(input, 'questions');
+  const all = Array.isArray(questions) ? questions : [];
+  const first = wordsOf(fieldOf(all[0], 'question'));
+  if (first === null) return 'asks you something';
+  return all.length > 1 ? `asks: ${first} (and ${all.length - 1} more)` : `asks: ${first}`;
+}
+
+interface Deed {
+  verb: string;
+  doing: string;
+  object: string | null;
+}
+
+/** The verbs of the tools we know; the last is the field of the input that names the object. */
+const DEEDS: Readonly<Record<string, readonly [verb: string, doing: string, object: string]>> = {
+  Bash: ['run', 'running', 'command'],
+  Edit: ['edit', 'editing', 'file_path'],
+  MultiEdit: ['edit', 'editing', 'file_path'],
+  NotebookEdit: ['edit', 'editing', 'notebook_path'],
+  Write: ['write', 'writing', 'file_path'],
+  Read: ['read', 'reading', 'file_path'],
+  Glob: ['look for', 'looking for', 'pattern'],
+  Grep: ['search for', 'searching for', 'pattern'],
+  LS: ['list', 'listing', 'path'],
+  WebFetch: ['fetch from', 'fetching from', 'url'],
+  WebSearch: ['search the web for', 'searching the web for', 'query'],
+  Skill: ['use the skill', 'using the skill', 'skill'],
+  SlashCommand: ['run', 'running', 'command'],
+  Agent: ['start a subagent:', 'subagent:', 'description'],
+  Task: ['start a subagent:', 'subagent:', 'description'],
+};
+const PLAIN_DEEDS: Readonly<Record<string, readonly [verb: string, doing: string]>> = {
+  TodoWrite: ['write down its tasks', 'planning'],
+  BashOutput: ['look at a running command', 'waiting for a command'],
+  KillShell: ['stop a running command', 'stopping a command'],
+  EnterPlanMode: ['plan first', 'planning'],
+};
+const OF_A_SERVER = /^mcp__(.+?)__(.+)$/;
+
+function deedOf(tool: string | null, input: unknown): Deed {
+  const name = tool ?? '';
+  if (Object.hasOwn(PLAIN_DEEDS, name)) {
+    const [verb, doing] = PLAIN_DEEDS[name] as readonly [string, string];
+    return { verb, doing, object: null };
+  }
+  if (Object.hasOwn(DEEDS, name)) {
+    const [verb, doing, field] = DEEDS[name] as readonly [string, string, string];
+    const object = objectOf(field, fieldOf(input, field));
+    if (object !== null) return { verb, doing, object };
+  }
+  const served = OF_A_SERVER.exec(name);
+  const called = served ? `${served[2]} of ${served[1]}` : name;
+  return { verb: 'use', doing: 'using', object: wordsOf(called) ?? 'a tool' };
+}
+
+function objectOf(field: string, given: unknown): string | null {
+  const words = wordsOf(given);
+  if (words === null) return null;
+  if (field.endsWith('path')) return words.split(/[\\/]/).findLast(Boolean) ?? words;
+  if (field === 'url') return URL.canParse(words) ? new URL(words).host || words : words;
+  return words;
+}
+
+function fieldOf(input: unknown, field: string): unknown {
+  return typeof input === 'object' && input !== null
+    ? (input as Readonly<Record<string, unknown>>)[field]
+    : undefined;
+}
+
+const LONGEST_OBJECT = 120;
+
+/** One line that is safe to show: whoever wrote it may have wanted it to look like another. */
+function wordsOf(given: unknown): string | null {
+  if (typeof given !== 'string') return null;
+  const words = given.replaceAll(CONTROLS, ' ').replaceAll(/\s+/g, ' ').trim();
+  if (words === '') return null;
+  return words.length > LONGEST_OBJECT ? `${words.slice(0, LONGEST_OBJECT - 1).trimEnd()}…` : words;
+}
+
 /** The second line of a row: the last prompt, or, where the title says that already, another. */
 export function summaryOf(session: Session): string | null {
   const title = titleOf(session);
@@ -46,6 +147,7 @@ export function summaryOf(session: Session): string | null {
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+const CONTROLS = new RegExp(CONTROL, 'g');
 
 function shellWord(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
