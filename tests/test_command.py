@@ -93,9 +93,11 @@ def test_loopback_needs_none(host: str) -> None:
 
 
 def test_open_says_when_nothing_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    assert main(["open", "--ui-port", str(port)]) == 2
+    # bound but not listening: nobody answers there, and nobody else gets the port
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+        assert main(["open", "--ui-port", str(port)]) == 2
     assert "claudekeeper serve" in capsys.readouterr().err
 
 

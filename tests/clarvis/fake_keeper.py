@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -53,25 +54,30 @@ class FakeKeeper:
         self.break_off = asyncio.Event()
         self.url = ""
         self._runner: web.AppRunner | None = None
-        self._port = 0
+        self._address: socket.socket | None = None
 
     # ---- life ----
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[FakeKeeper]:
-        await self.start()
-        try:
-            yield self
-        finally:
-            await self.stop()
+        # bound but not listening: while the keeper is away nobody else gets its port
+        with socket.socket() as self._address:
+            self._address.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._address.bind(("127.0.0.1", 0))
+            await self.start()
+            try:
+                yield self
+            finally:
+                await self.stop()
 
     async def start(self) -> None:
         """Come up; after a stop, at the same address as before."""
+        assert self._address is not None
+        port = self._address.getsockname()[1]
         self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
-        self._port = self._runner.addresses[0][1]
-        self.url = f"http://127.0.0.1:{self._port}"
+        await web.TCPSite(self._runner, "127.0.0.1", port, reuse_address=True).start()
+        self.url = f"http://127.0.0.1:{port}"
 
     async def stop(self) -> None:
         if self._runner is not None:

@@ -96,7 +96,7 @@ async def test_an_answer_streams_and_a_broken_one_is_no_whole_one(
     browser: Browser, keeper: FakeKeeper
 ) -> None:
     answer = await browser.get(f"/api/sessions/{FIRST}/subagents")
-    assert await answer.content.readany() == b'{"subagents": ['
+    assert await answer.content.readexactly(15) == b'{"subagents": ['
     keeper.break_off.set()
     with pytest.raises(aiohttp.ClientPayloadError):
         await answer.read()

@@ -19,10 +19,10 @@ async def test_every_session_is_listed_by_project_newest_first(
     fill(keeper, session(1), session(2, **web), session(3), session(4, **web))
     page = await open_page()
     await expect(page.get_by_role("status").first).to_have_text("4 sessions in 2 projects")
-    assert await page.locator("h2 > :first-child").all_text_contents() == ["web", "payments-api"]
-    assert await page.locator(".row-title").all_text_contents() == [
-        f"Session number {number}" for number in (4, 2, 3, 1)
-    ]
+    await expect(page.locator("h2 > :first-child")).to_have_text(["web", "payments-api"])
+    await expect(page.locator(".row-title")).to_have_text(
+        [f"Session number {number}" for number in (4, 2, 3, 1)]
+    )
 
 
 async def test_a_row_says_what_there_is_to_know(open_page: OpenPage, keeper: FakeKeeper) -> None:
@@ -69,6 +69,7 @@ async def test_keys_lead_through_the_list(open_page: OpenPage, keeper: FakeKeepe
     await page.keyboard.press("End")
     await expect(row(page, "last words of 0main")).to_be_focused()
     await page.keyboard.press("ArrowUp")
+    await expect(row(page, "last words of 1main")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Session number 1", exact=True)).to_be_visible()
     await page.keyboard.press("Home")
@@ -162,6 +163,16 @@ async def test_a_keeper_that_was_never_there_is_waited_for(
 ) -> None:
     await keeper.stop()
     page = await open_page()
+    await expect(page.get_by_text("Waiting for the keeper")).to_be_visible()
+    fill(keeper, session(1))
+    await keeper.start()
+    await expect(row(page, "Session number 1")).to_be_visible()
+
+
+async def test_who_cannot_wait_tries_now(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    await keeper.stop()
+    # where time stands still the page never tries by itself, so the button cannot go away
+    page = await open_page(still=True)
     await expect(page.get_by_text("Waiting for the keeper")).to_be_visible()
     fill(keeper, session(1))
     await keeper.start()

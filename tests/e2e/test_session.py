@@ -32,7 +32,8 @@ async def test_a_session_is_renamed_in_place(open_page: OpenPage, keeper: FakeKe
 
 async def test_the_command_to_go_on_can_be_copied(open_page: OpenPage, keeper: FakeKeeper) -> None:
     fill(keeper, session(1, workdir="/code/it's here"))
-    page = await open_page(permissions=["clipboard-read", "clipboard-write"])
+    # "Copied" shows for a moment only
+    page = await open_page(still=True, permissions=["clipboard-read", "clipboard-write"])
     await row(page, "Session number 1").click()
     await page.get_by_role("button", name="Copy the command").click()
     await expect(page.get_by_text("Copied")).to_be_visible()

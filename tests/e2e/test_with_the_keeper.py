@@ -55,6 +55,7 @@ async def test_a_name_given_on_the_page_is_kept(open_page: OpenPage) -> None:
     page = await open_page()
     await row(page, "sell hats").click()
     await page.get_by_role("button", name="Rename").click()
+    await expect(page.get_by_label("Name of this session")).to_be_focused()
     await page.keyboard.type("The hat shop")
     await page.keyboard.press("Enter")
     await expect(row(page, "The hat shop")).to_be_visible()
