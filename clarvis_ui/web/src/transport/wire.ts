@@ -1,9 +1,6 @@
-/**
- * The wire contract, as far as the page speaks it, and the door through which it comes in.
- *
- * Readers are forgiving: a field that is missing or of another type becomes null, so that a keeper
- * of another version costs a detail and not the page.
- */
+/** Sessions and the keeper's health, as the wire contract has them. */
+
+import { each, fields, number, oneOf, text } from './reading';
 
 export const STATES = ['idle', 'starting', 'running', 'waiting', 'error'] as const;
 export type SessionState = (typeof STATES)[number];
@@ -34,8 +31,12 @@ export interface Session {
   gitBranch: string | null;
   size: number | null;
   model: string | null;
+  /** Null where nothing runs that could have one. */
+  permissionMode: string | null;
   state: SessionState;
   origin: Origin | null;
+  /** How many questions wait for an answer. */
+  attention: number;
   costUsd: number | null;
   tokens: Tokens | null;
   error: { code: string; message: string } | null;
@@ -56,24 +57,6 @@ export interface Health {
   version: string | null;
   sessions: number | null;
   scan: Scan | null;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fields(raw: unknown): Fields | null {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw as Fields) : null;
-}
-
-function text(raw: unknown): string | null {
-  return typeof raw === 'string' && raw !== '' ? raw : null;
-}
-
-function number(raw: unknown): number | null {
-  return typeof raw === 'number' && Number.isFinite(raw) ? raw : null;
-}
-
-function oneOf<T extends string>(known: readonly T[], raw: unknown): T | null {
-  return known.find((word) => word === raw) ?? null;
 }
 
 function readTokens(raw: unknown): Tokens | null {
@@ -117,8 +100,10 @@ export function readSession(raw: unknown): Session | null {
     gitBranch: text(given.gitBranch),
     size: number(given.size),
     model: text(given.model),
+    permissionMode: text(given.permissionMode),
     state: oneOf(STATES, given.state) ?? 'idle',
     origin: oneOf(ORIGINS, given.origin),
+    attention: number(given.attention) ?? 0,
     costUsd: number(given.costUsd),
     tokens: readTokens(given.tokens),
     error: readError(given.error),
@@ -127,10 +112,9 @@ export function readSession(raw: unknown): Session | null {
 
 export function readSessionsPage(raw: unknown): SessionsPage | null {
   const given = fields(raw);
-  const rows = given?.sessions;
-  if (!given || !Array.isArray(rows)) return null;
+  if (!given || !Array.isArray(given.sessions)) return null;
   return {
-    sessions: rows.map(readSession).filter((session) => session !== null),
+    sessions: each(given.sessions, readSession),
     cursor: text(given.cursor),
   };
 }
