@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
@@ -11,6 +13,10 @@ from .guard import own_authority, scheme
 from .login import COOKIE_LIFETIME, Login, login_link
 
 LARGEST_BODY = 4096
+
+
+# whether whoever came in once would still be let in now
+Admitted = Callable[[], bool]
 
 
 class CodeGiven(msgspec.Struct, forbid_unknown_fields=True):
@@ -83,13 +89,22 @@ class Entry:
         return response
 
 
+def admitted_by(login: Login) -> Callable[[web.Request], Admitted]:
+    def admission(request: web.Request) -> Admitted:
+        cookies = login.cookies
+        cookie = request.cookies.get(cookies.name, "")
+        return lambda: cookies.valid(cookie)
+
+    return admission
+
+
 def locked(login: Login) -> Middleware:
     """Nothing behind this is done, or even looked for, without a valid cookie."""
+    admission = admitted_by(login)
 
     @web.middleware
     async def lock(request: web.Request, handler: Handler) -> web.StreamResponse:
-        cookies = login.cookies
-        if not cookies.valid(request.cookies.get(cookies.name, "")):
+        if not admission(request)():
             raise NotLoggedIn
         return await handler(request)
 

@@ -70,6 +70,23 @@ class SessionNotFound(NotFound):
     sentence = "There is no session with this id."
 
 
+class AttentionNotFound(NotFound):
+    code = "attention_not_found"
+    sentence = "There is no open question with this id."
+
+
+class DirectoryNotFound(NotFound):
+    code = "directory_not_found"
+    sentence = "There is no such directory among those that Clarvis may use."
+
+
+class OutsideRoots(ClarvisError):
+    code, status = "outside_roots", 403
+    sentence = (
+        "This directory lies outside those that Clarvis may use; CLARVIS_ALLOWED_ROOTS names them."
+    )
+
+
 class MethodNotAllowed(ClarvisError):
     code, status = "method_not_allowed", 405
     sentence = "This address does not take that method."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import aiohttp
 import msgspec
@@ -15,6 +15,10 @@ from .settings import TokenSource
 
 # connecting is quick or hopeless; a long history may take its time between two chunks
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=60)
+# a message with pictures comes in one frame; a keeper that says more than this is none of ours
+LARGEST_FRAME = 64 * 1024 * 1024
+# how soon a silent end of a line, such as a machine that fell asleep, is noticed
+HEARTBEAT = 30.0
 
 Answer = TypeVar("Answer")
 
@@ -64,6 +68,22 @@ class Keeper:
             answer.close()
             raise KeeperRefused
         return answer
+
+    async def socket(self) -> aiohttp.ClientWebSocketResponse[Literal[False]]:
+        """A socket of the keeper's; the caller closes it."""
+        assert self._client is not None, "asked before the application started"
+        try:
+            return await self._client.ws_connect(
+                self._url.joinpath("ws"),
+                headers={hdrs.AUTHORIZATION: f"Bearer {self._token()}"},
+                max_msg_size=LARGEST_FRAME,
+                heartbeat=HEARTBEAT,
+                decode_text=False,
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            raise (KeeperRefused if error.status in {401, 403} else KeeperUnreachable) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise KeeperUnreachable from error
 
     async def read(
         self, path: tuple[str, ...], query: Mapping[str, str], shape: type[Answer]

@@ -6,19 +6,18 @@ of the keeper stays closed until somebody has thought about that.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import aiohttp
 import msgspec
 from aiohttp import hdrs, web
 
-from .failures import BodyTooLarge, KeeperUnreachable, json_response
+from .bodies import LARGE, SMALL, BoundedBody, WholeBody
+from .failures import BodyTooLarge, InvalidRequest, KeeperUnreachable, json_response
 from .keeper import Keeper, Refusal
-from .roots import Roots
-from .visible import Visible
+from .visible import Resolve, Send, Visible
 
 ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
-LARGEST_BODY = 1024 * 1024
 PASSED_ON = (hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE, hdrs.IF_NONE_MATCH)
 PASSED_BACK = (
     hdrs.CONTENT_TYPE,
@@ -28,66 +27,87 @@ PASSED_BACK = (
     hdrs.RETRY_AFTER,
 )
 
-
-class BoundedBody:
-    """A request's body on its way to the keeper, cut off where it grows too large."""
-
-    def __init__(self, request: web.Request) -> None:
-        if (request.content_length or 0) > LARGEST_BODY:
-            raise BodyTooLarge
-        self._content = request.content
-        self.overflowed = False
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        seen = 0
-        async for chunk in self._content.iter_any():
-            seen += len(chunk)
-            if seen > LARGEST_BODY:
-                self.overflowed = True
-                raise BodyTooLarge
-            yield chunk
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Listing = Callable[[Visible, Mapping[str, str]], Awaitable[msgspec.Struct]]
 
 
 class Proxy:
-    def __init__(self, keeper: Keeper, roots: Roots) -> None:
+    """`visible` is None where every directory may be seen."""
+
+    def __init__(self, keeper: Keeper, visible: Visible | None) -> None:
         self._keeper = keeper
-        self._visible = None if roots.everywhere else Visible(keeper, roots)
+        self._visible = visible
 
     def routes(self) -> list[web.RouteDef]:
         session = f"/sessions/{{id:{ID}}}"
         return [
             web.get("/health", self.pass_on),
-            web.get("/sessions", self.list_sessions),
-            web.get("/workdirs", self.list_workdirs),
+            web.get("/sessions", self.thinned(Visible.sessions)),
+            web.get("/workdirs", self.thinned(Visible.workdirs)),
+            web.get("/attention", self.thinned(Visible.attention)),
+            web.get("/directories", self.thinned(Visible.directories)),
+            web.get("/commands", self.within_workdir),
             web.get(session, self.within_session),
             web.patch(session, self.within_session),
             web.get(f"{session}/subagents", self.within_session),
             web.get(f"{session}/subagents/{{agent:{ID}}}", self.within_session),
+            web.get(f"{session}/commands", self.within_session),
+            web.post(f"{session}/interrupt", self.within_session),
+            web.post(f"{session}/mode", self.within_session),
+            web.post(f"{session}/fork", self.within_session),
+            web.post(f"{session}/close", self.within_session),
+            web.delete(f"{session}/queue/{{uuid:{ID}}}", self.within_session),
+            web.post("/send", self.send),
+            web.post("/resolve", self.resolve),
         ]
 
-    async def list_sessions(self, request: web.Request) -> web.StreamResponse:
-        if self._visible is None:
-            return await self.pass_on(request)
-        return answered(await self._visible.sessions(request.query))
+    def thinned(self, listing: Listing) -> Handler:
+        """A list without what lies outside."""
 
-    async def list_workdirs(self, request: web.Request) -> web.StreamResponse:
-        if self._visible is None:
-            return await self.pass_on(request)
-        return answered(await self._visible.workdirs(request.query))
+        async def handler(request: web.Request) -> web.StreamResponse:
+            if self._visible is None:
+                return await self.pass_on(request)
+            return answered(await listing(self._visible, query_of(request)))
+
+        return handler
 
     async def within_session(self, request: web.Request) -> web.StreamResponse:
         if self._visible is not None:
-            await self._visible.require(request.match_info["id"])
+            await self._visible.require_session(request.match_info["id"])
         return await self.pass_on(request)
 
+    async def within_workdir(self, request: web.Request) -> web.StreamResponse:
+        if self._visible is not None:
+            await self._visible.require_workdir(query_of(request).get("workdir"))
+        return await self.pass_on(request)
+
+    async def send(self, request: web.Request) -> web.StreamResponse:
+        if self._visible is None:
+            return await self._forward(request, BoundedBody(request, LARGE))
+        body = await WholeBody.of(request, LARGE)
+        await self._visible.require_target(body.read_as(Send))
+        return await self._forward(request, body)
+
+    async def resolve(self, request: web.Request) -> web.StreamResponse:
+        if self._visible is None:
+            return await self._forward(request, BoundedBody(request, LARGE))
+        body = await WholeBody.of(request, LARGE)
+        await self._visible.require_question(body.read_as(Resolve))
+        return await self._forward(request, body)
+
     async def pass_on(self, request: web.Request) -> web.StreamResponse:
+        body = BoundedBody(request, SMALL) if request.can_read_body else None
+        return await self._forward(request, body)
+
+    async def _forward(
+        self, request: web.Request, body: BoundedBody | WholeBody | None
+    ) -> web.StreamResponse:
         """The request to the keeper, the answer to the browser, neither held in memory."""
-        body = BoundedBody(request) if request.can_read_body else None
         try:
             answer = await self._keeper.ask(
                 request.method,
                 tuple(request.path.split("/")[2:]),  # without /api
-                request.query,
+                query_of(request),
                 chosen(request.headers, PASSED_ON),
                 body.chunks() if body else None,
             )
@@ -114,11 +134,19 @@ async def stream_back(request: web.Request, answer: aiohttp.ClientResponse) -> w
     return response
 
 
+def query_of(request: web.Request) -> dict[str, str]:
+    """Each parameter once: of two, the keeper might take the one that was not looked at."""
+    query = dict(request.query)
+    if len(query) != len(request.query):
+        raise InvalidRequest("A parameter may be given only once.")
+    return query
+
+
 def chosen(headers: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     return {name: headers[name] for name in names if name in headers}
 
 
-def answered(found: msgspec.Struct | Refusal) -> web.Response:
+def answered(found: msgspec.Struct) -> web.Response:
     if isinstance(found, Refusal):
         return web.Response(
             body=found.content, status=found.status, content_type="application/json"

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from .assets import Assets
-from .entry import Entry, locked
+from .entry import Entry, admitted_by, locked
 from .failures import answer_failures
 from .guard import add_security_headers, guarded, only_own_pages
 from .keeper import Keeper
 from .login import Clock, Login, login_link
 from .proxy import Proxy
+from .relay import Relay
 from .settings import DEFAULT_HOST, DEFAULT_PORT, Settings, in_url, is_wildcard
+from .sieve import Sieve
+from .visible import Visible
 
 LOGIN = web.AppKey("login", Login)
 # a browser that holds a stream open must not hold up a restart
@@ -39,7 +42,11 @@ def create_api(settings: Settings, login: Login) -> web.Application:
     keeper = Keeper(settings.keeper, settings.token)
     api = web.Application(middlewares=[only_own_pages, locked(login)])
     api.cleanup_ctx.append(keeper.connected)
-    api.add_routes(Proxy(keeper, settings.roots).routes())
+    visible = None if settings.roots.everywhere else Visible(keeper, settings.roots)
+    relay = Relay(keeper, Sieve(visible) if visible else None, admitted_by(login))
+    api.on_shutdown.append(relay.hang_up_all)
+    api.add_routes(relay.routes())
+    api.add_routes(Proxy(keeper, visible).routes())
     return api
 
 

@@ -1,30 +1,22 @@
-"""What of the keeper's sessions lies within the allowed roots.
+"""What of the keeper's lists lies within the allowed roots.
 
 Used only where roots are set; without them the proxy passes everything on untouched.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping
 
 import msgspec
 
-from .failures import SessionNotFound
+from .failures import AttentionNotFound, DirectoryNotFound, OutsideRoots, SessionNotFound
 from .keeper import Keeper, Refusal
 from .roots import Roots
+from .whereabouts import Where, Whereabouts
 
 # a page that the roots thin out is filled up again, but not by reading the whole list at once
 ROUNDS = 8
-REMEMBERED_FOR = 10.0
-REMEMBERED = 1024
-
-
-class Row(msgspec.Struct):
-    """As much of a session or a directory as the roots need; the rest is passed on as it came."""
-
-    workdir: str | None = None
+REMEMBERED_QUESTIONS = 4096
 
 
 class SessionsPage(msgspec.Struct):
@@ -37,15 +29,50 @@ class WorkdirsPage(msgspec.Struct):
     workdirs: list[msgspec.Raw]
 
 
-class OneSession(msgspec.Struct):
-    session: Row
+class Question(msgspec.Struct, rename="camel"):
+    """As much of an Attention as the roots need."""
+
+    id: str
+    session_id: str
+
+
+class AttentionPage(msgspec.Struct):
+    attention: list[msgspec.Raw]
+
+
+class Directory(msgspec.Struct):
+    name: str
+    path: str
+
+
+class DirectoriesPage(msgspec.Struct):
+    """Without a path it is the list of the roots themselves."""
+
+    path: str | None
+    parent: str | None
+    directories: list[Directory]
+
+
+class Send(msgspec.Struct, rename="camel"):
+    """Where a message is to go; the rest of it is the keeper's."""
+
+    session_id: str | None = None
+    workdir: str | None = None
+    route: object = None
+
+
+class Resolve(msgspec.Struct, rename="camel"):
+    attention_id: str
 
 
 class Visible:
     def __init__(self, keeper: Keeper, roots: Roots) -> None:
         self._keeper = keeper
         self._roots = roots
-        self._remembered: dict[str, tuple[float, bool]] = {}
+        self._questions: dict[str, str] = {}
+        self.whereabouts = Whereabouts(keeper, roots)
+
+    # ---- lists, without what lies outside ----
 
     async def sessions(self, query: Mapping[str, str]) -> SessionsPage | Refusal:
         """A page of the list: as long as was asked for, where there are that many."""
@@ -58,7 +85,7 @@ class Visible:
                 return found
             if round_number == 0:
                 page.position = found.position  # the earliest: no event is missed in between
-            page.sessions += await self._within(found.sessions)
+            page.sessions += await self.whereabouts.within(found.sessions)
             page.cursor = found.cursor
             missing = (wanted or 1) - len(page.sessions)
             if page.cursor is None or missing <= 0:
@@ -72,28 +99,74 @@ class Visible:
         found = await self._keeper.read(("workdirs",), query, WorkdirsPage)
         if isinstance(found, Refusal):
             return found
-        return WorkdirsPage(await self._within(found.workdirs))
+        return WorkdirsPage(await self.whereabouts.within(found.workdirs))
 
-    async def require(self, session_id: str) -> None:
+    async def attention(self, query: Mapping[str, str]) -> AttentionPage | Refusal:
+        found = await self._keeper.read(("attention",), query, AttentionPage)
+        if isinstance(found, Refusal):
+            return found
+        return AttentionPage([row for row in found.attention if await self._is_ours(row)])
+
+    async def directories(self, query: Mapping[str, str]) -> DirectoriesPage | Refusal:
+        """Subdirectories within the roots; the roots themselves where no path is given."""
+        path = query.get("path")
+        if path is None:
+            roots = self._roots.paths or ()
+            return DirectoriesPage(
+                None, None, [Directory(root.name or str(root), str(root)) for root in roots]
+            )
+        allows = self.whereabouts.allows
+        if not await allows(path):
+            raise DirectoryNotFound
+        found = await self._keeper.read(("directories",), query, DirectoriesPage)
+        if isinstance(found, Refusal):
+            return found
+        if not await allows(found.path):
+            raise DirectoryNotFound
+        # a link can lead out, and the way up ends at a root
+        found.directories = [entry for entry in found.directories if await allows(entry.path)]
+        if not await allows(found.parent):
+            found.parent = None
+        return found
+
+    # ---- what may be asked for, or done ----
+
+    async def require_session(self, session_id: str) -> None:
         """Refuse a session outside with the words of one that does not exist."""
-        if not await self._allows(session_id):
+        if await self.whereabouts.of(session_id) is not Where.INSIDE:
             raise SessionNotFound
 
-    async def _allows(self, session_id: str) -> bool:
-        now = time.monotonic()
-        until, allowed = self._remembered.get(session_id, (0.0, False))
-        if now < until:
-            return allowed
-        found = await self._keeper.read(("sessions", session_id), {"limit": "1"}, OneSession)
-        if isinstance(found, Refusal):
-            return False
-        allowed = await asyncio.to_thread(self._roots.allows, found.session.workdir)
-        if len(self._remembered) >= REMEMBERED:
-            self._remembered.clear()
-        self._remembered[session_id] = now + REMEMBERED_FOR, allowed
-        return allowed
+    async def require_workdir(self, workdir: str | None) -> None:
+        if not await self.whereabouts.allows(workdir):
+            raise OutsideRoots
 
-    async def _within(self, rows: list[msgspec.Raw]) -> list[msgspec.Raw]:
-        workdirs = [msgspec.json.decode(row, type=Row).workdir for row in rows]
-        allowed = await asyncio.to_thread(self._roots.allowed, workdirs)
-        return [row for row, workdir in zip(rows, workdirs, strict=True) if workdir in allowed]
+    async def require_target(self, send: Send) -> None:
+        """A message goes to a session inside, or starts one inside."""
+        if send.workdir is not None or send.session_id is None or send.route:
+            # routing looks only among the sessions of the directory that is given
+            await self.require_workdir(send.workdir)
+        if send.session_id is None:
+            return
+        where = await self.whereabouts.of(send.session_id)
+        starts_here = where is Where.UNKNOWN and send.workdir is not None
+        if where is not Where.INSIDE and not starts_here:
+            raise SessionNotFound
+
+    async def require_question(self, resolve: Resolve) -> None:
+        session_id = self._questions.get(resolve.attention_id)
+        if session_id is None:
+            await self.attention({})
+            session_id = self._questions.get(resolve.attention_id)
+        if session_id is None or await self.whereabouts.of(session_id) is not Where.INSIDE:
+            raise AttentionNotFound
+
+    def remember(self, question: Question) -> None:
+        """Kept after it is settled too: who answers late is told so, and not that it never was."""
+        while len(self._questions) >= REMEMBERED_QUESTIONS:
+            del self._questions[next(iter(self._questions))]
+        self._questions[question.id] = question.session_id
+
+    async def _is_ours(self, row: msgspec.Raw) -> bool:
+        question = msgspec.json.decode(row, type=Question)
+        self.remember(question)
+        return await self.whereabouts.of(question.session_id) is Where.INSIDE

@@ -1,4 +1,5 @@
-"""A keeper small enough to read: the wire contract's list, one session and health, from memory."""
+"""A keeper small enough to read: the wire contract from memory, and a socket that says what a test
+wants it to say."""
 
 from __future__ import annotations
 
@@ -53,6 +54,12 @@ class FakeKeeper:
         self.bodies: list[bytes] = []
         self.break_off = asyncio.Event()
         self.url = ""
+        self.attention: list[dict[str, Any]] = []
+        self.folders: dict[str, list[str]] = {}
+        self.sockets: asyncio.Queue[web.WebSocketResponse] = asyncio.Queue()
+        self.open_sockets: set[web.WebSocketResponse] = set()
+        self.heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._told = 0
         self._runner: web.AppRunner | None = None
         self._address: socket.socket | None = None
 
@@ -80,6 +87,8 @@ class FakeKeeper:
         self.url = f"http://127.0.0.1:{port}"
 
     async def stop(self) -> None:
+        for socket in list(self.open_sockets):
+            await socket.close(code=1001)
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -87,7 +96,7 @@ class FakeKeeper:
     # ---- answers ----
 
     def app(self) -> web.Application:
-        app = web.Application(middlewares=[self._seen])
+        app = web.Application(middlewares=[self._seen], client_max_size=64 * 1024 * 1024)
         app.router.add_get("/health", self.health)
         app.router.add_get("/sessions", self.list_sessions)
         app.router.add_get("/sessions/{id}", self.one_session)
@@ -95,6 +104,15 @@ class FakeKeeper:
         app.router.add_get("/sessions/{id}/subagents", self.slowly)
         app.router.add_get("/workdirs", self.workdirs)
         app.router.add_get("/secret", self.health)
+        app.router.add_get("/attention", self.list_attention)
+        app.router.add_get("/directories", self.directories)
+        app.router.add_get("/commands", self.commands)
+        app.router.add_get("/sessions/{id}/commands", self.commands)
+        app.router.add_post("/send", self.send)
+        app.router.add_post("/resolve", self.resolve)
+        app.router.add_post("/sessions/{id}/{deed:interrupt|mode|fork|close}", self.done)
+        app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
+        app.router.add_get("/ws", self.socket)
         return app
 
     @web.middleware
@@ -103,7 +121,8 @@ class FakeKeeper:
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             return failure(401, "unauthorized", "A valid token is needed.")
         response: web.StreamResponse = await handler(request)
-        response.headers["X-Internal"] = "not for browsers"
+        if not response.prepared:
+            response.headers["X-Internal"] = "not for browsers"
         return response
 
     async def health(self, request: web.Request) -> web.Response:
@@ -162,6 +181,105 @@ class FakeKeeper:
     async def workdirs(self, request: web.Request) -> web.Response:
         found = sorted({str(row["workdir"]) for row in self.rows.values()})
         return web.json_response({"workdirs": [{"workdir": path, "sessions": 1} for path in found]})
+
+    # ---- talking ----
+
+    async def list_attention(self, request: web.Request) -> web.Response:
+        return web.json_response({"attention": self.attention})
+
+    async def directories(self, request: web.Request) -> web.Response:
+        path = request.query.get("path", "/code")
+        if path not in self.folders:
+            return failure(404, "directory_not_found", "There is no such directory.")
+        found = [{"name": name, "path": f"{path}/{name}"} for name in self.folders[path]]
+        parent = path.rpartition("/")[0] or "/"
+        return web.json_response({"path": path, "parent": parent, "directories": found})
+
+    async def commands(self, request: web.Request) -> web.Response:
+        return web.json_response(
+            {
+                "commands": [{"name": "compact", "description": "", "argumentHint": ""}],
+                "models": [
+                    {"value": "default", "displayName": "Default", "description": "Opus 5.5"},
+                    {"value": "haiku", "displayName": "Haiku", "description": "Quick answers"},
+                ],
+                "modes": ["default", "acceptEdits", "plan"],
+            }
+        )
+
+    async def send(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        self.bodies.append(body)
+        asked = json.loads(body)
+        known = asked.get("sessionId") or session(900 + len(self.bodies))["id"]
+        if known not in self.rows:
+            started = session(900, id=known, workdir=asked["workdir"], title=None, state="running")
+            started |= {"project": asked["workdir"].rpartition("/")[2], "origin": "gateway"}
+            started |= {"firstPrompt": asked.get("text"), "lastPrompt": asked.get("text")}
+            self.rows[known] = started
+        answer = {"sessionId": known, "uuid": asked.get("uuid"), "state": "queued"}
+        return web.json_response(answer, status=202)
+
+    async def resolve(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        self.bodies.append(body)
+        asked = json.loads(body)
+        open_ones = [row for row in self.attention if row["id"] == asked["attentionId"]]
+        if not open_ones:
+            return failure(409, "attention_gone", "Somebody answered this already.")
+        self.attention.remove(open_ones[0])
+        return web.json_response({"attentionId": asked["attentionId"], "decision": "allow"})
+
+    async def done(self, request: web.Request) -> web.Response:
+        """For what a test only wants to have arrived."""
+        return web.json_response(self.rows[request.match_info["id"]])
+
+    # ---- the socket ----
+
+    async def socket(self, request: web.Request) -> web.WebSocketResponse:
+        """Says hello, hears what it is told (`heard`), says what a test tells it to (`tell`)."""
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        self.open_sockets.add(socket)
+        await socket.send_json({"type": "hello", "version": 1, "position": f"e:{self._told}"})
+        self.sockets.put_nowait(socket)
+        try:
+            async for message in socket:
+                asked = json.loads(message.data)
+                self.heard.put_nowait(asked)
+                if asked["type"] == "subscribe":
+                    await socket.send_json({"type": "subscribed", "replayed": 0})
+        finally:
+            self.open_sockets.discard(socket)
+        return socket
+
+    async def tell(self, kind: str, session_id: str | None = None, **more: Any) -> None:
+        """An event to everyone who listens."""
+        self._told += 1
+        event = {"type": kind, "position": f"e:{self._told}", "sessionId": session_id, **more}
+        for socket in list(self.open_sockets):
+            await socket.send_json(event)
+
+
+def question(number: int, of: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """An open question of a session, as the contract has it."""
+    asked: dict[str, Any] = {
+        "id": f"question-{number}",
+        "sessionId": of["id"],
+        "toolUseId": f"toolu_{number}",
+        "tool": "Bash",
+        "input": {"command": "npm test"},
+        "kind": "permission",
+        "title": None,
+        "description": None,
+        "suggestions": [],
+        "blockedPath": None,
+        "reason": None,
+        "agentId": None,
+        "origin": "gateway",
+        "raised": "2025-10-01T09:00:00Z",
+    }
+    return asked | changes
 
 
 def failure(status: int, code: str, message: str) -> web.Response:

@@ -23,6 +23,9 @@ ROUTES = [
     ("PATCH", "/api/sessions/00000000-0000-4000-8000-000000000001"),
     ("DELETE", "/api/sessions"),
     ("GET", "/api/nothing-here"),
+    ("POST", "/api/send"),
+    ("POST", "/api/resolve"),
+    ("GET", "/api/ws"),
 ]
 
 

@@ -9,11 +9,12 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from clarvis_ui.proxy import LARGEST_BODY
+from clarvis_ui.bodies import LARGE, SMALL
 from tests.clarvis.conftest import Browser, MakeBrowser, error_code
-from tests.clarvis.fake_keeper import TOKEN, FakeKeeper, session
+from tests.clarvis.fake_keeper import TOKEN, FakeKeeper, question, session
 
 FIRST = session(1)["id"]
+JSON = {"Content-Type": "application/json"}
 
 
 async def test_the_list_is_passed_on(browser: Browser, keeper: FakeKeeper) -> None:
@@ -72,7 +73,12 @@ async def test_a_rename_reaches_the_keeper(browser: Browser, keeper: FakeKeeper)
         ("GET", "/sessions/$(touch c)"),
         ("GET", f"/sessions/{FIRST}/secrets"),
         ("GET", f"/sessions/{FIRST}/subagents/../../../secret"),
-        ("POST", "/send"),
+        ("POST", "/route"),
+        ("POST", "/shutdown"),
+        ("POST", f"/sessions/{FIRST}/delete"),
+        ("DELETE", f"/sessions/{FIRST}/queue/"),
+        ("GET", f"/sessions/{FIRST}/interrupt"),
+        ("GET", "/send"),
     ],
 )
 async def test_unknown_routes_never_reach_the_keeper(
@@ -80,7 +86,7 @@ async def test_unknown_routes_never_reach_the_keeper(
 ) -> None:
     json = None if method == "GET" else {}
     answer = await browser.request(method, URL(f"/api{path}", encoded=True), json=json)
-    assert answer.status in {400, 404}
+    assert answer.status in {400, 404, 405}
     assert not keeper.asked
 
 
@@ -89,6 +95,63 @@ async def test_a_list_cannot_be_written(browser: Browser, keeper: FakeKeeper, me
     answer = await browser.request(method, "/api/sessions", json={})
     assert answer.status == 405
     assert await error_code(answer) == "method_not_allowed"
+    assert not keeper.asked
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/workdirs"),
+        ("GET", "/attention"),
+        ("GET", "/directories?path=/code"),
+        ("GET", "/commands?workdir=/code"),
+        ("GET", f"/sessions/{FIRST}/commands"),
+        ("POST", f"/sessions/{FIRST}/interrupt"),
+        ("POST", f"/sessions/{FIRST}/mode"),
+        ("POST", f"/sessions/{FIRST}/fork"),
+        ("POST", f"/sessions/{FIRST}/close"),
+        ("DELETE", f"/sessions/{FIRST}/queue/some-uuid"),
+    ],
+)
+async def test_every_address_of_the_contract_reaches_the_keeper(
+    browser: Browser, keeper: FakeKeeper, method: str, path: str
+) -> None:
+    keeper.folders = {"/code": ["a"]}
+    answer = await browser.request(method, f"/api{path}", json=None if method == "GET" else {})
+    assert answer.status == 200
+    assert keeper.asked[-1].method == method
+    assert keeper.asked[-1].path_qs == path
+
+
+async def test_a_message_with_pictures_is_passed_on_whole(
+    browser: Browser, keeper: FakeKeeper
+) -> None:
+    message = {"sessionId": FIRST, "uuid": "u", "content": [{"data": "x" * (LARGE - 1000)}]}
+    body = io.BytesIO(json.dumps(message).encode())
+    answer = await browser.post("/api/send", data=body, headers=JSON)
+    assert answer.status == 202
+    assert (await answer.json())["sessionId"] == FIRST
+    assert json.loads(keeper.bodies[-1]) == message
+
+
+async def test_a_message_too_large_is_refused(browser: Browser, keeper: FakeKeeper) -> None:
+    answer = await browser.post("/api/send", data=io.BytesIO(b"x" * (LARGE + 1)), headers=JSON)
+    assert answer.status == 413
+    assert not keeper.bodies
+
+
+async def test_an_answer_to_a_question_is_passed_on(browser: Browser, keeper: FakeKeeper) -> None:
+    keeper.attention = [question(1, session(1))]
+    resolve = {"attentionId": "question-1", "decision": "allow"}
+    assert (await browser.post("/api/resolve", json=resolve)).status == 200
+    again = await browser.post("/api/resolve", json=resolve)
+    assert again.status == 409
+    assert await error_code(again) == "attention_gone"
+
+
+async def test_a_parameter_given_twice_is_refused(browser: Browser, keeper: FakeKeeper) -> None:
+    answer = await browser.get("/api/directories?path=/code&path=/etc")
+    assert answer.status == 400
     assert not keeper.asked
 
 
@@ -103,20 +166,18 @@ async def test_an_answer_streams_and_a_broken_one_is_no_whole_one(
 
 
 async def test_a_body_of_known_size_is_bounded(browser: Browser, keeper: FakeKeeper) -> None:
-    body = io.BytesIO(b"x" * (LARGEST_BODY + 1))
-    headers = {"Content-Type": "application/json"}
-    answer = await browser.patch(f"/api/sessions/{FIRST}", data=body, headers=headers)
+    body = io.BytesIO(b"x" * (SMALL + 1))
+    answer = await browser.patch(f"/api/sessions/{FIRST}", data=body, headers=JSON)
     assert answer.status == 413
     assert not keeper.bodies
 
 
 async def test_a_body_of_unknown_size_is_bounded(browser: Browser, keeper: FakeKeeper) -> None:
     async def endless() -> object:
-        for _ in range(1 + LARGEST_BODY // 65536):
+        for _ in range(1 + SMALL // 65536):
             yield b"x" * 65536
 
-    headers = {"Content-Type": "application/json"}
-    answer = await browser.patch(f"/api/sessions/{FIRST}", data=endless(), headers=headers)
+    answer = await browser.patch(f"/api/sessions/{FIRST}", data=endless(), headers=JSON)
     assert answer.status == 413
     assert await error_code(answer) == "body_too_large"
     assert not keeper.bodies

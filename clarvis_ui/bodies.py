@@ -1,0 +1,60 @@
+"""Request bodies on their way to the keeper: bounded, and looked into only where roots are set."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from .failures import BodyTooLarge, InvalidRequest
+
+SMALL = 1024 * 1024
+# pictures in a message, a whole file in a changed input; both as JSON, which makes them larger
+LARGE = 40 * 1024 * 1024
+
+Shape = TypeVar("Shape")
+
+
+class BoundedBody:
+    """A body that is passed on as it comes, cut off where it grows too large."""
+
+    def __init__(self, request: web.Request, limit: int) -> None:
+        if (request.content_length or 0) > limit:
+            raise BodyTooLarge
+        self._content = request.content
+        self._limit = limit
+        self.overflowed = False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        seen = 0
+        async for chunk in self._content.iter_any():
+            seen += len(chunk)
+            if seen > self._limit:
+                self.overflowed = True
+                raise BodyTooLarge
+            yield chunk
+
+
+class WholeBody:
+    """A body that was read to look into it, and is then passed on as it was."""
+
+    overflowed = False
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    @classmethod
+    async def of(cls, request: web.Request, limit: int) -> WholeBody:
+        chunks = [chunk async for chunk in BoundedBody(request, limit).chunks()]
+        return cls(b"".join(chunks))
+
+    def read_as(self, shape: type[Shape]) -> Shape:
+        try:
+            return msgspec.json.decode(self._content, type=shape)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise InvalidRequest(f"The request could not be understood: {error}") from error
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield self._content

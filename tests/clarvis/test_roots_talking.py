@@ -1,0 +1,230 @@
+"""Allowed roots where something is done: nothing is started, answered or browsed outside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from clarvis_ui.roots import Roots
+from tests.clarvis.conftest import Browser, MakeBrowser, error_code
+from tests.clarvis.fake_keeper import FakeKeeper, question, session
+
+NEW = session(77)["id"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    allowed = tmp_path / "a" / "b"
+    (allowed / "inner").mkdir(parents=True)
+    (tmp_path / "a" / "bc").mkdir()
+    (allowed / "way-out").symlink_to(tmp_path / "a" / "bc")
+    return allowed
+
+
+@pytest.fixture
+def inside(root: Path) -> dict[str, object]:
+    return session(1, workdir=str(root / "inner"))
+
+
+@pytest.fixture
+def outside(root: Path) -> dict[str, object]:
+    return session(2, workdir=str(root.parent))
+
+
+@pytest.fixture
+async def keeper(
+    inside: dict[str, object], outside: dict[str, object]
+) -> AsyncIterator[FakeKeeper]:
+    async with FakeKeeper([inside, outside]).running() as keeper:
+        keeper.attention = [question(1, inside), question(2, outside)]
+        yield keeper
+
+
+@pytest.fixture
+async def browser(browser_of: MakeBrowser, root: Path) -> Browser:
+    return await browser_of(roots=Roots.parse(str(root)))
+
+
+# ---- sending ----
+
+
+async def test_a_session_inside_is_sent_to(
+    browser: Browser, keeper: FakeKeeper, inside: dict[str, object]
+) -> None:
+    message = {"sessionId": inside["id"], "text": "go on"}
+    answer = await browser.post("/api/send", json=message)
+    assert answer.status == 202
+    assert json.loads(keeper.bodies[-1]) == message
+
+
+@pytest.mark.parametrize("chosen", [None, NEW])
+async def test_a_session_is_started_inside(
+    browser: Browser, keeper: FakeKeeper, root: Path, chosen: str | None
+) -> None:
+    message = {"workdir": str(root), "text": "begin"} | ({"sessionId": chosen} if chosen else {})
+    assert (await browser.post("/api/send", json=message)).status == 202
+    assert len(keeper.bodies) == 1
+
+
+@pytest.mark.parametrize("path", ["..", "../bc", "way-out", "../b/../bc", "\0"])
+@pytest.mark.parametrize("more", [{}, {"sessionId": NEW}, {"route": True}])
+async def test_nothing_is_started_outside(
+    browser: Browser, keeper: FakeKeeper, root: Path, path: str, more: dict[str, object]
+) -> None:
+    message = {"workdir": f"{root}/{path}", "text": "begin", **more}
+    answer = await browser.post("/api/send", json=message)
+    assert answer.status == 403
+    assert await error_code(answer) == "outside_roots"
+    assert not keeper.bodies
+
+
+@pytest.mark.parametrize("message", [{"text": "x"}, {"text": "x", "route": True}])
+async def test_a_message_for_nowhere_is_refused(
+    browser: Browser, keeper: FakeKeeper, message: dict[str, object]
+) -> None:
+    assert (await browser.post("/api/send", json=message)).status == 403
+    assert not keeper.bodies
+
+
+async def test_routing_needs_a_directory_even_from_a_session(
+    browser: Browser, keeper: FakeKeeper, inside: dict[str, object]
+) -> None:
+    message = {"sessionId": inside["id"], "text": "x", "route": True}
+    assert (await browser.post("/api/send", json=message)).status == 403
+    assert not keeper.bodies
+
+
+@pytest.mark.parametrize("inner", [False, True])
+async def test_a_session_outside_is_not_sent_to_whatever_is_said_of_its_place(
+    browser: Browser, keeper: FakeKeeper, root: Path, outside: dict[str, object], inner: bool
+) -> None:
+    message = {"sessionId": outside["id"], "text": "x"} | ({"workdir": str(root)} if inner else {})
+    answer = await browser.post("/api/send", json=message)
+    assert answer.status == 404
+    assert await error_code(answer) == "session_not_found"
+    assert not keeper.bodies
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"sessionId": 7}', b"\xff", b"null"])
+async def test_what_cannot_be_understood_is_not_passed_on(
+    browser: Browser, keeper: FakeKeeper, body: bytes
+) -> None:
+    for address in ("/api/send", "/api/resolve"):
+        answer = await browser.post(
+            address, data=body, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status == 400
+    assert not keeper.bodies
+
+
+# ---- a session's own addresses ----
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/commands"),
+        ("POST", "/interrupt"),
+        ("POST", "/mode"),
+        ("POST", "/fork"),
+        ("POST", "/close"),
+        ("DELETE", "/queue/some-uuid"),
+    ],
+)
+async def test_nothing_is_done_to_a_session_outside(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+    method: str,
+    path: str,
+) -> None:
+    body = None if method == "GET" else {}
+    within = await browser.request(method, f"/api/sessions/{inside['id']}{path}", json=body)
+    assert within.status == 200
+    without = await browser.request(method, f"/api/sessions/{outside['id']}{path}", json=body)
+    assert without.status == 404
+    assert await error_code(without) == "session_not_found"
+    assert not [asked for asked in keeper.asked if asked.path.endswith(f"{outside['id']}{path}")]
+
+
+# ---- questions ----
+
+
+async def test_questions_of_sessions_outside_are_not_listed(browser: Browser) -> None:
+    found = await (await browser.get("/api/attention")).json()
+    assert [asked["id"] for asked in found["attention"]] == ["question-1"]
+    assert found["attention"][0]["input"] == {"command": "npm test"}
+
+
+@pytest.mark.parametrize("number", [2, 3])
+async def test_a_question_outside_is_as_one_that_never_was(
+    browser: Browser, keeper: FakeKeeper, number: int
+) -> None:
+    resolve = {"attentionId": f"question-{number}", "decision": "allow"}
+    answer = await browser.post("/api/resolve", json=resolve)
+    assert answer.status == 404
+    assert await error_code(answer) == "attention_not_found"
+    assert not keeper.bodies
+
+
+async def test_a_question_inside_is_answered_once(browser: Browser) -> None:
+    resolve = {"attentionId": "question-1", "decision": "allow", "updatedInput": {"a": "b"}}
+    assert (await browser.post("/api/resolve", json=resolve)).status == 200
+    again = await browser.post("/api/resolve", json=resolve)
+    assert again.status == 409
+
+
+# ---- directories ----
+
+
+async def test_without_a_path_the_roots_are_listed(
+    browser: Browser, keeper: FakeKeeper, root: Path
+) -> None:
+    found = await (await browser.get("/api/directories")).json()
+    assert found == {
+        "path": None,
+        "parent": None,
+        "directories": [{"name": "b", "path": str(root)}],
+    }
+    assert not keeper.asked
+
+
+async def test_only_what_is_inside_is_browsed(
+    browser: Browser, keeper: FakeKeeper, root: Path
+) -> None:
+    keeper.folders = {str(root): ["inner", "way-out", ".."], f"{root}/inner": []}
+    found = await (await browser.get("/api/directories", params={"path": str(root)})).json()
+    assert [entry["name"] for entry in found["directories"]] == ["inner"]
+    assert found["parent"] is None
+    found = await (await browser.get("/api/directories", params={"path": f"{root}/inner"})).json()
+    assert found["parent"] == str(root)
+
+
+@pytest.mark.parametrize("path", ["/", "..", "way-out", "../b/../bc", "", "inner\0"])
+async def test_nothing_is_browsed_outside(
+    browser: Browser, keeper: FakeKeeper, root: Path, path: str
+) -> None:
+    asked = path if path in {"/", ""} else f"{root}/{path}"
+    answer = await browser.get("/api/directories", params={"path": asked})
+    assert answer.status == 404
+    assert await error_code(answer) == "directory_not_found"
+    assert not keeper.asked
+
+
+async def test_a_directory_that_is_not_there_is_said_to_be(browser: Browser, root: Path) -> None:
+    answer = await browser.get("/api/directories", params={"path": f"{root}/none"})
+    assert answer.status == 404
+
+
+async def test_what_a_new_session_offers_is_asked_only_inside(
+    browser: Browser, keeper: FakeKeeper, root: Path
+) -> None:
+    assert (await browser.get("/api/commands", params={"workdir": str(root)})).status == 200
+    for query in ({}, {"workdir": str(root.parent)}):
+        answer = await browser.get("/api/commands", params=query)
+        assert answer.status == 403
+    assert len(keeper.asked) == 1
