@@ -10,6 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from doorway.addresses import is_loopback
+from doorway.gate import Gate, NameInvalid
+from doorway.listening import Place, Tls, TlsInvalid
+from doorway.proxies import Proxies, ProxyInvalid
+
 from .roots import Roots, RootsInvalid
 from .server import running
 from .settings import (
@@ -19,8 +24,6 @@ from .settings import (
     Settings,
     SettingsInvalid,
     TokenFile,
-    host_names,
-    is_loopback,
     keeper_config,
 )
 
@@ -50,11 +53,25 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         help="a name under which browsers may call this server; can be repeated",
     )
+    parser.add_argument(
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="a proxy whose X-Forwarded headers are believed ('unix': through --socket)",
+    )
+    parser.add_argument("--socket", metavar="PATH", type=Path, help="listen here, not on a port")
+    parser.add_argument("--tls-cert", metavar="FILE", type=Path, help="serve TLS with this")
+    parser.add_argument("--tls-key", metavar="FILE", type=Path, help="and its key")
+    parser.add_argument(
+        "--keeper-cert", metavar="FILE", type=Path, help="the certificate to know the keeper by"
+    )
     return parser
 
 
 def settings_from(options: argparse.Namespace) -> Settings:
-    if not options.allow_remote and not is_loopback(options.host):
+    local = options.socket is not None or is_loopback(options.host)
+    if not local and not options.allow_remote:
         raise SettingsInvalid(
             f"--host {options.host} can be reached from other machines, and whoever logs in "
             "can run commands on this one; add --allow-remote if that is meant"
@@ -63,16 +80,24 @@ def settings_from(options: argparse.Namespace) -> Settings:
         keeper=options.keeper,
         token=TokenFile(options.token_file or keeper_config()),
         roots=Roots.parse(os.environ.get("CLARVIS_ALLOWED_ROOTS")),
-        hosts=host_names(options.host, options.allowed_host),
+        gate=Gate(options.host, options.allowed_host, Proxies(options.trusted_proxy)),
+        keeper_certificate=options.keeper_cert,
     )
 
 
-async def serve(settings: Settings, host: str, port: int) -> None:
+def place_from(options: argparse.Namespace) -> Place:
+    if (options.tls_cert is None) != (options.tls_key is None):
+        raise SettingsInvalid("--tls-cert and --tls-key belong together")
+    tls = Tls(options.tls_cert, options.tls_key) if options.tls_cert else None
+    return Place(options.host, options.port, path=options.socket, tls=tls)
+
+
+async def serve(settings: Settings, place: Place) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)
-    async with running(settings, host, port) as clarvis:
+    async with running(settings, place=place) as clarvis:
         print(f"clarvis listening on {clarvis.url}", flush=True)
         print(f"open {clarvis.login_link()}", flush=True)
         await stopped.wait()
@@ -81,12 +106,12 @@ async def serve(settings: Settings, host: str, port: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
-        asyncio.run(serve(settings_from(options), options.host, options.port))
-    except (SettingsInvalid, RootsInvalid) as error:
+        asyncio.run(serve(settings_from(options), place_from(options)))
+    except (SettingsInvalid, RootsInvalid, NameInvalid, ProxyInvalid, TlsInvalid) as error:
         print(f"clarvis: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"clarvis: cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
+        print(f"clarvis: cannot listen on {place_from(options)}: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -9,7 +9,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from .failures import BodyTooLarge, InvalidRequest, NotLoggedIn, json_response
-from .guard import own_authority, scheme
+from .guard import CALLER, scheme
 from .login import COOKIE_LIFETIME, Login, login_link
 
 LARGEST_BODY = 4096
@@ -40,9 +40,8 @@ async def small_body(request: web.Request) -> bytes:
 
 
 class Entry:
-    def __init__(self, login: Login, hosts: frozenset[str]) -> None:
+    def __init__(self, login: Login) -> None:
         self._login = login
-        self._hosts = hosts
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -72,7 +71,7 @@ class Entry:
     async def mint_code(self, request: web.Request) -> web.Response:
         """For `claudekeeper open`, which holds the keeper's token and has no browser."""
         code = self._login.mint_for(request.headers.get(hdrs.AUTHORIZATION, ""))
-        url = f"{scheme(request)}://{own_authority(request, self._hosts)}"
+        url = f"{scheme(request)}://{request[CALLER].authority}"
         return json_response(CodeMinted(code.text, login_link(url, code), code.expires_at))
 
     async def log_out(self, request: web.Request) -> web.Response:

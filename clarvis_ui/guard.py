@@ -1,15 +1,12 @@
-"""Who may talk to Clarvis at all, and the headers that every answer carries.
-
-Host is checked against a list, since a rebound name would make any page same-origin with us;
-then Origin against Host, since a browser sends our cookie along from pages on other ports.
-"""
+"""Who may talk to Clarvis at all, and the headers that every answer carries."""
 
 from __future__ import annotations
 
-import re
-
-from aiohttp import hdrs, web
+from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
+
+from doorway.gate import Gate, HostRefused, OriginRefused
+from doorway.proxies import Caller
 
 from .failures import ForeignHost, ForeignOrigin, UnsupportedMedia
 
@@ -27,35 +24,23 @@ SECURITY_HEADERS = {
 }
 READING = frozenset({"GET", "HEAD"})
 OWN_FETCH_SITES = frozenset({"same-origin", "none"})
-AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::\d{1,5})?")
+CALLER = web.RequestKey("caller", Caller)
 
 
 def scheme(request: web.Request) -> str:
-    """How the browser came here; a TLS proxy in front says so.
-
-    No page can forge it: a header of its own makes a cross-origin request ask first.
-    """
-    forwarded = request.headers.get("X-Forwarded-Proto", "").lower()
-    return forwarded if forwarded in {"http", "https"} else request.scheme
+    """How the browser came here; a TLS proxy in front that we trust says so."""
+    return request[CALLER].scheme or "http"
 
 
-def own_authority(request: web.Request, hosts: frozenset[str]) -> str:
-    """The Host this request was sent to, once it is known to be one of ours."""
-    given = request.headers.getall(hdrs.HOST, [])
-    authority = given[0].lower() if len(given) == 1 else ""
-    parts = AUTHORITY.fullmatch(authority)
-    if parts is None or parts["name"] not in hosts:
-        raise ForeignHost
-    return authority
-
-
-def guarded(hosts: frozenset[str]) -> Middleware:
+def guarded(gate: Gate) -> Middleware:
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        authority = own_authority(request, hosts)
-        origins = request.headers.getall(hdrs.ORIGIN, [])
-        if any(origin.lower() != f"{scheme(request)}://{authority}" for origin in origins):
-            raise ForeignOrigin
+        try:
+            request[CALLER] = gate.check(request)
+        except HostRefused as refused:
+            raise ForeignHost from refused
+        except OriginRefused as refused:
+            raise ForeignOrigin from refused
         if request.method not in READING and request.content_type != "application/json":
             # a form of another site can post, but not this content type
             raise UnsupportedMedia

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Literal, TypeVar
 
 import aiohttp
@@ -10,8 +11,10 @@ import msgspec
 from aiohttp import hdrs, web
 from yarl import URL
 
+from doorway.listening import trusting
+
 from .failures import KeeperRefused, KeeperUnreachable
-from .settings import TokenSource
+from .settings import UNIX, TokenSource
 
 # connecting is quick or hopeless; a long history may take its time between two chunks
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=60)
@@ -24,9 +27,11 @@ Answer = TypeVar("Answer")
 
 
 class Keeper:
-    def __init__(self, url: str, token: TokenSource) -> None:
-        self._url = URL(url)
+    def __init__(self, url: str, token: TokenSource, certificate: Path | None = None) -> None:
+        self._socket = url.removeprefix("unix:") if url.startswith(UNIX) else None
+        self._url = URL("http://localhost" if self._socket else url)
         self._token = token
+        self._certificate = certificate
         self._client: aiohttp.ClientSession | None = None
 
     async def connected(self, _app: web.Application) -> AsyncIterator[None]:
@@ -36,12 +41,18 @@ class Keeper:
         on as it is, and nobody else is asked.
         """
         async with aiohttp.ClientSession(
+            connector=self._connector(),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
             timeout=TIMEOUT,
         ) as self._client:
             yield
+
+    def _connector(self) -> aiohttp.BaseConnector:
+        if self._socket:
+            return aiohttp.UnixConnector(self._socket)
+        return aiohttp.TCPConnector(ssl=trusting(self._certificate) if self._certificate else True)
 
     async def ask(
         self,

@@ -10,11 +10,12 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 import msgspec
+
+from doorway.attempts import Attempts
 
 from .failures import TooManyAttempts, WrongCode, WrongToken
 from .settings import TokenSource
@@ -27,7 +28,8 @@ CODE_LENGTH = 12
 MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1", "-": None, " ": None})
 OPEN_CODES = 32
 FAILURES_ALLOWED = 10
-FAILURES_WINDOW = 60
+# seconds until one more is allowed again
+FAILURES_EVERY = 6.0
 
 Clock = Callable[[], float]
 
@@ -77,24 +79,6 @@ class Codes:
     def _forget_expired(self) -> None:
         now = self._clock()
         self._open = {known: until for known, until in self._open.items() if until > now}
-
-
-class Failures:
-    """How many failed logins there may be in a minute, all callers together."""
-
-    def __init__(self, clock: Clock = time.time) -> None:
-        self._clock = clock
-        self._times: deque[float] = deque()
-
-    def check(self) -> None:
-        now = self._clock()
-        while self._times and self._times[0] <= now - FAILURES_WINDOW:
-            self._times.popleft()
-        if len(self._times) >= FAILURES_ALLOWED:
-            raise TooManyAttempts(retry_after=int(self._times[0] + FAILURES_WINDOW - now) + 1)
-
-    def count(self) -> None:
-        self._times.append(self._clock())
 
 
 class Cookies:
@@ -154,7 +138,8 @@ class Login:
 
     def __init__(self, token: TokenSource, clock: Clock = time.time) -> None:
         self._token = token
-        self._failures = Failures(clock)
+        # all callers together: codes and tokens, whoever tries them
+        self._failures = Attempts(FAILURES_ALLOWED, FAILURES_EVERY, clock)
         self.codes = Codes(clock)
         self.cookies = Cookies(token, clock)
 
@@ -162,20 +147,24 @@ class Login:
         """A code for whoever holds the keeper's token; the right one is never turned away."""
         scheme, _, given = authorization.partition(" ")
         if not same(self._token(), given.strip()) or scheme.lower() != "bearer":
-            self._failures.check()
+            self._require_patience()
             self._failures.count()
             raise WrongToken
         return self.codes.mint()
 
     def redeem(self, code: str) -> str:
         """A cookie for a code."""
-        self._failures.check()
+        self._require_patience()
         try:
             self.codes.redeem(code)
         except WrongCode:
             self._failures.count()
             raise
         return self.cookies.issue()
+
+    def _require_patience(self) -> None:
+        if seconds := self._failures.wait():
+            raise TooManyAttempts(retry_after=seconds)
 
 
 def login_link(url: str, code: Code, session: str | None = None) -> str:

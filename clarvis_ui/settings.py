@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 from yarl import URL
 
+from doorway.gate import Gate
+
 from .roots import Roots
 
 DEFAULT_KEEPER = "http://127.0.0.1:7433"
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7434
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+# how the address of a keeper begins that listens on a unix socket
+UNIX = "unix:/"
 BUILT_PAGE = Path(__file__).parent / "static"
 
 # asked anew for each request, so that a rotated token counts at once
@@ -33,14 +34,19 @@ class Settings:
     keeper: str
     token: TokenSource
     roots: Roots = field(default_factory=Roots)
-    hosts: frozenset[str] = LOOPBACK_NAMES
+    gate: Gate = field(default_factory=Gate)
     static: Path = BUILT_PAGE
+    # by which a keeper is known whose certificate no authority signed for its address
+    keeper_certificate: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.keeper.startswith(UNIX):
+            return
         address = URL(self.keeper)
         if address.scheme not in {"http", "https"} or not address.host or address.user:
             raise SettingsInvalid(
-                f"{self.keeper!r} is not the address of a keeper, such as {DEFAULT_KEEPER}"
+                f"{self.keeper!r} is not the address of a keeper, such as {DEFAULT_KEEPER} "
+                f"or {UNIX}path/of/its/socket"
             )
 
 
@@ -99,41 +105,3 @@ def keeper_config(environment: Mapping[str, str] = os.environ) -> Path:
     """Where a keeper on this machine keeps its token."""
     home = environment.get("CLAUDEKEEPER_HOME")
     return (Path(home) if home else Path.home() / ".claudekeeper") / "config.json"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether listening on `host`, however it is spelled, stays on this machine."""
-    try:
-        found = socket.getaddrinfo(host.strip("[]") or None, None, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError):
-        return False
-    return all(_is_loopback_address(str(address[4][0])) for address in found)
-
-
-def _is_loopback_address(text: str) -> bool:
-    return _address(text.partition("%")[0]).is_loopback
-
-
-def is_wildcard(host: str) -> bool:
-    """Whether `host` means every address of the machine, and so is nobody's name."""
-    try:
-        return _address(host.strip("[]")).is_unspecified
-    except ValueError:
-        return not host or host.isdigit()  # "0" is one more way to spell 0.0.0.0
-
-
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """The address that is meant: `::ffff:127.0.0.1` is 127.0.0.1 in another dress."""
-    address = ipaddress.ip_address(text)
-    return getattr(address, "ipv4_mapped", None) or address
-
-
-def host_names(host: str, more: Iterable[str] = ()) -> frozenset[str]:
-    """The names that a server on `host` answers to."""
-    own = () if is_wildcard(host) else (in_url(host),)
-    return LOOPBACK_NAMES | {name.lower() for name in (*own, *more)}
-
-
-def in_url(host: str) -> str:
-    """An address as it stands in a URL: IPv6 goes into brackets."""
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host

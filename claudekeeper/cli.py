@@ -7,13 +7,14 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from urllib import error as urlerror
 from urllib import request as urlrequest
 
 import msgspec
 
 import claudekeeper
-from claudekeeper.config import load_config
+from claudekeeper.config import config_file, load_config, rotate_token
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers.paths import keeper_home
 from claudekeeper.serving import ServeOptions, serve
@@ -41,11 +42,24 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="let --host be an address that other machines can reach",
     )
+    serving.add_argument("--socket", type=Path, help="a unix socket instead of the keeper's port")
+    serving.add_argument("--ui-socket", type=Path, help="a unix socket instead of Clarvis's port")
+    serving.add_argument("--tls-cert", metavar="FILE", help="serve TLS with this certificate (PEM)")
+    serving.add_argument("--tls-key", metavar="FILE", help="and this key")
     serving.set_defaults(run=run_serve)
 
     opening = commands.add_parser("open", help="print a link that lets one browser in, once")
     opening.add_argument("--ui-port", type=_port, help="port of Clarvis (7434)")
     opening.set_defaults(run=run_open)
+
+    token = commands.add_parser("token", help="replace the secrets").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+    rotating = token.add_parser(
+        "rotate", help="a new token: old cookies and open sockets end, also of a running keeper"
+    )
+    rotating.add_argument("--hooks", action="store_true", help="that of the hooks instead")
+    rotating.set_defaults(run=run_rotate)
     return root
 
 
@@ -56,12 +70,25 @@ def run_serve(options: argparse.Namespace) -> None:
                 host=options.host,
                 port=options.port,
                 ui_port=options.ui_port,
+                socket=options.socket,
+                ui_socket=options.ui_socket,
+                tls_cert=options.tls_cert,
+                tls_key=options.tls_key,
                 ui=not options.no_ui,
                 demo=options.demo,
                 allow_remote=options.allow_remote,
             )
         )
     )
+
+
+def run_rotate(options: argparse.Namespace) -> None:
+    """The new secret is not printed: a terminal remembers what it showed."""
+    home = keeper_home()
+    rotate_token(home, hooks=options.hooks)
+    print(f"A new {'hookToken' if options.hooks else 'token'} is in {config_file(home)}.")
+    if not options.hooks:
+        print("Browsers have to log in again: claudekeeper open")
 
 
 def run_open(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""config.json: the token, where to listen, and limits. Made at the first start, for us alone."""
+"""config.json: secrets, where to listen, and limits. Made at the first start, for us alone."""
 
 from __future__ import annotations
 
@@ -13,17 +13,29 @@ from claudekeeper.model.errors import ConfigInvalid
 HOST = "127.0.0.1"
 PORT = 7433
 UI_PORT = 7434
+SHORTEST_TOKEN = 16
 
 
 class Config(msgspec.Struct, rename="camel", frozen=True):
     """What config.json may say; what it does not say has its default."""
 
     token: str
+    # for hooks: it can raise questions, and nothing else
+    hook_token: str | None = None
     host: str = HOST
     port: int = PORT
     ui_port: int = UI_PORT
     # names beside loopback that requests may be addressed to: a reverse proxy's, Tailscale's
     allowed_hosts: tuple[str, ...] = ()
+    # addresses or networks whose X-Forwarded headers are believed
+    trusted_proxies: tuple[str, ...] = ()
+    # PEM files, for those who want TLS without a proxy
+    tls_cert: str | None = None
+    tls_key: str | None = None
+
+    def __repr__(self) -> str:
+        # a traceback or a log line may show it
+        return f"Config(host={self.host!r}, port={self.port!r}, …)"
 
 
 def config_file(home: Path) -> Path:
@@ -31,23 +43,51 @@ def config_file(home: Path) -> Path:
 
 
 def load_config(home: Path) -> Config:
-    """The configuration; a first one with a new token where there is none."""
+    """The configuration; a first one with new secrets where there is none."""
     path = config_file(home)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        config = Config(token=secrets.token_urlsafe(32))
-        write_whole(path, msgspec.json.format(msgspec.json.encode({"token": config.token})))
-        return config
+        first = {"token": _new_secret(), "hookToken": _new_secret()}
+        write_whole(path, _pretty(first))
+        return msgspec.convert(first, Config)
     except OSError as error:
         raise ConfigInvalid(f"{path} cannot be read: {error.strerror}.") from error
+    config = read_config(path, content)
+    path.chmod(0o600)
+    return config
+
+
+def read_config(path: Path, content: bytes) -> Config:
     try:
         config = msgspec.json.decode(content, type=Config)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigInvalid(
             f"{path} is not usable: {error}. Mend it, or delete it to begin with a new token."
         ) from error
-    if len(config.token) < 16:
-        raise ConfigInvalid(f"The token in {path} is too short; 16 characters are the least.")
-    path.chmod(0o600)
+    for name, secret in (("token", config.token), ("hookToken", config.hook_token)):
+        if secret is not None and len(secret) < SHORTEST_TOKEN:
+            raise ConfigInvalid(
+                f"The {name} in {path} is too short; {SHORTEST_TOKEN} characters are the least."
+            )
+    if config.token == config.hook_token:
+        raise ConfigInvalid(f"In {path} the hookToken is the token itself; it must be another.")
     return config
+
+
+def rotate_token(home: Path, *, hooks: bool = False) -> None:
+    """Replace the token (or that of the hooks); everything else in the file stays as it is."""
+    load_config(home)
+    path = config_file(home)
+    settings = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+    fresh = msgspec.Raw(msgspec.json.encode(_new_secret()))
+    settings["hookToken" if hooks else "token"] = fresh
+    write_whole(path, _pretty(settings))
+
+
+def _pretty(settings: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(settings)) + b"\n"
+
+
+def _new_secret() -> str:
+    return secrets.token_urlsafe(32)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
-import ipaddress
 import logging
 import os
 import re
@@ -16,21 +15,22 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from aiohttp import web
-
 from clarvis_ui.roots import Roots, RootsInvalid
 from clarvis_ui.server import running
-from clarvis_ui.settings import Settings, SettingsInvalid, TokenFile, host_names
+from clarvis_ui.settings import Settings, SettingsInvalid, TokenFile
 from claudekeeper.config import Config, config_file, load_config
+from claudekeeper.credentials import CredentialsFile
 from claudekeeper.edge.app import Places, create_app
 from claudekeeper.live.memory import be_frugal
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.readers.paths import cache_file, claude_home, keeper_home
+from doorway.addresses import is_loopback
+from doorway.gate import Gate, NameInvalid
+from doorway.listening import Place, Tls, TlsInvalid, served
+from doorway.proxies import Proxies, ProxyInvalid
 
 log = logging.getLogger(__name__)
 
-# a client that holds a stream open must not hold up a restart
-SHUTDOWN_TIMEOUT = 2.0
 VERSION_TIMEOUT = 10.0
 
 
@@ -46,6 +46,11 @@ class ServeOptions:
     host: str | None = None
     port: int | None = None
     ui_port: int | None = None
+    # paths of unix sockets, instead of a port
+    socket: Path | None = None
+    ui_socket: Path | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
     ui: bool = True
     demo: bool = False
     allow_remote: bool = False
@@ -68,15 +73,18 @@ async def serve(options: ServeOptions) -> None:
                 return
         home = keeper_home()
         config = load_config(home)
-        host = options.host or config.host
-        _check_host(host, allowed=options.allow_remote)
-        keeper = await stack.enter_async_context(
-            _keeper(config, home, host, config.port if options.port is None else options.port)
-        )
+        host = config.host if options.host is None else options.host
+        port = config.port if options.port is None else options.port
+        place = Place(host, port, path=options.socket, tls=_tls(options, config))
+        _check_host(place, allowed=options.allow_remote)
+        gate = _gate(config, host)
+        keeper = await stack.enter_async_context(_keeper(config, home, place, gate))
         print(f"claudekeeper listening on {keeper}", flush=True)
         if options.ui:
             port = config.ui_port if options.ui_port is None else options.ui_port
-            await _start_clarvis(stack, config, home, keeper, host, port)
+            page = Place(host, port, path=options.ui_socket, tls=place.tls)
+            _check_host(page, allowed=options.allow_remote)
+            await _start_clarvis(stack, home, keeper, page, gate)
         await stopped.wait()
 
 
@@ -101,35 +109,33 @@ async def _set_up_demo(stack: AsyncExitStack, stopped: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def _keeper(config: Config, home: Path, host: str, port: int) -> AsyncIterator[str]:
+async def _keeper(config: Config, home: Path, place: Place, gate: Gate) -> AsyncIterator[str]:
     """Serve the API; yields its address."""
     projects = claude_home() / "projects"
     places = Places(projects, home / "state.json", cache_file(projects))
-    app = create_app(config, places, await asyncio.to_thread(cli_version))
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
-    await runner.setup()
-    try:
-        with _address(host, port, "--port"):
-            await web.TCPSite(runner, host, port).start()
-        yield f"http://{_in_url(_reachable(host))}:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    version = await asyncio.to_thread(cli_version)
+    app = create_app(config, places, version, gate=gate, credentials=CredentialsFile(home))
+    async with AsyncExitStack() as stack:
+        with _address(place, "--port"):
+            url = await stack.enter_async_context(served(app, place))
+        yield url
 
 
 async def _start_clarvis(
-    stack: AsyncExitStack, config: Config, home: Path, keeper: str, host: str, port: int
+    stack: AsyncExitStack, home: Path, keeper: str, place: Place, gate: Gate
 ) -> None:
     try:
         settings = Settings(
             keeper=keeper,
             token=TokenFile(config_file(home)),
             roots=Roots.parse(os.environ.get("CLARVIS_ALLOWED_ROOTS")),
-            hosts=host_names(host, config.allowed_hosts),
+            gate=gate,
+            keeper_certificate=place.tls.certificate if place.tls else None,
         )
     except (SettingsInvalid, RootsInvalid) as error:
         raise ConfigInvalid(str(error)) from error
-    with _address(host, port, "--ui-port"):
-        clarvis = await stack.enter_async_context(running(settings, host, port))
+    with _address(place, "--ui-port"):
+        clarvis = await stack.enter_async_context(running(settings, place=place))
     print(f"clarvis listening on {clarvis.url}", flush=True)
     print(
         f"\nOpen this link to log in (it works once; 'claudekeeper open' makes another):\n"
@@ -139,46 +145,48 @@ async def _start_clarvis(
 
 
 @contextlib.contextmanager
-def _address(host: str, port: int, option: str) -> Iterator[None]:
+def _address(place: Place, option: str) -> Iterator[None]:
     try:
         yield
+    except TlsInvalid as error:
+        raise ConfigInvalid(f"{error}.") from error
     except OSError as error:
         raise AddressTaken(
-            f"Cannot listen on {host}:{port} ({error.strerror or error}). "
+            f"Cannot listen on {place} ({error.strerror or error}). "
             f"Is a keeper running already? Another port can be chosen with {option}."
         ) from error
 
 
-def _check_host(host: str, *, allowed: bool) -> None:
-    if is_loopback(host):
+def _check_host(place: Place, *, allowed: bool) -> None:
+    if place.path is not None or is_loopback(place.host):
         return
     if not allowed:
         raise ConfigInvalid(
-            f"{host} can be reached from other machines, and whoever has the token can run "
-            "commands on this one. If that is meant, add --allow-remote."
+            f"{place.host or 'An empty address'} can be reached from other machines, and whoever "
+            "has the token can run commands on this one. If that is meant, add --allow-remote."
         )
-    log.warning("listening on %s: other machines can reach this keeper", host)
+    log.warning("listening on %s: other machines can reach this keeper", place.host or "*")
+    if place.tls is None:
+        log.warning("without TLS the token can be read on the way; see tlsCert, or use a proxy")
 
 
-def is_loopback(host: str) -> bool:
-    """Only what is certainly loopback counts; '0', '::' and unknown names do not."""
-    if host == "localhost":
-        return True
+def _gate(config: Config, host: str) -> Gate:
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+        return Gate(host, config.allowed_hosts, Proxies(config.trusted_proxies))
+    except NameInvalid as error:
+        raise ConfigInvalid(f"allowedHosts in config.json: {error}.") from error
+    except ProxyInvalid as error:
+        raise ConfigInvalid(f"trustedProxies in config.json: {error}.") from error
 
 
-def _reachable(host: str) -> str:
-    """An address to go to on this machine: a wildcard is none."""
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return host
-    if not address.is_unspecified:
-        return host
-    return "127.0.0.1" if address.version == 4 else "::1"
+def _tls(options: ServeOptions, config: Config) -> Tls | None:
+    certificate = options.tls_cert or config.tls_cert
+    key = options.tls_key or config.tls_key
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise ConfigInvalid("A certificate and its key belong together: tlsCert and tlsKey.")
+    return Tls(Path(certificate), Path(key))
 
 
 def cli_version() -> str:
@@ -203,7 +211,3 @@ def cli_version() -> str:
             if found := re.search(r"""["']([0-9][^"']*)["']""", text):
                 return found[1]
     return "unknown"
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -17,7 +17,8 @@ import pytest
 
 from claudekeeper.cli import main
 from claudekeeper.config import load_config
-from claudekeeper.serving import cli_version, is_loopback
+from claudekeeper.serving import cli_version
+from doorway.addresses import is_loopback
 from tests.writing import SESSION, Transcript, projects_folder
 
 KEEPER = [sys.executable, "-m", "claudekeeper"]

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = ["model", "readers", "live", "features", "edge", "demo", "cli"]
 SOURCES = sorted((ROOT / "claudekeeper").rglob("*.py"))
 CLARVIS = sorted((ROOT / "clarvis_ui").glob("*.py"))
+DOORWAY = sorted((ROOT / "doorway").glob("*.py"))
 # beside cli.py: what the command line is made of; every other file at the top is at the bottom
 COMMANDS = {"__main__", "serving"}
 MODEL_MAY_USE = {"msgspec"}
@@ -41,6 +42,12 @@ def test_imports_point_downwards(source: Path) -> None:
         own = LAYERS.index("cli") if source.stem in COMMANDS else 0
     upwards = {name for name in imported(source) if (layer(name) or 0) > own}
     assert not upwards
+
+
+@pytest.mark.parametrize("source", DOORWAY, ids=lambda path: path.name)
+def test_the_doorway_knows_neither_server(source: Path) -> None:
+    roots = {name.split(".")[0] for name in imported(source)}
+    assert not roots & {"claudekeeper", "clarvis_ui"}
 
 
 @pytest.mark.parametrize("source", CLARVIS, ids=lambda path: path.name)

@@ -1,54 +1,134 @@
-"""Who may come in: the right Host, no foreign Origin, and the token."""
+"""The door: the right Host, no foreign Origin, and the token. Every request goes through it.
+
+The upgrade to a WebSocket is a request like any other; who stays on afterwards does so in
+`Door.staying`, and is asked to leave when the token it came with is no longer the token.
+"""
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Iterable
-from urllib.parse import urlsplit
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from typing import NoReturn
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
-from claudekeeper.model.errors import ForeignHost, ForeignOrigin, Unauthorized
+from claudekeeper.credentials import Credentials, CredentialsSource
+from claudekeeper.edge.endpoints import Endpoint
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.errors import (
+    ForeignHost,
+    ForeignOrigin,
+    ScopeTooNarrow,
+    TooManyAttempts,
+    Unauthorized,
+)
+from doorway.attempts import Attempts
+from doorway.gate import Gate, HostRefused, OriginRefused
+from doorway.proxies import Caller
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-OPEN = frozenset({"/health"})
+# seconds between two looks at the token, for those who stay and ask nothing
+LOOK = 0.5
+# how a socket is closed whose token no longer opens the door
+TOKEN_ENDED = 4001
+
+CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
+CAME_WITH: web.RequestKey[Credentials] = web.RequestKey("came_with", Credentials)
+
+Leave = Callable[[], Awaitable[object]]
 
 
-def guard(token: str, allowed_hosts: Iterable[str] = ()) -> Middleware:
+class Door:
     """Checks every request before anything is done for it."""
-    hosts = LOOPBACK | {host.lower() for host in allowed_hosts}
-    expected = token.encode()
 
-    @web.middleware
-    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        host = request.headers.get("Host", "")
-        # comparing Origin with Host alone does not stop rebinding: the Host must be one of ours
-        if hostname(host) not in hosts or len(request.headers.getall("Host", [])) != 1:
-            raise ForeignHost
-        for origin in request.headers.getall("Origin", []):
-            if origin not in (f"http://{host}", f"https://{host}"):
-                raise ForeignOrigin
-        if request.path not in OPEN and not _is_bearer(request, expected):
-            raise Unauthorized
-        return await handler(request)
+    def __init__(
+        self,
+        gate: Gate,
+        credentials: CredentialsSource,
+        endpoints: Iterable[Endpoint] = (),
+        attempts: Attempts | None = None,
+    ) -> None:
+        self._gate = gate
+        self._credentials = credentials
+        self._open = frozenset(each.path for each in endpoints if each.open)
+        self._for_hooks = frozenset((each.method, each.path) for each in endpoints if each.hooks)
+        # one for all that is refused here, over HTTP and WebSocket alike
+        self._attempts = attempts or Attempts()
+        self._staying: dict[Leave, Credentials] = {}
+        self._tasks = Tasks()
 
-    return check
+    @property
+    def middleware(self) -> Middleware:
+        @web.middleware
+        async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+            self.admit(request)
+            return await handler(request)
+
+        return check
+
+    def admit(self, request: web.Request) -> None:
+        """Raises for whoever may not come in; afterwards the request knows its caller."""
+        try:
+            request[CALLER] = self._gate.check(request)
+        except HostRefused as refused:
+            raise ForeignHost from refused
+        except OriginRefused as refused:
+            raise ForeignOrigin from refused
+        if request.path in self._open:
+            return
+        credentials = self._credentials()
+        scope = credentials.scope_of(_bearer(request))
+        if scope is None:
+            self._refuse(request)
+        if scope == "hook" and _address_of(request) not in self._for_hooks:
+            raise ScopeTooNarrow
+        request[CAME_WITH] = credentials
+
+    def _refuse(self, request: web.Request) -> NoReturn:
+        # whoever brings nothing is not guessing
+        if request.headers.get(hdrs.AUTHORIZATION):
+            if seconds := self._attempts.wait():
+                raise TooManyAttempts(retry_after=seconds)
+            self._attempts.count()
+        raise Unauthorized
+
+    @contextlib.contextmanager
+    def staying(self, request: web.Request, leave: Leave) -> Iterator[None]:
+        """For who stays beyond the answer: `leave` is called once the token has ended."""
+        self._staying[leave] = request[CAME_WITH]
+        try:
+            yield
+        finally:
+            self._staying.pop(leave, None)
+
+    async def watch(self, _app: web.Application) -> AsyncIterator[None]:
+        """For `cleanup_ctx`: shows out whoever came with a token that was rotated meanwhile."""
+        self._tasks.start(self._show_out(), name="door:watch")
+        yield
+        await self._tasks.close()
+
+    async def _show_out(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK)
+            credentials = self._credentials()
+            ended = [each for each, with_ in self._staying.items() if with_ != credentials]
+            for leave in ended:
+                del self._staying[leave]
+                # a task for each: one that takes its time to close holds up nobody
+                self._tasks.start(_call(leave), name="door:leave")
 
 
-def hostname(host: str) -> str | None:
-    """The name in a Host header, without its port; None where it is no such header."""
-    try:
-        parts = urlsplit(f"//{host}")
-        _ = parts.port
-    except ValueError:
-        return None
-    bare = not (parts.path or parts.query or parts.fragment or "@" in host)
-    return parts.hostname if bare else None
+async def _call(leave: Leave) -> None:
+    with contextlib.suppress(OSError):
+        await leave()
 
 
-def _is_bearer(request: web.Request, expected: bytes) -> bool:
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        return False
-    return hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), expected)
+def _bearer(request: web.Request) -> str:
+    scheme, _, secret = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else ""
+
+
+def _address_of(request: web.Request) -> tuple[str, str]:
+    resource = request.match_info.route.resource
+    return request.method, resource.canonical if resource else request.path

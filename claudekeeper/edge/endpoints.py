@@ -8,7 +8,13 @@ from typing import Any
 from aiohttp.typedefs import Handler
 
 from claudekeeper.edge.wire import NoQuery
-from claudekeeper.model.errors import InvalidRequest, KeeperError, Unauthorized
+from claudekeeper.model.errors import (
+    InvalidRequest,
+    KeeperError,
+    ScopeTooNarrow,
+    TooManyAttempts,
+    Unauthorized,
+)
 
 
 @dataclass(frozen=True)
@@ -25,8 +31,12 @@ class Endpoint:
     takes: Any = None
     failures: tuple[type[KeeperError], ...] = ()
     open: bool = False
+    # whether the token for hooks opens it too
+    hooks: bool = False
 
     @property
     def possible_failures(self) -> tuple[type[KeeperError], ...]:
-        always = (InvalidRequest,) if self.open else (InvalidRequest, Unauthorized)
-        return (*always, *self.failures)
+        if self.open:
+            return (InvalidRequest, *self.failures)
+        narrow = () if self.hooks else (ScopeTooNarrow,)
+        return (InvalidRequest, Unauthorized, *narrow, TooManyAttempts, *self.failures)

@@ -27,7 +27,10 @@ _BY_STATUS: dict[int, type[KeeperError]] = {
 
 
 def failure(error: KeeperError) -> web.Response:
-    return reply(Failure(Fault(error.code, error.message)), error.status)
+    answer = reply(Failure(Fault(error.code, error.message)), error.status)
+    if error.retry_after is not None:
+        answer.headers["Retry-After"] = str(error.retry_after)
+    return answer
 
 
 @web.middleware

@@ -12,8 +12,10 @@ class KeeperError(Exception):
     status: ClassVar[int] = 500
     sentence: ClassVar[str] = "Something went wrong inside the keeper; its log says more."
 
-    def __init__(self, message: str | None = None) -> None:
+    def __init__(self, message: str | None = None, *, retry_after: int | None = None) -> None:
         self.message = message or self.sentence
+        # seconds, where trying again later will do
+        self.retry_after = retry_after
         super().__init__(self.message)
 
 
@@ -25,6 +27,16 @@ class InvalidRequest(KeeperError):
 class Unauthorized(KeeperError):
     code, status = "unauthorized", 401
     sentence = "A valid token is needed: send it as 'Authorization: Bearer TOKEN'."
+
+
+class ScopeTooNarrow(KeeperError):
+    code, status = "scope_too_narrow", 403
+    sentence = "The token for hooks can raise questions, and nothing else."
+
+
+class TooManyAttempts(KeeperError):
+    code, status = "too_many_attempts", 429
+    sentence = "Too many wrong tokens were tried; wait a little. The right one is always answered."
 
 
 class ForeignHost(KeeperError):

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from clarvis_ui.guard import SECURITY_HEADERS
-from clarvis_ui.settings import LOOPBACK_NAMES
+from doorway.gate import Gate
 from tests.clarvis.conftest import Browser, MakeBrowser, error_code
 
 ROUTES = [
@@ -61,7 +61,7 @@ async def test_the_names_of_this_machine_are_answered(browser: Browser, host: st
 
 
 async def test_a_configured_name_is_answered(browser_of: MakeBrowser) -> None:
-    browser = await browser_of(hosts=LOOPBACK_NAMES | {"desk.lan"})
+    browser = await browser_of(gate=Gate(allowed=["desk.lan"]))
     headers = {"Host": "desk.lan:7434", "Origin": "http://desk.lan:7434"}
     assert (await browser.get("/", headers=headers)).status == 200
 

@@ -11,6 +11,8 @@ from aiohttp import ClientResponse
 from clarvis_ui.failures import TooManyAttempts, WrongCode
 from clarvis_ui.login import CODE_LIFETIME, COOKIE_LIFETIME, FAILURES_ALLOWED, Codes, Login
 from clarvis_ui.server import LOGIN
+from doorway.gate import Gate
+from doorway.proxies import Proxies
 from tests.clarvis.conftest import Browser, Clock, MakeBrowser, error_code
 from tests.clarvis.fake_keeper import TOKEN, FakeKeeper
 
@@ -84,10 +86,18 @@ async def test_the_cookie_is_for_this_page_only(stranger: Browser) -> None:
     assert cookie["max-age"] == str(COOKIE_LIFETIME)
 
 
-async def test_behind_tls_the_cookie_is_secure(stranger: Browser) -> None:
+async def test_behind_tls_the_cookie_is_secure(browser_of: MakeBrowser) -> None:
+    gate = Gate(proxies=Proxies(["127.0.0.1"]))
+    stranger = await browser_of(logged_in=False, gate=gate)
     headers = {"X-Forwarded-Proto": "https"}
     answer = await stranger.post("/login", json={"code": minted(stranger)}, headers=headers)
     assert cookie_of(answer)["secure"]
+
+
+async def test_who_is_no_trusted_proxy_is_not_believed(stranger: Browser) -> None:
+    headers = {"X-Forwarded-Proto": "https"}
+    answer = await stranger.post("/login", json={"code": minted(stranger)}, headers=headers)
+    assert not cookie_of(answer)["secure"]
 
 
 async def test_wrong_codes_use_up_a_budget_that_comes_back(stranger: Browser, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""The token's file, the names a server answers to, and the addresses that stay on the machine."""
+"""The token's file, and what is no keeper's address."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from clarvis_ui.settings import (
-    LOOPBACK_NAMES,
     Settings,
     SettingsInvalid,
     TokenFile,
-    host_names,
-    is_loopback,
     keeper_config,
 )
 
@@ -84,28 +81,6 @@ def test_settings_do_not_show_the_token(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("abc-secret")
     assert "abc-secret" not in repr(Settings(keeper="http://127.0.0.1:1", token=TokenFile(path)))
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.9.9.9"])
-def test_loopback_in_any_spelling(host: str) -> None:
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize(
-    "host", ["0.0.0.0", "::", "0", "", "::ffff:0.0.0.0", "192.0.2.1", "no such name.invalid"]
-)
-def test_all_other_addresses_in_any_spelling(host: str) -> None:
-    assert not is_loopback(host)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "", "::ffff:0.0.0.0"])
-def test_a_wildcard_is_nobody_s_name(host: str) -> None:
-    assert host_names(host) == LOOPBACK_NAMES
-
-
-def test_a_server_answers_to_its_address_and_to_added_names() -> None:
-    assert host_names("192.0.2.1", ["Desk.lan"]) == LOOPBACK_NAMES | {"192.0.2.1", "desk.lan"}
-    assert "[fd00::1]" in host_names("fd00::1")
 
 
 def test_the_token_file_may_not_be_utf_8(tmp_path: Path) -> None:

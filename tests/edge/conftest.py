@@ -15,6 +15,7 @@ from claudekeeper.edge.app import Places, create_app
 from tests.writing import projects_folder
 
 TOKEN = "a-token-that-is-long-enough"
+HOOK_TOKEN = "a-token-for-hooks-and-nothing-else"
 
 Api = TestClient[Any, Any]
 StartKeeper = Callable[[], Awaitable[Api]]
@@ -27,7 +28,8 @@ async def start_keeper(isolated: Path) -> AsyncIterator[StartKeeper]:
 
     async def start() -> Api:
         places = Places(projects_folder(), isolated / "state.json", isolated / "cache.db")
-        app = create_app(Config(token=TOKEN, allowed_hosts=("box.tail.net",)), places, "2.1.0")
+        config = Config(token=TOKEN, hook_token=HOOK_TOKEN, allowed_hosts=("box.tail.net",))
+        app = create_app(config, places, "2.1.0")
         client = TestClient(TestServer(app), headers={"Authorization": f"Bearer {TOKEN}"})
         await client.start_server()
         clients.append(client)

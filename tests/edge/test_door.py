@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
 
 from claudekeeper.edge.app import endpoints
-from claudekeeper.edge.auth import hostname
-from tests.edge.conftest import TOKEN, Api, error_code
+from doorway.attempts import AT_ONCE
+from tests.edge.conftest import HOOK_TOKEN, TOKEN, Api, error_code, get
 from tests.writing import SESSION
 
 PATHS = [
@@ -16,6 +18,7 @@ PATHS = [
     for endpoint in endpoints()
     if not endpoint.open
 ]
+PROGRAM = re.compile("cli|program|binary|executable|command|shell|env|hook|mcp", re.IGNORECASE)
 NO_TOKEN: dict[str, Any] = {"headers": {"Authorization": ""}}
 
 
@@ -59,22 +62,54 @@ async def test_a_configured_host_is_served(keeper: Api) -> None:
         assert "Access-Control-Allow-Origin" not in response.headers
 
 
-@pytest.mark.parametrize(
-    ("host", "name"),
-    [
-        ("localhost:7433", "localhost"),
-        ("[::1]:7433", "::1"),
-        ("LOCALHOST", "localhost"),
-        ("localhost:x", None),
-        ("localhost/evil", None),
-        ("evil@localhost", None),
-        ("localhost?x", None),
-    ],
-)
-def test_the_name_in_a_host_header(host: str, name: str | None) -> None:
-    assert hostname(host) == name
-
-
 async def test_an_unknown_address_and_method_answer_in_json(keeper: Api) -> None:
     assert await error_code(keeper, "GET", "/nowhere", 404) == "not_found"
     assert await error_code(keeper, "DELETE", "/sessions", 405) == "method_not_allowed"
+
+
+@pytest.mark.parametrize(("method", "path"), [*PATHS, ("GET", "/nowhere")])
+async def test_the_token_for_hooks_opens_nothing_else(keeper: Api, method: str, path: str) -> None:
+    headers = {"Authorization": f"Bearer {HOOK_TOKEN}"}
+    assert await error_code(keeper, method, path, 403, headers=headers) == "scope_too_narrow"
+
+
+async def test_wrong_tokens_use_up_one_budget_and_disturb_nobody(keeper: Api) -> None:
+    wrong = {"Authorization": "Bearer wrong"}
+    statuses = [(await keeper.get("/sessions", headers=wrong)).status for _ in range(AT_ONCE)]
+    assert set(statuses) == {401}
+    for method, path in [("GET", "/sessions"), ("POST", "/nowhere")]:
+        async with keeper.request(method, path, headers=wrong) as response:
+            assert response.status == 429
+            assert int(response.headers["Retry-After"]) >= 1
+            assert (await response.json())["error"]["code"] == "too_many_attempts"
+    assert (await keeper.get("/sessions")).status == 200
+    assert (await keeper.get("/sessions", headers={"Authorization": ""})).status == 401
+    assert (await keeper.get("/health", headers=wrong)).status == 200
+
+
+def names_in(schema: Any) -> set[str]:
+    """Every property that a schema has, at any depth."""
+    if isinstance(schema, list):
+        return set().union(*(names_in(each) for each in schema))
+    if not isinstance(schema, dict):
+        return set()
+    found = set(schema.get("properties", {}))
+    return found.union(*(names_in(each) for each in schema.values()))
+
+
+async def test_no_address_takes_the_name_of_a_program(keeper: Api) -> None:
+    document = await get(keeper, "/openapi.json")
+    taken = {
+        reference.rsplit("/", 1)[1]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        if "requestBody" in operation
+        for reference in re.findall(
+            r"#/components/schemas/\w+", json.dumps(operation["requestBody"])
+        )
+    }
+    assert taken
+    for name in taken:
+        schema = document["components"]["schemas"][name]
+        assert schema["additionalProperties"] is False
+        assert not {field for field in names_in(schema) if PROGRAM.search(field)}

@@ -1,0 +1,71 @@
+"""The secrets that open the door, as config.json has them now: a rotation counts at once."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.config import Config, config_file, load_config, read_config
+from claudekeeper.model.errors import ConfigInvalid
+
+Scope = Literal["owner", "hook"]
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """Compared in constant time, and never shown."""
+
+    token: bytes
+    hook_token: bytes | None
+
+    @classmethod
+    def of(cls, config: Config) -> Credentials:
+        hook_token = config.hook_token.encode() if config.hook_token else None
+        return cls(config.token.encode(), hook_token)
+
+    def scope_of(self, given: str) -> Scope | None:
+        """What this secret opens; None where it is not one of ours."""
+        offered = given.encode("utf-8", "surrogateescape")
+        # both are compared, whatever the first says: time must not tell
+        owner = hmac.compare_digest(offered, self.token)
+        hook = hmac.compare_digest(offered, self.hook_token or b"") and bool(self.hook_token)
+        return "owner" if owner else "hook" if hook else None
+
+    def __repr__(self) -> str:
+        return "Credentials(…)"
+
+
+# asked anew for each request
+CredentialsSource = Callable[[], Credentials]
+
+
+class CredentialsFile:
+    """config.json, read again when it changes; what cannot be used leaves the old ones standing."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = config_file(home)
+        self._current = Credentials.of(load_config(home))
+        self._seen = self._stamp()
+
+    def __call__(self) -> Credentials:
+        stamp = self._stamp()
+        if stamp is not None and stamp != self._seen:
+            self._seen = stamp
+            try:
+                config = read_config(self._path, self._path.read_bytes())
+            except (OSError, ConfigInvalid):
+                return self._current
+            fresh = Credentials.of(config)
+            if fresh != self._current:
+                self._current = fresh
+        return self._current
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,146 @@
+"""Where a server listens: a port, a unix socket, or a socket that systemd holds for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import ssl
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from .addresses import in_url, reachable
+
+BACKLOG = 128
+# what one client may hold of us: header lines and headers, and seconds without a whole request
+LIMITS: dict[str, Any] = {
+    "max_line_size": 8190,
+    "max_field_size": 8190,
+    "max_headers": 64,
+    "keepalive_timeout": 75.0,
+    "lingering_time": 5.0,
+}
+# a client that holds a stream open must not hold up a restart
+SHUTDOWN_TIMEOUT = 2.0
+
+
+class TlsInvalid(ValueError):
+    """The certificate or its key cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """A certificate with its chain, and its key, in PEM files."""
+
+    certificate: Path
+    key: Path
+
+    def serving(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self.certificate, self.key)
+        except (OSError, ssl.SSLError) as error:
+            raise TlsInvalid(
+                f"{self.certificate} and {self.key} cannot be used for TLS: {error}"
+            ) from error
+        return context
+
+
+def trusting(certificate: Path) -> ssl.SSLContext:
+    """For a client that knows its server by this very certificate, whatever name stands in it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    try:
+        context.load_verify_locations(certificate)
+    except (OSError, ssl.SSLError) as error:
+        raise TlsInvalid(f"{certificate} is no usable certificate: {error}") from error
+    return context
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A port of an address, unless there is a path of a unix socket or a socket that is given."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    path: Path | None = None
+    given: socket.socket | None = None
+    tls: Tls | None = None
+
+    def with_host(self, host: str) -> Place:
+        return replace(self, host=host)
+
+    def __str__(self) -> str:
+        return str(self.path) if self.path else f"{in_url(self.host)}:{self.port}"
+
+
+@asynccontextmanager
+async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
+    """Serve in this event loop until the block ends; yields the address.
+
+    Raises OSError where the address cannot be had, and TlsInvalid.
+    """
+    context = place.tls.serving() if place.tls else None
+    # no access log of aiohttp's: it would write down what people open
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT, **LIMITS)
+    await runner.setup()
+    try:
+        with _site(runner, place, context) as site:
+            await site.start()
+            yield _url(place, runner.addresses[0])
+    finally:
+        await runner.cleanup()
+
+
+@contextlib.contextmanager
+def _site(
+    runner: web.AppRunner, place: Place, context: ssl.SSLContext | None
+) -> Iterator[web.BaseSite]:
+    if place.given is not None:
+        yield web.SockSite(runner, place.given, ssl_context=context, backlog=BACKLOG)
+    elif place.path is not None:
+        with private_socket(place.path) as bound:
+            yield web.SockSite(runner, bound, ssl_context=context, backlog=BACKLOG)
+    else:
+        yield web.TCPSite(runner, place.host, place.port, ssl_context=context, backlog=BACKLOG)
+
+
+@contextlib.contextmanager
+def private_socket(path: Path) -> Iterator[socket.socket]:
+    """A unix socket for us alone, whatever the umask; what a killed one left behind is replaced."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISSOCK(path.lstat().st_mode):
+            path.unlink()
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # before it has a name: there is no moment in which others could reach it
+        os.fchmod(bound.fileno(), 0o600)
+        bound.bind(os.fspath(path))
+        path.chmod(0o600)
+    except OSError:
+        bound.close()
+        raise
+    try:
+        yield bound
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _url(place: Place, address: Any) -> str:
+    """Where to go: in a URL, or `unix:` and the path."""
+    scheme = "https" if place.tls else "http"
+    if isinstance(address, str | bytes):
+        return f"unix:{os.fsdecode(address)}"
+    host = address[0] if place.given is not None else place.host
+    return f"{scheme}://{in_url(reachable(host))}:{address[1]}"

@@ -1,0 +1,122 @@
+"""Ports, unix sockets and TLS: where a server can be had."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from doorway.listening import Place, Tls, TlsInvalid, served, trusting
+
+
+def app() -> web.Application:
+    async def hello(_request: web.Request) -> web.Response:
+        return web.Response(text="hello")
+
+    application = web.Application()
+    application.router.add_get("/", hello)
+    return application
+
+
+def certificate(folder: Path, name: str = "box.test") -> Tls:
+    """A certificate that nobody signed, as people make them at home."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    tls = Tls(folder / f"{name}.crt", folder / f"{name}.key")
+    tls.certificate.write_bytes(signed.public_bytes(pem))
+    tls.key.write_bytes(key.private_bytes(pem, *plain))
+    return tls
+
+
+async def said(url: str, connector: aiohttp.BaseConnector | None = None) -> str:
+    async with (
+        aiohttp.ClientSession(connector=connector) as client,
+        client.get(url) as answer,
+    ):
+        return await answer.text()
+
+
+async def test_a_port() -> None:
+    async with served(app(), Place()) as url:
+        assert url.startswith("http://127.0.0.1:")
+        assert await said(url) == "hello"
+
+
+async def test_a_unix_socket_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "keeper.sock"
+    before = os.umask(0)
+    try:
+        async with served(app(), Place(path=path)) as url:
+            assert url == f"unix:{path}"
+            assert path.stat().st_mode & 0o777 == 0o600
+            assert path.parent.stat().st_mode & 0o777 == 0o700
+            assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+        assert not path.exists()
+    finally:
+        os.umask(before)
+
+
+async def test_a_socket_that_a_kill_left_behind_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "keeper.sock"
+    async with served(app(), Place(path=path)):
+        left = path.with_suffix(".left")
+        os.link(path, left)
+    left.rename(path)
+    async with served(app(), Place(path=path)):
+        assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+
+
+async def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("mine")
+    with pytest.raises(OSError, match="in use"):
+        async with served(app(), Place(path=path)):
+            pass
+    assert path.read_text() == "mine"
+
+
+async def test_tls_is_known_by_its_very_certificate(tmp_path: Path) -> None:
+    tls, other = certificate(tmp_path), certificate(tmp_path, "other.test")
+    async with served(app(), Place(tls=tls)) as url:
+        assert url.startswith("https://127.0.0.1:")
+        pinned = aiohttp.TCPConnector(ssl=trusting(tls.certificate))
+        assert await said(url, pinned) == "hello"
+        with pytest.raises(aiohttp.ClientConnectorCertificateError):
+            await said(url, aiohttp.TCPConnector(ssl=trusting(other.certificate)))
+        with pytest.raises(aiohttp.ClientConnectorCertificateError):
+            await said(url)
+
+
+def test_old_tls_is_not_spoken(tmp_path: Path) -> None:
+    assert certificate(tmp_path).serving().minimum_version == ssl.TLSVersion.TLSv1_2
+
+
+async def test_files_that_are_no_certificate_are_named(tmp_path: Path) -> None:
+    tls = Tls(tmp_path / "a.crt", tmp_path / "a.key")
+    with pytest.raises(TlsInvalid, match=r"a\.crt"):
+        async with served(app(), Place(tls=tls)):
+            pass
+    tls.certificate.write_text("nonsense")
+    with pytest.raises(TlsInvalid, match=r"a\.crt"):
+        trusting(tls.certificate)

@@ -1,0 +1,94 @@
+"""Who stays beyond the answer, as sockets do, leaves with the token they came with."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from aiohttp import WSServerHandshakeError, web
+from aiohttp.test_utils import TestClient, TestServer
+
+from claudekeeper.config import load_config, rotate_token
+from claudekeeper.credentials import CredentialsFile
+from claudekeeper.edge.auth import TOKEN_ENDED, Door
+from claudekeeper.edge.failures import answer_failures
+from claudekeeper.edge.keys import DOOR
+from doorway.attempts import AT_ONCE
+from doorway.gate import Gate
+from tests.edge.conftest import Api
+
+
+async def stay(request: web.Request) -> web.WebSocketResponse:
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+
+    async def leave() -> None:
+        await socket.close(code=TOKEN_ENDED)
+
+    with request.app[DOOR].staying(request, leave):
+        async for message in socket:
+            await socket.send_str(message.data)
+    return socket
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    load_config(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+async def server(home: Path) -> AsyncIterator[Api]:
+    door = Door(Gate(), CredentialsFile(home))
+    app = web.Application(middlewares=[answer_failures, door.middleware])
+    app[DOOR] = door
+    app.cleanup_ctx.append(door.watch)
+    app.router.add_get("/ws", stay)
+    async with TestClient(TestServer(app)) as client:
+        yield client
+
+
+def bearer(home: Path) -> dict[str, str]:
+    return {"Authorization": f"Bearer {load_config(home).token}"}
+
+
+async def test_a_rotated_token_closes_the_sockets_it_opened(server: Api, home: Path) -> None:
+    old = bearer(home)
+    first = await server.ws_connect("/ws", headers=old)
+    await first.send_str("here")
+    assert await first.receive_str() == "here"
+    rotate_token(home)
+    await first.receive()
+    assert first.close_code == TOKEN_ENDED
+    with pytest.raises(WSServerHandshakeError) as refused:
+        await server.ws_connect("/ws", headers=old)
+    assert refused.value.status == 401
+    again = await server.ws_connect("/ws", headers=bearer(home))
+    await again.send_str("back")
+    assert await again.receive_str() == "back"
+    await again.close()
+
+
+async def test_sockets_and_requests_fail_on_one_budget(server: Api, home: Path) -> None:
+    wrong = {"Authorization": "Bearer wrong"}
+    mine = await server.ws_connect("/ws", headers=bearer(home))
+    for _ in range(AT_ONCE // 2):
+        assert (await server.get("/ws", headers=wrong)).status == 401
+        with pytest.raises(WSServerHandshakeError):
+            await server.ws_connect("/ws", headers=wrong)
+    with pytest.raises(WSServerHandshakeError) as refused:
+        await server.ws_connect("/ws", headers=wrong)
+    assert refused.value.status == 429
+    assert refused.value.headers is not None
+    assert "Retry-After" in refused.value.headers
+    await mine.send_str("still here")
+    assert await mine.receive_str() == "still here"
+    await mine.close()
+
+
+@pytest.mark.parametrize("origin", ["http://evil.test", "null", "https://127.0.0.1"])
+async def test_no_foreign_page_opens_a_socket(server: Api, home: Path, origin: str) -> None:
+    with pytest.raises(WSServerHandshakeError) as refused:
+        await server.ws_connect("/ws", headers={**bearer(home), "Origin": origin})
+    assert refused.value.status == 403
