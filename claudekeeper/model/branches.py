@@ -26,10 +26,12 @@ PATIENCE = 4096
 class Branch:
     """A run of lines from a tip back to where it leaves another branch, or to a root."""
 
-    __slots__ = ("_into", "joint", "main", "oldest", "reply", "root", "settled", "tip")
+    __slots__ = ("_into", "joint", "main", "newest", "oldest", "reply", "root", "settled", "tip")
 
-    def __init__(self, tip: str) -> None:
+    def __init__(self, tip: str, newest: int) -> None:
         self.tip = tip
+        # the index of its line nearest to the end
+        self.newest = newest
         self.main = False
         # settled: it has its own prompt or more than one reply, so nothing can claim it whole
         self.settled = False
@@ -59,6 +61,7 @@ class Branch:
         mine._into = theirs
         theirs.main = theirs.main or mine.main
         theirs.settled = theirs.settled or mine.settled
+        theirs.newest = min(theirs.newest, mine.newest)
         if mine.oldest > theirs.oldest:
             theirs.oldest, theirs.root = mine.oldest, mine.root
 
@@ -85,6 +88,9 @@ class Unrolling:
         # prompts that may have come from the queue, and how often words that waited there did
         self._spoken: list[str] = []
         self._answered: dict[str, int] = {}
+        # commands taken from the queue whose names are not known: some run under another one
+        self._commands = 0
+        self._command_ran = False
         # whether anything is shown after the line that comes next
         self._heard = False
         self._main: Branch | None = None
@@ -105,7 +111,7 @@ class Unrolling:
             return
         if link.kind is not None:
             self._heard = True
-        if link.words:
+        if link.words is not None:
             self._hear(link)
         if self._goes_on(link):
             return
@@ -166,6 +172,10 @@ class Unrolling:
         if self.complete:
             return True
         if self._main is None or len(self.links) < stop + EARLY:
+            return False
+        main = self._main.found()
+        if not main.settled and len(self.links) - main.oldest < PATIENCE:
+            # one reply so far: a line of it further up may still say whose it is
             return False
         found = {branch.found() for branch in self._branches[start:stop]}
         return all(branch.main or branch.settled for branch in found)
@@ -233,7 +243,7 @@ class Unrolling:
             if not link.light:
                 self._above = None
             return branch
-        branch = Branch(link.uuid)
+        branch = Branch(link.uuid, len(self.links))
         self._known.append(branch)
         self._unsettled.append(branch)
         return branch
@@ -242,7 +252,8 @@ class Unrolling:
         """What the link says about its branch: whose reply it is, whether it went on."""
         if link.reply is not None:
             for other in self._replies.pop(link.reply, ()):
-                if not other.found().settled:
+                other = other.found()
+                if not other.settled and len(self.links) - other.oldest < PATIENCE:
                     other.join(branch)
         branch = branch.found()
         branch.oldest, branch.root = len(self.links) - 1, link.uuid
@@ -282,11 +293,22 @@ class Unrolling:
         late = self._branches[place].found()
         branch = branch.found()
         if late is not branch:
-            if late.tip == parent or not late.settled:
+            if self._can_still_join(late, branch, parent):
                 late.join(branch)
             else:
                 branch.joint = parent
         self._put_behind(link.uuid, place)
+
+    def _can_still_join(self, late: Branch, branch: Branch, parent: str) -> bool:
+        """Whether no line that was told already would change its branch."""
+        if not (late.settled or late.main):
+            return True
+        told = len(self.links) - 1 - EARLY
+        return (
+            late.tip == parent
+            and late.newest >= told
+            and (branch.main or not late.main or branch.newest >= told)
+        )
 
     def _descends(self, uuid: str, ancestor: str) -> bool:
         """Whether following the parents of `uuid` leads to `ancestor`: then it is a circle."""
@@ -314,6 +336,8 @@ class Unrolling:
             self.links[index] = link
             self._branches[index] = branch
             self._place[link.uuid] = index
+            branch = branch.found()
+            branch.newest = min(branch.newest, index)
 
     # ---- what can still change ----
 
@@ -338,19 +362,33 @@ class Unrolling:
     def _hear(self, link: Link) -> None:
         """Remember what was said, for the queue: a prompt may have waited there before."""
         words = link.words or ""
-        if link.queue == "absorbed" or words.startswith("/"):
+        if link.queue == "absorbed":
             self._answered[words] = self._answered.get(words, 0) + 1
+        elif words.startswith("/"):
+            self._answered[words] = self._answered.get(words, 0) + 1
+            self._command_ran = True
         else:
             self._spoken.append(words)
 
     def _add_queued(self, link: Link) -> None:
         """A queued prompt is shown if nothing came of it later, and the turn went on."""
         words = link.words or ""
+        if link.queue == "waits":
+            if not self._was_answered(words) and self._heard:
+                self._append(link, self._branches[-1])
+            return
         if link.queue == "taken":
             words = self._spoken.pop() if self._spoken else ""
-        if link.queue != "waits":
-            self._answered[words] = self._answered.get(words, 0) + 1
-        elif self._answered.get(words, 0):
+            self._commands += self._command_ran
+            self._command_ran = False
+        self._answered[words] = self._answered.get(words, 0) + 1
+
+    def _was_answered(self, words: str) -> bool:
+        known = self._answered.get(words, 0) > 0
+        if known:
             self._answered[words] -= 1
-        elif self._heard:
-            self._append(link, self._branches[-1])
+        if words.startswith("/") and self._commands:
+            # `/cost` is written down as `/usage`
+            self._commands -= 1
+            known = True
+        return known

@@ -146,7 +146,8 @@ def told_nothing(line: bytes) -> bool:
     """Whether the first bytes already show that the line is none of our business."""
     if not line.startswith(TYPE_FIRST):
         return False
-    return line[9 : line.find(b'"', 9, 41)] not in TOLD_BY_TYPE
+    # a line of the chain has a uuid, whatever its first bytes say
+    return line[9 : line.find(b'"', 9, 41)] not in TOLD_BY_TYPE and b'"uuid"' not in line
 
 
 def parse_whole(line: bytes) -> Entry | None:

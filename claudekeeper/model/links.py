@@ -32,6 +32,7 @@ class Link(msgspec.Struct, gc=False):
     light: bool = False
     # what happened to a queued prompt; one that waits is shown only if nothing came of it later
     queue: Queue | None = None
+    # what a person said; empty for what the machine said in a person's place
     words: str | None = None
 
 
@@ -59,8 +60,12 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
             said = blocks_of(entry.message.content)
             first = said[0].text or "" if said else ""
             link.words = prompt_of(said)
-            link.light = kind == "command" and (not is_command(first) or is_local(first))
+            if kind == "command":
+                # what a command printed is said by nobody
+                link.words = link.words or None
+                link.light = not is_command(first) or is_local(first)
         case "user":
+            link.words = "" if kind == "notice" else None
             # a compaction's summary belongs to whatever goes on around it
             link.light = kind in ("toolResult", "notice", "compaction", None)
         case "attachment" if kind in ("prompt", "command"):

@@ -18,7 +18,7 @@ from claudekeeper.model.entries import (
     starts,
     string_of,
 )
-from claudekeeper.model.prompts import spoken_as
+from claudekeeper.model.prompts import as_typed, spoken_as
 
 Kind = Literal[
     "prompt", "reply", "toolResult", "command", "compaction", "interruption", "error", "notice"
@@ -141,10 +141,20 @@ def _kind_of_user(entry: Entry) -> Kind:
 def _kind_of_words(content: Raw) -> Kind:
     if starts(content, b'"'):
         return spoken_as(string_of(content))
+    kind: Kind = "prompt"
+    said = False
     for block in blocks_of(content):
-        if block.type == "text" and block.text and (kind := spoken_as(block.text)) != "prompt":
-            return kind
-    return "prompt"
+        if block.type != "text" or not block.text:
+            continue
+        spoken = spoken_as(block.text)
+        if spoken in ("command", "interruption"):
+            return spoken
+        if spoken == "notice":
+            kind = "notice"
+        elif as_typed(block.text):
+            said = True
+    # what a person said beside a notice counts
+    return "prompt" if said else kind
 
 
 def _kind_of_system(entry: Entry) -> Kind | None:

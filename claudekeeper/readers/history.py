@@ -157,16 +157,17 @@ class _Fresh:
     """Entries that were just decoded, so that a page need not read its lines again."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        # by offset: of a line that was written twice, the uuid does not tell which copy it is
+        self._entries: dict[int, Entry] = {}
         self._room = MOST_FRESH
 
     def keep(self, link: Link, entry: Entry) -> None:
         self._room -= link.length
         if self._room > 0:
-            self._entries.setdefault(link.uuid, entry)
+            self._entries[link.offset] = entry
 
-    def get(self, uuid: str) -> Entry | None:
-        return self._entries.get(uuid)
+    def at(self, offset: int) -> Entry | None:
+        return self._entries.get(offset)
 
 
 def _unroll(
@@ -315,7 +316,7 @@ def _messages(
 ) -> Iterator[Message]:
     lines = Places(descriptor)
     for place, branch in zip(places, branches, strict=True):
-        entry = fresh.get(place.uuid) if fresh is not None else None
+        entry = fresh.at(place.offset) if fresh is not None else None
         if entry is None:
             entry = _entry_at(lines, place)
         kind = place.kind or kind_of(entry, nested=nested) or "notice"

@@ -108,3 +108,10 @@ def test_an_entry_without_uuid_is_not_in_the_chain() -> None:
     assert not Entry(type="user").in_chain
     assert not Entry(type="summary", uuid="u").in_chain
     assert Entry(type="progress", uuid="u").in_chain
+
+
+def test_a_line_of_the_chain_is_told_whatever_stands_first_in_it() -> None:
+    line = b'{"type":"mode","type":"user","uuid":"u1"}'
+    assert not told_nothing(line)
+    assert told_nothing(b'{"type":"mode","mode":"plan"}')
+    assert [entry.type for entry in parse(line)[0]] == ["user"]

@@ -222,6 +222,89 @@ def test_a_queued_prompt_that_became_a_turn_is_not_shown_twice(queued: str, take
     assert len(read(transcript).messages) == 2
 
 
+def test_a_queued_command_may_run_under_another_name() -> None:
+    transcript = Transcript()
+    transcript.reply("working")
+    transcript.line(type="queue-operation", operation="enqueue", content="/cost")
+    transcript.line(type="queue-operation", operation="dequeue")
+    transcript.prompt("<command-name>/usage</command-name>")
+    transcript.prompt("thanks")
+    said = [text_of(message) for message in read(transcript).messages]
+    assert said == ["working", "<command-name>/usage</command-name>", "thanks"]
+
+
+def test_a_command_between_the_queue_and_its_prompt_confuses_nobody() -> None:
+    transcript = Transcript()
+    transcript.reply("working")
+    transcript.line(type="queue-operation", operation="enqueue", content="go on")
+    transcript.line(type="queue-operation", operation="dequeue")
+    transcript.prompt("<command-name>/model</command-name>\n<command-args>opus</command-args>")
+    transcript.prompt("<local-command-stdout>Set model to opus</local-command-stdout>")
+    transcript.prompt("go on")
+    assert kinds(read(transcript)) == ["reply", "command", "command", "prompt"]
+
+
+def test_a_prompt_beside_the_notice_of_a_task_is_a_prompt_and_shown_once() -> None:
+    transcript = Transcript()
+    transcript.reply("working")
+    notice = "<task-notification>ended</task-notification>"
+    for content in (notice, "go on"):
+        transcript.line(type="queue-operation", operation="enqueue", content=content)
+    for _ in range(2):
+        transcript.line(type="queue-operation", operation="dequeue")
+    transcript.prompt([{"type": "text", "text": text} for text in (notice, "go on")])
+    assert kinds(read(transcript)) == ["reply", "prompt"]
+
+
+@pytest.mark.parametrize(
+    "queued",
+    [
+        "<task-notification>ended</task-notification>",
+        "<system-reminder>a task was started</system-reminder>",
+    ],
+)
+def test_what_the_machine_queued_does_not_stand_for_a_prompt(queued: str) -> None:
+    transcript = Transcript()
+    transcript.prompt("build it")
+    transcript.line(type="queue-operation", operation="enqueue", content="continue")
+    transcript.line(type="queue-operation", operation="remove")
+    transcript.reply("built")
+    transcript.line(type="queue-operation", operation="enqueue", content=queued)
+    transcript.line(type="queue-operation", operation="dequeue")
+    transcript.prompt(queued)
+    transcript.reply("noted")
+    transcript.prompt("continue")
+    said = [text_of(message) for message in read(transcript).messages]
+    assert said == ["build it", "continue", "built", queued, "noted", "continue"]
+
+
+def test_an_older_copy_of_a_line_is_never_shown_for_it() -> None:
+    transcript = Transcript()
+    first = transcript.prompt("older")
+    for number in range(200):
+        transcript.reply(f"{number}")
+    # a line that is not quite JSON is read again when it is shown
+    line = transcript.lines[0].replace(b"older", b"newer").replace(b"{", b"\x00{", 1)
+    transcript.raw(line)
+    path = transcript.write(projects_folder())
+    history = History()
+    page = history.page(path, SESSION, limit=300)
+    assert [text_of(m) for m in page.messages if m.uuid == first] == ["newer"]
+
+
+def test_an_older_copy_of_a_line_is_never_shown_for_it_on_a_later_page() -> None:
+    transcript = Transcript()
+    prompts = [transcript.prompt(f"{number}") for number in range(100)]
+    transcript.prompt("newer", uuid=prompts[0])
+    for number in range(3):
+        transcript.prompt(f"last {number}")
+    path = transcript.write(projects_folder())
+    history = History()
+    page = history.page(path, SESSION, limit=3)
+    page = history.page(path, SESSION, limit=100, before=page.before)
+    assert [text_of(m) for m in page.messages if m.uuid == prompts[0]] == ["newer"]
+
+
 def test_an_absorbed_prompt_is_shown_although_its_words_are_said_again_later() -> None:
     transcript = Transcript()
     transcript.prompt("build it")
