@@ -9,6 +9,7 @@ import msgspec
 
 from claudekeeper.files import write_whole
 from claudekeeper.model.errors import ConfigInvalid
+from claudekeeper.model.limits import Limits
 
 HOST = "127.0.0.1"
 PORT = 7433
@@ -27,6 +28,7 @@ class Config(msgspec.Struct, rename="camel", frozen=True):
     ui_port: int = UI_PORT
     # names beside loopback that requests may be addressed to: a reverse proxy's, Tailscale's
     allowed_hosts: tuple[str, ...] = ()
+    limits: Limits = Limits()
     # addresses or networks whose X-Forwarded headers are believed
     trusted_proxies: tuple[str, ...] = ()
     # PEM files, for those who want TLS without a proxy

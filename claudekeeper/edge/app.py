@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -13,27 +12,51 @@ from aiohttp import web
 
 from claudekeeper.config import Config
 from claudekeeper.credentials import Credentials, CredentialsSource
-from claudekeeper.edge import conversations, health, openapi, sessions
+from claudekeeper.edge import (
+    conversations,
+    directories,
+    health,
+    openapi,
+    questions,
+    sessions,
+    talking,
+    ws,
+)
 from claudekeeper.edge.auth import Door
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.failures import answer_failures
 from claudekeeper.edge.keys import (
+    ABILITIES,
+    BUS,
     CATALOG,
     CLI_VERSION,
     CONFIG,
+    DESK,
     DOOR,
-    EPOCH,
     HISTORY,
+    OVERVIEW,
     PREFERENCES,
+    REGISTRY,
+    SOCKETS,
     STARTED,
 )
+from claudekeeper.edge.sockets import Sockets
+from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.preferences import Preferences
+from claudekeeper.live.abilities import Abilities
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.client import MakeClient, make_sdk_client
+from claudekeeper.live.overview import Overview
+from claudekeeper.live.registry import Disk, Registry
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.history import History
 from doorway.gate import Gate
 
-LARGEST_BODY = 1024 * 1024
+GOING_AWAY = 1001
+# where a message that is sent again is looked for
+RECENT_MESSAGES = 200
 
 
 @dataclass(frozen=True)
@@ -47,7 +70,8 @@ class Places:
 
 def endpoints() -> list[Endpoint]:
     """Every address of the keeper."""
-    table = [*health.ENDPOINTS, *sessions.ENDPOINTS, *conversations.ENDPOINTS]
+    subjects = (health, sessions, conversations, talking, questions, directories, ws)
+    table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
     return [*table, openapi.endpoint_for(table)]
 
 
@@ -58,6 +82,7 @@ def create_app(
     *,
     gate: Gate | None = None,
     credentials: CredentialsSource | None = None,
+    make_client: MakeClient = make_sdk_client,
 ) -> web.Application:
     """`credentials` where they can change while it runs."""
     table = endpoints()
@@ -68,22 +93,60 @@ def create_app(
     )
     app = web.Application(
         middlewares=[answer_failures, door.middleware],
-        client_max_size=LARGEST_BODY,
+        client_max_size=LARGEST_MESSAGE,
     )
     app[DOOR] = door
     app[CONFIG] = config
     app[CLI_VERSION] = cli_version
     app[STARTED] = time.monotonic()
-    app[EPOCH] = secrets.token_hex(4)
-    app[HISTORY] = History()
-    app[PREFERENCES] = Preferences(places.state)
-    app[CATALOG] = Catalog(places.projects, Cache(places.cache))
+    app[HISTORY] = history = History()
+    app[PREFERENCES] = preferences = Preferences(places.state)
+    app[CATALOG] = catalog = Catalog(places.projects, Cache(places.cache))
+    app[BUS] = bus = Bus()
+    app[DESK] = desk = Desk(bus)
+    app[REGISTRY] = registry = Registry(
+        bus, desk, _disk(catalog, history), make_client, config.limits
+    )
+    app[ABILITIES] = Abilities(make_client)
+    app[OVERVIEW] = overview = Overview(catalog, registry, preferences.name_of, bus)
+    app[SOCKETS] = Sockets()
+    catalog.changed = registry.changed = desk.changed = overview.tell
     app.cleanup_ctx.append(door.watch)
     app.cleanup_ctx.append(_preferences)
     app.cleanup_ctx.append(_catalog)
+    app.cleanup_ctx.append(_registry)
+    app.on_shutdown.append(_say_goodbye)
     for endpoint in table:
         app.router.add_route(endpoint.method, endpoint.path, endpoint.handler)
     return app
+
+
+def _disk(catalog: Catalog, history: History) -> Disk:
+    """What the registry asks of the transcripts."""
+
+    async def workdir(session_id: str) -> str | None:
+        row = await catalog.row(session_id)
+        return (row.summary.workdir or str(Path.home())) if row is not None else None
+
+    async def has_message(session_id: str, uuid: str) -> bool:
+        row = await catalog.row(session_id)
+        if row is None or row.fault is not None:
+            return False
+        page = await asyncio.to_thread(
+            history.page, Path(row.found.path), session_id, limit=RECENT_MESSAGES
+        )
+        return any(message.uuid == uuid for message in page.messages)
+
+    return Disk(workdir, has_message)
+
+
+async def _registry(app: web.Application) -> AsyncIterator[None]:
+    yield
+    await app[REGISTRY].close()
+
+
+async def _say_goodbye(app: web.Application) -> None:
+    app[SOCKETS].cut_off(GOING_AWAY, b"the keeper goes away")
 
 
 async def _preferences(app: web.Application) -> AsyncIterator[None]:

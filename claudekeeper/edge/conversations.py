@@ -12,20 +12,19 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CATALOG, HISTORY, PREFERENCES
-from claudekeeper.edge.sessions import position_of, row_of
+from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, REGISTRY
+from claudekeeper.edge.sessions import position_of, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
     HistoryQuery,
     Nested,
     NestedQuery,
     NoQuery,
-    Session,
     Subagents,
     query_of,
     reply,
-    session_of,
 )
+from claudekeeper.live.session import LiveSession
 from claudekeeper.model.errors import (
     MessageNotFound,
     SessionNotFound,
@@ -33,6 +32,7 @@ from claudekeeper.model.errors import (
     TranscriptUnreadable,
 )
 from claudekeeper.model.messages import Message
+from claudekeeper.model.sessions import Session
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import Page, View
 from claudekeeper.readers.lines import Changed
@@ -44,14 +44,65 @@ STREAMED = 128
 
 async def conversation(request: web.Request) -> web.StreamResponse:
     query = query_of(request, HistoryQuery)
+    live = request.app[REGISTRY].get(request.match_info["id"].lower())
+    if live is not None:
+        return await _live_conversation(request, live, query)
     row = await request.app[CATALOG].counted(await row_of(request))
-    session = session_of(row, request.app[PREFERENCES].name_of(row.found.id))
+    session = request.app[OVERVIEW].session(row.found.id, row)
+    if session is None:
+        raise SessionNotFound
     if query.limit == "all":
         return await _stream(request, row, session, query.view)
     page = await _page(request, row, query, query.limit)
     return reply(
         Conversation(
-            session, page.messages, page.before, page.branches, [], None, position_of(request.app)
+            session,
+            page.messages,
+            page.before,
+            page.branches,
+            [],
+            None,
+            None,
+            position_of(request.app),
+        )
+    )
+
+
+async def _live_conversation(
+    request: web.Request, live: LiveSession, query: HistoryQuery
+) -> web.StreamResponse:
+    """What is on disk, and what was told and is not on disk yet: exactly as of the position."""
+    if query.limit == "all":
+        whole = await row_of(request)
+        return await _stream(request, whole, shown(request, live.id), query.view, live)
+    mark, waiting = request.app[BUS].seq, live.ledger.unwritten
+    row = await request.app[CATALOG].row(live.id)
+    page = Page([], None)
+    told_only = {message.uuid for message in waiting}
+    if row is not None:
+        before = None if query.before in told_only else query.before
+        asked = HistoryQuery(limit=query.limit, before=before, view=query.view)
+        page = await _page(request, row, asked, query.limit)
+    # nothing waits from here on
+    messages, before = page.messages, page.before
+    if query.before is None or query.before in told_only:
+        messages = live.ledger.merge(messages, waiting, mark)
+        if query.before is not None:
+            uuids = [message.uuid for message in messages]
+            messages = messages[: uuids.index(query.before)]
+        if len(messages) > query.limit:
+            messages = messages[-query.limit :]
+            before = messages[0].uuid
+    return reply(
+        Conversation(
+            shown(request, live.id),
+            messages,
+            before,
+            page.branches,
+            live.line.shown,
+            live.stream.partial,
+            live.turns.shown,
+            position_of(request.app),
         )
     )
 
@@ -73,11 +124,19 @@ async def _page(request: web.Request, row: Row, query: HistoryQuery, limit: int)
 
 
 async def _stream(
-    request: web.Request, row: Row, session: Session, view: View
+    request: web.Request,
+    row: Row,
+    session: Session,
+    view: View,
+    live: LiveSession | None = None,
 ) -> web.StreamResponse:
     """The whole history, message by message, in bounded memory."""
     messages: Generator[Message] = _nothing()
-    rest = Conversation(session, [], None, [], [], None, position_of(request.app))
+    rest = Conversation(session, [], None, [], [], None, None, position_of(request.app))
+    waiting: list[Message] = []
+    if live is not None:
+        rest.queue, rest.partial, rest.turn = live.line.shown, live.stream.partial, live.turns.shown
+        waiting = live.ledger.unwritten
     if row.fault is None:
         history = request.app[HISTORY]
         with _unreadable():
@@ -88,8 +147,9 @@ async def _stream(
     await response.prepare(request)
     before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
     separator = before + b'"messages":['
+    unwritten = {message.uuid: message for message in waiting}
     try:
-        while chunk := await asyncio.to_thread(_encoded, messages):
+        while chunk := await asyncio.to_thread(_encoded, messages, unwritten):
             await response.write(separator + chunk)
             separator = b","
     except (Changed, OSError) as error:
@@ -98,6 +158,9 @@ async def _stream(
         raise ConnectionResetError("the transcript changed while it was sent") from error
     finally:
         await asyncio.to_thread(messages.close)
+    if unwritten:
+        await response.write(separator + msgspec.json.encode(list(unwritten.values()))[1:-1])
+        separator = b","
     await response.write((b"]" if separator == b"," else separator + b"]") + after)
     await response.write_eof()
     return response
@@ -107,8 +170,11 @@ def _nothing() -> Generator[Message]:
     yield from ()
 
 
-def _encoded(messages: Iterator[Message]) -> bytes:
-    return msgspec.json.encode(list(islice(messages, STREAMED)))[1:-1]
+def _encoded(messages: Iterator[Message], unwritten: dict[str, Message]) -> bytes:
+    some = list(islice(messages, STREAMED))
+    for message in some if unwritten else ():
+        unwritten.pop(message.uuid, None)
+    return msgspec.json.encode(some)[1:-1]
 
 
 async def subagents(request: web.Request) -> web.Response:

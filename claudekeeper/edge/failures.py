@@ -10,12 +10,12 @@ from aiohttp.typedefs import Handler
 from claudekeeper.edge.wire import Failure, reply
 from claudekeeper.model.errors import (
     BodyTooLarge,
+    Fault,
     InvalidRequest,
     KeeperError,
     MethodNotAllowed,
     NotFound,
 )
-from claudekeeper.readers.discovery import Fault
 
 log = logging.getLogger(__name__)
 

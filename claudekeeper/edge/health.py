@@ -8,7 +8,7 @@ from aiohttp import web
 
 import claudekeeper
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CATALOG, CLI_VERSION, STARTED
+from claudekeeper.edge.keys import CATALOG, CLI_VERSION, REGISTRY, STARTED
 from claudekeeper.edge.wire import Health, NoQuery, query_of, reply
 
 
@@ -24,7 +24,7 @@ async def health(request: web.Request) -> web.Response:
             cli=request.app[CLI_VERSION],
             uptime=round(time.monotonic() - request.app[STARTED], 3),
             sessions=progress.total,
-            live=0,
+            live=request.app[REGISTRY].live,
             watching=catalog.watcher.state,
             scan=progress,
         )

@@ -6,8 +6,14 @@ from aiohttp import web
 
 from claudekeeper.config import Config
 from claudekeeper.edge.auth import Door
+from claudekeeper.edge.sockets import Sockets
 from claudekeeper.features.preferences import Preferences
+from claudekeeper.live.abilities import Abilities
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.overview import Overview
+from claudekeeper.live.registry import Registry
 from claudekeeper.readers.history import History
 
 CONFIG: web.AppKey[Config] = web.AppKey("config", Config)
@@ -17,4 +23,9 @@ HISTORY: web.AppKey[History] = web.AppKey("history", History)
 PREFERENCES: web.AppKey[Preferences] = web.AppKey("preferences", Preferences)
 STARTED: web.AppKey[float] = web.AppKey("started", float)
 CLI_VERSION: web.AppKey[str] = web.AppKey("cli_version", str)
-EPOCH: web.AppKey[str] = web.AppKey("epoch", str)
+BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)
+DESK: web.AppKey[Desk] = web.AppKey("desk", Desk)
+REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
+OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
+ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
+SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

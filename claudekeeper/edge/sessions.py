@@ -7,21 +7,17 @@ import re
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CATALOG, EPOCH, PREFERENCES
+from claudekeeper.edge.keys import BUS, CATALOG, OVERVIEW, PREFERENCES, REGISTRY
 from claudekeeper.edge.wire import (
     ListQuery,
     NoQuery,
     Rename,
-    Session,
     Sessions,
     Workdir,
     Workdirs,
     body_of,
-    iso,
-    project_of,
     query_of,
     reply,
-    session_of,
 )
 from claudekeeper.model.errors import (
     BodyTooLarge,
@@ -30,6 +26,7 @@ from claudekeeper.model.errors import (
     StateUnwritable,
     UnsupportedMedia,
 )
+from claudekeeper.model.sessions import Session, iso, project_of
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.paths import is_session_id
 
@@ -38,23 +35,40 @@ _CURSOR = re.compile(r"(-?[0-9]{1,20}):([0-9a-f-]{36})")
 
 async def list_sessions(request: web.Request) -> web.Response:
     query = query_of(request, ListQuery)
-    page = [row for row in await request.app[CATALOG].rows() if _matches(row, query)]
+    overview = request.app[OVERVIEW]
+    page = [row for row in await request.app[CATALOG].rows() if _matches(request, row, query)]
     if query.cursor is not None:
         after = _parse_cursor(query.cursor)
         page = [row for row in page if _place(row) < after]
     more = len(page) > query.limit
     page = page[: query.limit]
     cursor = _cursor(page[-1]) if more and page else None
-    names = request.app[PREFERENCES]
     current = await request.app[CATALOG].refreshed(page)
     current.sort(key=_place, reverse=True)
+    sessions = [overview.session(row.found.id, row) for row in current]
+    begun = _begun(request, query) if query.cursor is None else []
     return reply(
         Sessions(
-            [session_of(row, names.name_of(row.found.id)) for row in current],
+            [*begun, *(session for session in sessions if session is not None)],
             cursor,
             position_of(request.app),
         )
     )
+
+
+def _begun(request: web.Request, query: ListQuery) -> list[Session]:
+    """Sessions that run and have no transcript yet, newest first."""
+    found: list[Session] = []
+    for live in reversed(request.app[REGISTRY].all()):
+        if request.app[CATALOG].known(live.id) is None:
+            session = request.app[OVERVIEW].session(live.id)
+            if (
+                session is not None
+                and query.workdir in (None, session.workdir)
+                and query.state in (None, session.state)
+            ):
+                found.append(session)
+    return found
 
 
 async def list_workdirs(request: web.Request) -> web.Response:
@@ -73,14 +87,15 @@ async def list_workdirs(request: web.Request) -> web.Response:
 
 async def rename(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
-    row = await row_of(request)
+    session_id = await known_id(request)
     wish = await body_of(request, Rename)
-    await request.app[PREFERENCES].rename(row.found.id, wish.name)
-    return reply(session_of(row, wish.name))
+    await request.app[PREFERENCES].rename(session_id, wish.name)
+    request.app[OVERVIEW].tell(session_id)
+    return reply(shown(request, session_id))
 
 
 async def row_of(request: web.Request) -> Row:
-    """The session that the address names."""
+    """The transcript that the address names."""
     session_id = request.match_info["id"]
     row = await request.app[CATALOG].row(session_id) if is_session_id(session_id) else None
     if row is None:
@@ -88,15 +103,33 @@ async def row_of(request: web.Request) -> Row:
     return row
 
 
+async def known_id(request: web.Request) -> str:
+    """The id of the session that the address names: one that runs, or has a transcript."""
+    session_id = request.match_info["id"].lower()
+    if is_session_id(session_id) and request.app[REGISTRY].get(session_id) is not None:
+        return session_id
+    return (await row_of(request)).found.id
+
+
+def shown(request: web.Request, session_id: str) -> Session:
+    session = request.app[OVERVIEW].session(session_id)
+    if session is None:
+        raise SessionNotFound
+    return session
+
+
 def position_of(app: web.Application) -> str:
     """The place in the stream of events at which an answer was made."""
-    return f"{app[EPOCH]}:0"
+    return app[BUS].position
 
 
-def _matches(row: Row, query: ListQuery) -> bool:
+def _matches(request: web.Request, row: Row, query: ListQuery) -> bool:
     if query.workdir is not None and row.summary.workdir != query.workdir:
         return False
-    return query.state is None or query.state == ("error" if row.fault else "idle")
+    if query.state is None:
+        return True
+    live = request.app[REGISTRY].liveness(row.found.id)
+    return query.state == ("error" if row.fault else live.state if live else "idle")
 
 
 def _place(row: Row) -> tuple[int, str]:

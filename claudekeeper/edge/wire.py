@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -11,44 +10,22 @@ from multidict import MultiMapping
 
 from claudekeeper.live.catalog import Progress
 from claudekeeper.model.branches import Departure
-from claudekeeper.model.errors import InvalidRequest, UnsupportedMedia
+from claudekeeper.model.commands import Path
+from claudekeeper.model.errors import BodyTooLarge, Fault, InvalidRequest, UnsupportedMedia
+from claudekeeper.model.events import Partial, Queued, Turn
 from claudekeeper.model.messages import Message
-from claudekeeper.model.summary import Tokens
-from claudekeeper.readers.discovery import Fault, Row
+from claudekeeper.model.sessions import Session, State
 from claudekeeper.readers.subagents import Subagent
 from claudekeeper.readers.watch import Watching
 
 T = TypeVar("T")
 
-State = Literal["idle", "starting", "running", "waiting", "error"]
-Origin = Literal["gateway", "terminal"]
+LARGEST_BODY = 1024 * 1024
+# a message may carry images
+LARGEST_MESSAGE = 48 * 1024 * 1024
+
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 PageSize = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-
-
-class Session(msgspec.Struct, rename="camel", kw_only=True):
-    """A session. `messageCount`, `costUsd` and `tokens` are null until every line is read."""
-
-    id: str
-    workdir: str | None
-    project: str | None
-    name: str | None
-    title: str | None
-    first_prompt: str | None
-    last_prompt: str | None
-    message_count: int | None
-    created: str | None
-    modified: str
-    git_branch: str | None
-    size: int
-    model: str | None
-    state: State
-    origin: Origin | None
-    attention: int
-    cost_usd: float | None
-    tokens: Tokens | None
-    error: Fault | None
-    unreadable: int
 
 
 class Sessions(msgspec.Struct, rename="camel"):
@@ -81,8 +58,9 @@ class Conversation(msgspec.Struct, rename="camel"):
     messages: list[Message]
     before: str | None
     branches: list[Departure]
-    queue: list[msgspec.Raw]
-    partial: str | None
+    queue: list[Queued]
+    partial: Partial | None
+    turn: Turn | None
     position: str
 
 
@@ -138,6 +116,14 @@ class NestedQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     before: str | None = None
 
 
+class CommandsQuery(msgspec.Struct, forbid_unknown_fields=True):
+    workdir: Path
+
+
+class DirectoriesQuery(msgspec.Struct, forbid_unknown_fields=True):
+    path: Path | None = None
+
+
 class NoQuery(msgspec.Struct, forbid_unknown_fields=True):
     """For addresses that take no parameters."""
 
@@ -165,11 +151,15 @@ def convert_query(query: MultiMapping[str], type_: type[T]) -> T:
         raise InvalidRequest(f"The query is not valid: {error}.") from error
 
 
-async def body_of(request: web.Request, type_: type[T]) -> T:
+async def body_of(request: web.Request, type_: type[T], largest: int = LARGEST_BODY) -> T:
     """The JSON body, typed; an unknown or wrong field is an error."""
     if request.content_type != "application/json":
         raise UnsupportedMedia
+    if (request.content_length or 0) > largest:
+        raise BodyTooLarge
     content = await request.read()
+    if len(content) > largest:
+        raise BodyTooLarge
     try:
         return msgspec.json.decode(content, type=type_)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -180,46 +170,6 @@ def reply(value: object, status: int = 200) -> web.Response:
     return web.Response(
         body=msgspec.json.encode(value), status=status, content_type="application/json"
     )
-
-
-def session_of(row: Row, name: str | None) -> Session:
-    """The list's row as clients see it."""
-    summary, found = row.summary, row.found
-    counted = summary.counted
-    return Session(
-        id=found.id,
-        workdir=summary.workdir,
-        project=project_of(summary.workdir),
-        name=name,
-        title=summary.title,
-        first_prompt=summary.first_prompt or summary.first_command,
-        last_prompt=summary.last_prompt or summary.first_prompt or summary.first_command,
-        message_count=summary.messages if counted else None,
-        created=summary.created,
-        modified=iso(found.mtime),
-        git_branch=summary.git_branch,
-        size=found.size,
-        model=summary.model,
-        state="error" if row.fault else "idle",
-        origin=None,
-        attention=0,
-        cost_usd=round(summary.cost, 6) if counted else None,
-        tokens=summary.tokens if counted else None,
-        error=row.fault,
-        unreadable=summary.unreadable,
-    )
-
-
-def project_of(workdir: str | None) -> str | None:
-    """The last part of the directory, on any system's paths."""
-    if not workdir:
-        return None
-    return workdir.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or workdir
-
-
-def iso(nanoseconds: int) -> str:
-    moment = datetime.fromtimestamp(nanoseconds / 1e9, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _is_number(text: str) -> bool:

@@ -7,7 +7,7 @@ only return what they found.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -56,6 +56,8 @@ class Catalog:
         self._shelves: Shelves = {}
         self._rows: dict[str, Row] = {}
         self._folders: dict[str, int] = {}
+        # who shows sessions: called with the id of one whose row is not what it was
+        self.changed: Callable[[str], None] = lambda _: None
 
     async def start(self) -> None:
         """Begin; the first listing waits for the first sweep, nothing else does."""
@@ -101,6 +103,10 @@ class Catalog:
             await self._notice_new_files()
             current = [row for row in [self._rows.get(session_id)] if row]
         return current[0] if current else None
+
+    def known(self, session_id: str) -> Row | None:
+        """One session as it was seen last; no disk is asked."""
+        return self._rows.get(session_id)
 
     async def counted(self, row: Row) -> Row:
         """The session with every line read, where that takes no time; else as it is."""
@@ -165,9 +171,19 @@ class Catalog:
     def _show(self) -> None:
         rows = newest(row for shelf in self._shelves.values() for row in shelf.values())
         rows.sort(key=by_time, reverse=True)
-        self._rows = {row.found.id: row for row in rows}
+        before, self._rows = self._rows, {row.found.id: row for row in rows}
+        if self._ready.is_set():
+            self._tell(before)
         if any(not row.counted for row in rows):
             self._uncounted.set()
+
+    def _tell(self, before: dict[str, Row]) -> None:
+        """Say which rows are new, other than they were, or gone."""
+        for session_id, row in self._rows.items():
+            if before.get(session_id) is not row:
+                self.changed(session_id)
+        for session_id in before.keys() - self._rows.keys():
+            self.changed(session_id)
 
     # ---- reading every line ----
 

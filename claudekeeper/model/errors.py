@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False):
+    """Why a transcript cannot be shown."""
+
+    code: str
+    message: str
+
 
 class KeeperError(Exception):
     """The root: whatever the program tells a caller about a failure is one of these."""
@@ -97,3 +106,81 @@ class ConfigInvalid(KeeperError):
 class StateUnwritable(KeeperError):
     code, status = "state_unwritable", 507
     sentence = "The change could not be saved; the old value is kept."
+
+
+class AttentionNotFound(NotFound):
+    code = "attention_not_found"
+    sentence = "There is no open question with this id."
+
+
+class AttentionGone(KeeperError):
+    code, status = "attention_gone", 409
+    sentence = "This question is settled already."
+
+
+class WorkdirMissing(KeeperError):
+    code, status = "workdir_missing", 400
+    sentence = "The working directory does not exist on this machine."
+
+
+class CommandRefused(KeeperError):
+    code, status = "command_refused", 400
+    sentence = "This command would leave the session; start a new session instead."
+
+
+class ModeRefused(KeeperError):
+    code, status = "mode_refused", 409
+    sentence = "Claude Code refuses this permission mode."
+
+
+class ModelRefused(KeeperError):
+    code, status = "model_refused", 409
+    sentence = "Claude Code refuses this model."
+
+
+class MessageTaken(KeeperError):
+    code, status = "message_taken", 409
+    sentence = "This message is not waiting any more: its turn has begun or is over."
+
+
+class ForkRefused(KeeperError):
+    code, status = "fork_refused", 409
+    sentence = "The session cannot be forked there."
+
+
+class KeeperBusy(KeeperError):
+    code, status = "keeper_busy", 429
+    sentence = (
+        "All places for running sessions are taken by sessions that work or wait for an answer. "
+        "Try again later, or send with 'wait' to stand in line."
+    )
+
+
+class KeeperStopping(KeeperError):
+    code, status = "keeper_stopping", 503
+    sentence = "The keeper is stopping; send again when it is back."
+
+
+class CliMissing(KeeperError):
+    code, status = "cli_missing", 500
+    sentence = "The Claude Code program was not found."
+
+
+class CliFailed(KeeperError):
+    code, status = "cli_failed", 500
+    sentence = "Claude Code could not be started."
+
+
+class CliCrashed(KeeperError):
+    code, status = "cli_crashed", 500
+    sentence = "Claude Code ended unexpectedly; the next message starts it again."
+
+
+class NotAWebSocket(KeeperError):
+    code, status = "upgrade_required", 426
+    sentence = "This address speaks WebSocket only."
+
+
+class DirectoryUnreadable(KeeperError):
+    code, status = "directory_unreadable", 404
+    sentence = "There is no such directory, or it cannot be read."

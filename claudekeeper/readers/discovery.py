@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.model.entries import TYPE_FIRST, Entry, parse, parse_whole, told_nothing
+from claudekeeper.model.errors import Fault
 from claudekeeper.model.summary import SYNTHETIC, Fold, Folded, Summary, Tokens, said_by
 from claudekeeper.readers.lines import Changed, forwards, opened
 from claudekeeper.readers.paths import SESSION_ID
@@ -49,13 +50,6 @@ class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     def is_same_version(self, other: Found) -> bool:
         return (self.inode, self.size, self.mtime) == (other.inode, other.size, other.mtime)
-
-
-class Fault(msgspec.Struct, frozen=True, gc=False):
-    """Why a transcript cannot be shown."""
-
-    code: str
-    message: str
 
 
 EMPTY = Fault("transcript_empty", "The transcript is empty.")

@@ -1,0 +1,202 @@
+"""Talking to sessions: send, interrupt, change, fork, close."""
+
+from __future__ import annotations
+
+import msgspec
+from aiohttp import web
+
+from claudekeeper.edge.endpoints import Endpoint
+from claudekeeper.edge.keys import ABILITIES, CATALOG, OVERVIEW, REGISTRY
+from claudekeeper.edge.sessions import known_id, shown
+from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
+from claudekeeper.live.abilities import Offer, offer_of
+from claudekeeper.live.forking import fork
+from claudekeeper.model.commands import Change, Fork, Send
+from claudekeeper.model.errors import (
+    BodyTooLarge,
+    CliFailed,
+    CliMissing,
+    CommandRefused,
+    ForkRefused,
+    KeeperBusy,
+    KeeperStopping,
+    MessageNotFound,
+    MessageTaken,
+    ModelRefused,
+    ModeRefused,
+    SessionNotFound,
+    UnsupportedMedia,
+    WorkdirMissing,
+)
+from claudekeeper.model.sessions import Session, State
+
+
+class Accepted(msgspec.Struct, rename="camel"):
+    """The message is in line; what becomes of it is told over the socket."""
+
+    session_id: str
+    uuid: str
+    state: State
+
+
+class Interrupted(msgspec.Struct):
+    """Whether a turn was running."""
+
+    interrupted: bool
+
+
+class Closed(msgspec.Struct, rename="camel"):
+    session_id: str
+
+
+class TakenBack(msgspec.Struct):
+    uuid: str
+    state: str
+
+
+async def send(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
+    session = await request.app[REGISTRY].send(wish)
+    return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
+
+
+async def interrupt(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    return reply(Interrupted(request.app[REGISTRY].interrupt(session_id)), 202)
+
+
+async def change_mode(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    await request.app[REGISTRY].change(session_id, await body_of(request, Change))
+    return reply(shown(request, session_id))
+
+
+async def fork_session(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    wish = await body_of(request, Fork)
+    new_id = await fork(session_id, wish.at)
+    await request.app[CATALOG].row(new_id)
+    return reply(shown(request, new_id), 201)
+
+
+async def close_session(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    await request.app[REGISTRY].close_session(session_id)
+    return reply(Closed(session_id), 202)
+
+
+async def take_back(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    uuid = request.match_info["uuid"].lower()
+    request.app[REGISTRY].take_back(session_id, uuid)
+    return reply(TakenBack(uuid, "cancelled"))
+
+
+async def session_commands(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    live = request.app[REGISTRY].get(session_id)
+    if live is not None and live.commands:
+        return reply(offer_of(live.commands))
+    session = request.app[OVERVIEW].session(session_id)
+    if session is None or session.workdir is None:
+        raise WorkdirMissing
+    return reply(await request.app[ABILITIES].in_directory(session.workdir))
+
+
+async def directory_commands(request: web.Request) -> web.Response:
+    query = query_of(request, CommandsQuery)
+    return reply(await request.app[ABILITIES].in_directory(query.workdir))
+
+
+_BODY = (UnsupportedMedia, BodyTooLarge)
+
+ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/send",
+        send,
+        "Say something to a session, or begin a new one; answers at once",
+        Accepted,
+        status=202,
+        takes=Send,
+        failures=(
+            SessionNotFound,
+            WorkdirMissing,
+            CommandRefused,
+            ModelRefused,
+            ModeRefused,
+            KeeperBusy,
+            KeeperStopping,
+            *_BODY,
+        ),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/interrupt",
+        interrupt,
+        "Stop the turn that runs, if one does",
+        Interrupted,
+        status=202,
+        failures=(SessionNotFound,),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/mode",
+        change_mode,
+        "Change model or permission mode, also in mid-turn",
+        Session,
+        takes=Change,
+        failures=(SessionNotFound, ModeRefused, ModelRefused, *_BODY),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/fork",
+        fork_session,
+        "Copy a session, whole or up to a message, into a new one",
+        Session,
+        status=201,
+        takes=Fork,
+        failures=(SessionNotFound, MessageNotFound, ForkRefused, *_BODY),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/close",
+        close_session,
+        "End what runs of a session; its history stays",
+        Closed,
+        status=202,
+        failures=(SessionNotFound,),
+    ),
+    Endpoint(
+        "DELETE",
+        "/sessions/{id}/queue/{uuid}",
+        take_back,
+        "Take back a message that waits in line",
+        TakenBack,
+        failures=(SessionNotFound, MessageNotFound, MessageTaken),
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/commands",
+        session_commands,
+        "Slash commands, models and modes that a session offers",
+        Offer,
+        failures=(SessionNotFound, WorkdirMissing, CliMissing, CliFailed),
+    ),
+    Endpoint(
+        "GET",
+        "/commands",
+        directory_commands,
+        "The same for a session that is yet to begin in a directory",
+        Offer,
+        query=CommandsQuery,
+        failures=(WorkdirMissing, CliMissing, CliFailed),
+    ),
+]

@@ -1,0 +1,84 @@
+"""What a live session needs of the CLI, whoever keeps its pipes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from claudekeeper.live.line import Item
+from claudekeeper.model.attention import Answer
+from claudekeeper.model.commands import PermissionMode
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """How to start or resume a session."""
+
+    session_id: str
+    workdir: str
+    resume: bool
+    model: str | None = None
+    permission_mode: PermissionMode | None = None
+    append_prompt: str | None = None
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What the CLI wants to know before it goes on."""
+
+    tool: str
+    input: dict[str, Any]
+    tool_use_id: str | None
+    title: str | None
+    description: str | None
+    suggestions: list[dict[str, Any]]
+    blocked_path: str | None
+    reason: str | None
+    agent_id: str | None
+
+
+class Ears(Protocol):
+    """Who listens to a CLI."""
+
+    def hear(self, raw: dict[str, Any]) -> None:
+        """One message, in order, at once."""
+
+    def ended(self, error: Exception | None) -> None:
+        """The process is gone, and nobody had asked it to go."""
+
+    async def ask(self, question: Question) -> Answer:
+        """Waits until it is answered; cancelled when the CLI takes it back."""
+
+
+class Client(Protocol):
+    """One CLI process."""
+
+    # whether it was started so that it may be told to bypass permissions
+    bypass: bool
+
+    @property
+    def pid(self) -> int | None: ...
+    @property
+    def last_words(self) -> str: ...
+    async def connect(self) -> None: ...
+    async def send(self, item: Item) -> None: ...
+    async def interrupt(self) -> None: ...
+    async def set_model(self, model: str | None) -> None: ...
+    async def set_permission_mode(self, mode: str) -> None: ...
+    async def info(self) -> dict[str, Any]: ...
+    async def close(self) -> None: ...
+
+
+MakeClient = Callable[[Opening, Ears], Awaitable[Client]]
+
+
+async def make_sdk_client(opening: Opening, ears: Ears) -> Client:
+    """The one place where the SDK comes in; its 40 MB are imported when first needed."""
+    return await asyncio.to_thread(_sdk_client, opening, ears)
+
+
+def _sdk_client(opening: Opening, ears: Ears) -> Client:
+    from claudekeeper.live.pipe import SdkClient
+
+    return SdkClient(opening, ears)

@@ -1,0 +1,27 @@
+"""A copy of a session that goes its own way; the SDK writes it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from claudekeeper.model.errors import ForkRefused, MessageNotFound, SessionNotFound
+
+
+async def fork(session_id: str, at: str | None) -> str:
+    """The new session's id."""
+    return await asyncio.to_thread(_fork, session_id, at)
+
+
+def _fork(session_id: str, at: str | None) -> str:
+    from claude_agent_sdk import fork_session
+
+    try:
+        return fork_session(session_id, up_to_message_id=at).session_id
+    except FileNotFoundError as error:
+        raise SessionNotFound from error
+    except ValueError as error:
+        if at is not None and "not found" in str(error):
+            raise MessageNotFound from error
+        raise ForkRefused(f"{ForkRefused.sentence} ({error})") from error
+    except OSError as error:
+        raise ForkRefused(f"The copy could not be written: {error.strerror}.") from error

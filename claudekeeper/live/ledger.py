@@ -1,0 +1,104 @@
+"""What was told of a session, and what of it is not on disk yet.
+
+The CLI says a message at once and writes it a moment later. Whoever asks for the history in
+between must get it too, and nobody may get it twice.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from claudekeeper.live.bus import Bus
+from claudekeeper.model.events import MessageAdded
+from claudekeeper.model.messages import Message
+
+REMEMBERED = 20_000
+
+
+class Ledger:
+    """The main conversation of one live session, as subscribers know it."""
+
+    def __init__(self, session_id: str, bus: Bus) -> None:
+        self.session_id = session_id
+        self._bus = bus
+        self._told: OrderedDict[str, int] = OrderedDict()
+        self._unwritten: dict[str, Message] = {}
+        # told since the last time nothing was waiting for the disk; a reading that began before
+        # may have missed them
+        self._recent: list[tuple[int, MessageAdded]] = []
+        self._last_written: str | None = None
+
+    def tell_said(self, message: Message) -> None:
+        """The CLI said it and will write it."""
+        if message.uuid not in self._told:
+            self._unwritten[message.uuid] = message
+            self._tell(message, None)
+
+    def tell_written(self, message: Message) -> None:
+        """The CLI wrote it; told now, unless it was said before."""
+        waited = self._unwritten.pop(message.uuid, None)
+        if waited is None and message.uuid not in self._told:
+            # others that were said already may stand behind it in the file
+            self._tell(message, self._last_written if self._unwritten else None)
+        self._last_written = message.uuid
+
+    def tell_nested(self, message: Message) -> None:
+        """A subagent's message: it stands in a file of its own."""
+        if message.uuid not in self._told:
+            self._tell(message, None)
+
+    def knows(self, uuid: str) -> bool:
+        return uuid in self._told
+
+    def know(self, uuid: str) -> None:
+        """It stands in the history already."""
+        self._told.setdefault(uuid, 0)
+
+    @property
+    def unwritten(self) -> list[Message]:
+        return list(self._unwritten.values())
+
+    def forget_unwritten(self) -> bool:
+        """The CLI is gone; what it did not write is lost. True if something was."""
+        lost = bool(self._unwritten)
+        for uuid in self._unwritten:
+            self._told.pop(uuid, None)
+        self._unwritten.clear()
+        return lost
+
+    def merge(self, page: list[Message], waiting: list[Message], mark: int) -> list[Message]:
+        """A page of the file's end with what was told and had not been written when it was read.
+
+        `waiting` and `mark` are `unwritten` and the bus's number from before the reading.
+        """
+        merged = list(page)
+        known = {message.uuid for message in page}
+        for message in waiting:
+            if message.uuid not in known:
+                known.add(message.uuid)
+                merged.append(message)
+        for seq, event in self._recent:
+            message = event.message
+            if seq > mark and message.uuid not in known and message.parent_tool_use_id is None:
+                known.add(message.uuid)
+                _put(merged, message, event.after)
+        return merged
+
+    def _tell(self, message: Message, after: str | None) -> None:
+        event = MessageAdded(session_id=self.session_id, message=message, after=after)
+        seq = self._bus.publish(event)
+        self._told[message.uuid] = seq
+        while len(self._told) > REMEMBERED:
+            self._told.popitem(last=False)
+        self._recent.append((seq, event))
+        if len(self._recent) > REMEMBERED:
+            del self._recent[: REMEMBERED // 2]
+
+    def turn_over(self, *, keep: int = 100) -> None:
+        """What was told long ago is on disk for every reading that begins now."""
+        del self._recent[:-keep]
+
+
+def _put(messages: list[Message], message: Message, after: str | None) -> None:
+    places = [index for index, each in enumerate(messages) if each.uuid == after]
+    messages.insert(places[-1] + 1 if places else len(messages), message)

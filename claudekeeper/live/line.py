@@ -1,0 +1,102 @@
+"""Messages that stand in line while a turn runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import msgspec
+
+from claudekeeper.live.bus import Bus
+from claudekeeper.model.errors import MessageNotFound, MessageTaken
+from claudekeeper.model.events import Queued, QueueState, QueueUpdated
+
+REMEMBERED = 1_000
+
+Content = str | list[dict[str, Any]]
+
+
+class Item(msgspec.Struct):
+    """A message that somebody sent, as the CLI will get it."""
+
+    uuid: str
+    content: Content
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, str):
+            return self.content
+        texts = [block.get("text", "") for block in self.content if block.get("type") == "text"]
+        return "\n".join(texts)
+
+    @property
+    def images(self) -> int:
+        if isinstance(self.content, str):
+            return 0
+        return sum(block.get("type") != "text" for block in self.content)
+
+    def shown(self, state: QueueState) -> Queued:
+        return Queued(self.uuid, self.text, state, self.images)
+
+
+class Line:
+    """First come, first served; each can be taken back until it is taken."""
+
+    def __init__(self, session_id: str, bus: Bus) -> None:
+        self._session_id = session_id
+        self._bus = bus
+        self._waiting: deque[Item] = deque()
+        self._filled = asyncio.Event()
+        # by uuid, of those that were once here: whether they were taken back
+        self._gone: dict[str, bool] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def knows(self, uuid: str) -> bool:
+        return uuid in self._gone or any(item.uuid == uuid for item in self._waiting)
+
+    @property
+    def shown(self) -> list[Queued]:
+        return [item.shown("queued") for item in self._waiting]
+
+    def add(self, item: Item) -> None:
+        self._waiting.append(item)
+        self._filled.set()
+        self._tell()
+
+    async def filled(self) -> None:
+        await self._filled.wait()
+
+    def take(self) -> Item:
+        item = self._waiting.popleft()
+        self._leave(item, taken_back=False)
+        return item
+
+    def take_back(self, uuid: str) -> None:
+        for item in self._waiting:
+            if item.uuid == uuid:
+                self._waiting.remove(item)
+                self._leave(item, taken_back=True)
+                return
+        gone = self._gone.get(uuid)
+        if gone is None:
+            raise MessageNotFound("No message with this uuid waits in line.")
+        raise MessageTaken("It was taken back already." if gone else None)
+
+    def clear(self) -> None:
+        while self._waiting:
+            self.take_back(self._waiting[0].uuid)
+
+    def _leave(self, item: Item, *, taken_back: bool) -> None:
+        if not self._waiting:
+            self._filled.clear()
+        self._gone[item.uuid] = taken_back
+        while len(self._gone) > REMEMBERED:
+            self._gone.pop(next(iter(self._gone)))
+        self._tell(item.shown("cancelled" if taken_back else "taken"))
+
+    def _tell(self, *left: Queued) -> None:
+        queue = [*left, *self.shown]
+        self._bus.publish(QueueUpdated(session_id=self._session_id, queue=queue))

@@ -1,0 +1,125 @@
+"""Sessions as clients see them: the transcript's row, what runs, and what people called it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from claudekeeper.live.bus import Bus
+from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.registry import Registry
+from claudekeeper.model.events import SessionRemoved, SessionUpdated
+from claudekeeper.model.sessions import Liveness, Session, iso, project_of
+from claudekeeper.readers.discovery import Row
+
+
+class Overview:
+    """Says what a session is, and tells everybody when it is no longer that."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        registry: Registry,
+        name_of: Callable[[str], str | None],
+        bus: Bus,
+    ) -> None:
+        self._catalog = catalog
+        self._registry = registry
+        self._name_of = name_of
+        self._bus = bus
+        self._told: dict[str, int] = {}
+
+    def session(self, session_id: str, row: Row | None = None) -> Session | None:
+        """The session as it is known now; no disk is asked."""
+        row = row or self._catalog.known(session_id)
+        live = self._registry.liveness(session_id)
+        name = self._name_of(session_id)
+        if row is None:
+            return _begun(session_id, live, name) if live is not None else None
+        session = _written(row, name)
+        session.permission_mode = self._registry.choices(session_id).permission_mode
+        return _overlaid(session, live) if live is not None else session
+
+    def tell(self, session_id: str) -> None:
+        """Something about this session changed."""
+        session = self.session(session_id)
+        if session is None:
+            self._told.pop(session_id, None)
+            self._bus.publish(SessionRemoved(session_id=session_id))
+            return
+        # thousands of sessions: what they looked like is too much to keep, a number is not
+        looks = hash(msgspec.json.encode(session))
+        if looks != self._told.get(session_id):
+            self._told[session_id] = looks
+            self._bus.publish(SessionUpdated(session_id=session_id, session=session))
+
+
+def _written(row: Row, name: str | None) -> Session:
+    summary, found = row.summary, row.found
+    counted = summary.counted
+    return Session(
+        id=found.id,
+        workdir=summary.workdir,
+        project=project_of(summary.workdir),
+        name=name,
+        title=summary.title,
+        first_prompt=summary.first_prompt or summary.first_command,
+        last_prompt=summary.last_prompt or summary.first_prompt or summary.first_command,
+        message_count=summary.messages if counted else None,
+        created=summary.created,
+        modified=iso(found.mtime),
+        git_branch=summary.git_branch,
+        size=found.size,
+        model=summary.model,
+        permission_mode=None,
+        state="error" if row.fault else "idle",
+        origin=None,
+        attention=0,
+        cost_usd=round(summary.cost, 6) if counted else None,
+        tokens=summary.tokens if counted else None,
+        error=row.fault,
+        unreadable=summary.unreadable,
+    )
+
+
+def _begun(session_id: str, live: Liveness, name: str | None) -> Session:
+    """A session that has no transcript yet."""
+    return _overlaid(
+        Session(
+            id=session_id,
+            workdir=live.workdir,
+            project=project_of(live.workdir),
+            name=name,
+            title=None,
+            first_prompt=live.prompt,
+            last_prompt=live.prompt,
+            message_count=0,
+            created=live.started,
+            modified=live.started,
+            git_branch=None,
+            size=0,
+            model=live.model,
+            permission_mode=live.permission_mode,
+            state=live.state,
+            origin=live.origin,
+            attention=live.attention,
+            cost_usd=None,
+            tokens=None,
+            error=live.error,
+            unreadable=0,
+        ),
+        live,
+    )
+
+
+def _overlaid(session: Session, live: Liveness) -> Session:
+    return msgspec.structs.replace(
+        session,
+        state=live.state if session.state != "error" or live.state != "idle" else "error",
+        origin=live.origin,
+        attention=live.attention,
+        model=live.model or session.model,
+        permission_mode=live.permission_mode or session.permission_mode,
+        error=session.error or live.error,
+    )

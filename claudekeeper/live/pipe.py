@@ -1,0 +1,229 @@
+"""The SDK's client and the CLI's pipe. Importing this imports the SDK, so it is done late.
+
+The SDK's own reader drops what it does not know: images in prompts, new kinds of blocks, the
+transcript's lines that `--session-mirror` repeats. So we stand between the SDK and the pipe, hear
+everything, and leave to the SDK what it is for: the control protocol.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from claude_agent_sdk import (
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    CLIConnectionError,
+    CLINotFoundError,
+    PermissionResultAllow,
+    PermissionResultDeny,
+    ResultError,
+    ToolPermissionContext,
+    Transport,
+)
+from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
+from claude_agent_sdk.types import PermissionUpdate
+
+from claudekeeper.live.client import Ears, Opening, Question
+from claudekeeper.live.line import Item
+from claudekeeper.model.attention import Answer
+from claudekeeper.model.errors import (
+    CliFailed,
+    CliMissing,
+    KeeperError,
+    SessionNotFound,
+    WorkdirMissing,
+)
+
+log = logging.getLogger(__name__)
+
+# a tool's result of 30 MB comes as one line
+LONGEST_LINE = 256 * 1024 * 1024
+CONTROL = frozenset({"control_request", "control_response", "control_cancel_request"})
+STDERR_LINES = 20
+
+
+class Pipe(Transport):
+    """Passes control messages on to the SDK, and all others to our ears."""
+
+    def __init__(self, inner: Transport, ears: Ears) -> None:
+        self._inner = inner
+        self._ears = ears
+
+    async def connect(self) -> None:
+        await self._inner.connect()
+
+    async def write(self, data: str) -> None:
+        await self._inner.write(data)
+
+    def read_messages(self) -> AsyncIterator[dict[str, Any]]:
+        return self._read()
+
+    async def _read(self) -> AsyncIterator[dict[str, Any]]:
+        try:
+            async for message in self._inner.read_messages():
+                if message.get("type") in CONTROL:
+                    yield message
+                else:
+                    self._hear(message)
+        except Exception as error:
+            self._ears.ended(error)
+            raise
+        self._ears.ended(None)
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        try:
+            self._ears.hear(message)
+        except Exception:
+            # one odd message must not end the conversation
+            log.exception("a message of the type %r was not understood", message.get("type"))
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    def is_ready(self) -> bool:
+        return self._inner.is_ready()
+
+    async def end_input(self) -> None:
+        await self._inner.end_input()
+
+    @property
+    def pid(self) -> int | None:
+        process = getattr(self._inner, "_process", None)
+        return getattr(process, "pid", None)
+
+
+class SdkClient:
+    """One CLI process under the SDK."""
+
+    def __init__(self, opening: Opening, ears: Ears) -> None:
+        self._ears = ears
+        self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
+        options = self._options(opening)
+        # the SDK sets this for its own transport only
+        inner = SubprocessCLITransport(_nothing(), replace(options, **_STDIO))
+        self._pipe = Pipe(inner, ears)
+        self._client = ClaudeSDKClient(
+            replace(options, can_use_tool=self._may_use), transport=self._pipe
+        )
+        self.bypass = opening.permission_mode == "bypassPermissions"
+
+    def _options(self, opening: Opening) -> ClaudeAgentOptions:
+        extra: dict[str, str | None] = {"replay-user-messages": None, "session-mirror": None}
+        if opening.permission_mode == "bypassPermissions":
+            extra["allow-dangerously-skip-permissions"] = None
+        preset: Any = {"type": "preset", "preset": "claude_code"}
+        if opening.append_prompt:
+            preset["append"] = opening.append_prompt
+        known: dict[str, Any] = (
+            {"resume": opening.session_id} if opening.resume else {"session_id": opening.session_id}
+        )
+        return ClaudeAgentOptions(
+            **known,
+            cwd=opening.workdir,
+            cli_path=os.environ.get("CLAUDEKEEPER_CLI") or None,
+            # as in a terminal: the person's own settings, rules and instructions
+            system_prompt=preset,
+            setting_sources=["user", "project", "local"],
+            model=opening.model,
+            permission_mode=opening.permission_mode,
+            include_partial_messages=True,
+            forward_subagent_text=True,
+            max_buffer_size=LONGEST_LINE,
+            extra_args=extra,
+            # hooks of ours that run inside know that the keeper asks anyway
+            env={"CLAUDEKEEPER_SESSION": opening.session_id},
+            stderr=self._stderr.append,
+        )
+
+    @property
+    def pid(self) -> int | None:
+        return self._pipe.pid
+
+    async def connect(self) -> None:
+        try:
+            await self._client.connect()
+        except Exception as error:
+            raise self._explained(error) from error
+
+    async def send(self, item: Item) -> None:
+        async def one() -> AsyncIterator[dict[str, Any]]:
+            yield {
+                "type": "user",
+                "uuid": item.uuid,
+                "message": {"role": "user", "content": item.content},
+                "parent_tool_use_id": None,
+            }
+
+        await self._client.query(one())
+
+    async def interrupt(self) -> None:
+        await self._client.interrupt()
+
+    async def set_model(self, model: str | None) -> None:
+        await self._client.set_model(model)
+
+    async def set_permission_mode(self, mode: str) -> None:
+        await self._client.set_permission_mode(mode)  # type: ignore[arg-type]
+
+    async def info(self) -> dict[str, Any]:
+        return await self._client.get_server_info() or {}
+
+    async def close(self) -> None:
+        await self._client.disconnect()
+
+    @property
+    def last_words(self) -> str:
+        """What the CLI complained about, for whoever has to find out why it ended."""
+        return "\n".join(self._stderr)[-2_000:]
+
+    async def _may_use(
+        self, tool: str, given: dict[str, Any], context: ToolPermissionContext
+    ) -> PermissionResultAllow | PermissionResultDeny:
+        answer: Answer = await self._ears.ask(
+            Question(
+                tool=tool,
+                input=given,
+                tool_use_id=context.tool_use_id,
+                title=context.title,
+                description=context.description,
+                suggestions=[suggestion.to_dict() for suggestion in context.suggestions],
+                blocked_path=context.blocked_path,
+                reason=context.decision_reason,
+                agent_id=context.agent_id,
+            )
+        )
+        if answer.decision == "deny":
+            return PermissionResultDeny(message=answer.message, interrupt=answer.interrupt)
+        # what was shown is what is approved, never what the caller may have changed since
+        return PermissionResultAllow(
+            updated_input=answer.input,
+            updated_permissions=[PermissionUpdate.from_dict(each) for each in answer.permissions]
+            or None,
+        )
+
+    def _explained(self, error: Exception) -> KeeperError:
+        text = str(error)
+        if isinstance(error, CLINotFoundError):
+            return CliMissing()
+        if "Working directory does not exist" in text:
+            return WorkdirMissing()
+        if isinstance(error, ResultError) and "No conversation found" in text:
+            return SessionNotFound()
+        if isinstance(error, CLIConnectionError) or self.last_words:
+            return CliFailed(f"Claude Code could not be started: {self.last_words or text}")
+        return CliFailed(f"Claude Code could not be started: {text}")
+
+
+_STDIO: dict[str, Any] = {"permission_prompt_tool_name": "stdio"}
+
+
+async def _nothing() -> AsyncIterator[dict[str, Any]]:
+    """The prompts come later, one by one."""
+    nothing: tuple[dict[str, Any], ...] = ()
+    for each in nothing:
+        yield each

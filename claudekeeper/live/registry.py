@@ -1,0 +1,200 @@
+"""Which sessions run: finding, opening, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+import msgspec
+
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Bus
+from claudekeeper.live.client import MakeClient
+from claudekeeper.live.line import Item
+from claudekeeper.live.session import Choices, LiveSession, World
+from claudekeeper.model.commands import Change, Send
+from claudekeeper.model.errors import (
+    KeeperBusy,
+    KeeperStopping,
+    MessageNotFound,
+    SessionNotFound,
+    WorkdirMissing,
+)
+from claudekeeper.model.limits import Limits
+from claudekeeper.model.sessions import Liveness
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """What the transcripts tell of a session."""
+
+    # its working directory; None when there is no such session
+    workdir: Callable[[str], Awaitable[str | None]]
+    # whether a message with this uuid stands near its end
+    has_message: Callable[[str, str], Awaitable[bool]]
+
+
+class Registry:
+    """The live sessions by id."""
+
+    def __init__(
+        self, bus: Bus, desk: Desk, disk: Disk, make_client: MakeClient, limits: Limits
+    ) -> None:
+        self._desk = desk
+        self._disk = disk
+        self._limits = limits
+        self._sessions: dict[str, LiveSession] = {}
+        self._choices: dict[str, Choices] = {}
+        self._moved = asyncio.Event()
+        self._stopping = False
+        # who shows sessions: called with the id of one that is not what it was
+        self.changed: Callable[[str], None] = lambda _: None
+        self._world = World(
+            bus,
+            desk,
+            make_client,
+            self,
+            self._exists,
+            self._session_changed,
+            limits.idle_seconds,
+        )
+
+    def get(self, session_id: str) -> LiveSession | None:
+        return self._sessions.get(session_id)
+
+    def all(self) -> list[LiveSession]:
+        return list(self._sessions.values())
+
+    @property
+    def live(self) -> int:
+        """How many CLIs run."""
+        return sum(session.occupies for session in self._sessions.values())
+
+    def liveness(self, session_id: str) -> Liveness | None:
+        session = self._sessions.get(session_id)
+        return session.liveness if session is not None else None
+
+    def choices(self, session_id: str) -> Choices:
+        return self._choices.get(session_id) or Choices()
+
+    # ---- asking ----
+
+    async def send(self, wish: Send) -> LiveSession:
+        """Take a message; its turn comes when it comes. The same uuid twice is one message."""
+        assert wish.uuid is not None
+        session = await self._session_for(wish)
+        if session.line.knows(wish.uuid) or session.ledger.knows(wish.uuid):
+            return session
+        changed = {"model": wish.model, "permission_mode": wish.permission_mode}
+        given = {name: value for name, value in changed.items() if value is not None}
+        if given:
+            await self._choose(session.id, msgspec.structs.replace(session.choices, **given))
+        session.send(Item(wish.uuid, wish.text if wish.text is not None else wish.content or []))
+        return session
+
+    def interrupt(self, session_id: str) -> bool:
+        session = self._sessions.get(session_id)
+        return session.interrupt() if session is not None else False
+
+    async def change(self, session_id: str, wish: Change) -> None:
+        choices = self.choices(session_id)
+        if wish.model is not msgspec.UNSET:
+            choices = msgspec.structs.replace(choices, model=wish.model)
+        if wish.permission_mode is not msgspec.UNSET:
+            choices = msgspec.structs.replace(choices, permission_mode=wish.permission_mode)
+        await self._choose(session_id, choices)
+        self.changed(session_id)
+
+    def take_back(self, session_id: str, uuid: str) -> None:
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise MessageNotFound("No message with this uuid waits in line.")
+        session.line.take_back(uuid.lower())
+
+    async def close_session(self, session_id: str) -> None:
+        session = self._sessions.get(session_id)
+        if session is not None:
+            await session.close()
+
+    async def close(self) -> None:
+        """End everything."""
+        self._stopping = True
+        await asyncio.gather(*(session.close() for session in self.all()))
+
+    # ---- places for CLIs ----
+
+    async def enter(self, session: LiveSession) -> None:
+        while True:
+            others = [each for each in self.all() if each is not session and each.occupies]
+            if len(others) < self._limits.live_sessions:
+                return
+            spare = sorted((each for each in others if each.spare), key=lambda each: each.used)
+            if spare:
+                await spare[0].release()
+                continue
+            self._moved.clear()
+            await self._moved.wait()
+
+    def left(self) -> None:
+        self._moved.set()
+
+    def _check_room(self, session: LiveSession | None) -> None:
+        """Refuses when every place is taken by somebody who works, waits or is about to."""
+        taken = [each for each in self.all() if each is not session and each.busy]
+        if len(taken) >= self._limits.live_sessions and not (session and session.occupies):
+            raise KeeperBusy
+
+    # ---- finding and opening ----
+
+    async def _session_for(self, wish: Send) -> LiveSession:
+        if wish.session_id is None:
+            return await self._new_session(wish)
+        session_id = wish.session_id
+        workdir = None
+        if session_id not in self._sessions:
+            workdir = await self._disk.workdir(session_id)
+            if workdir is None and session_id not in self._sessions:
+                raise SessionNotFound
+        self._check_open(wish, self._sessions.get(session_id))
+        if session_id not in self._sessions:
+            assert wish.uuid is not None
+            session = self._open(session_id, workdir or "/")
+            # a message that was sent before a restart, and is sent again, is not said twice
+            if await self._disk.has_message(session_id, wish.uuid):
+                session.ledger.know(wish.uuid)
+        return self._sessions[session_id]
+
+    async def _new_session(self, wish: Send) -> LiveSession:
+        workdir = wish.workdir or ""
+        if not await asyncio.to_thread(os.path.isdir, workdir):
+            raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
+        self._check_open(wish, None)
+        return self._open(str(uuid4()), workdir)
+
+    def _check_open(self, wish: Send, session: LiveSession | None) -> None:
+        if self._stopping:
+            raise KeeperStopping
+        if not wish.wait:
+            self._check_room(session)
+
+    def _open(self, session_id: str, workdir: str) -> LiveSession:
+        session = LiveSession(session_id, workdir, self.choices(session_id), self._world)
+        self._sessions[session_id] = session
+        session.start()
+        return session
+
+    async def _choose(self, session_id: str, choices: Choices) -> None:
+        session = self._sessions.get(session_id)
+        if session is not None:
+            await session.change(choices)
+        self._choices[session_id] = choices
+
+    async def _exists(self, session_id: str) -> bool:
+        return await self._disk.workdir(session_id) is not None
+
+    def _session_changed(self, session_id: str) -> None:
+        session = self._sessions.get(session_id)
+        if session is not None and session.over and not session.occupies:
+            del self._sessions[session_id]
+        self.changed(session_id)

@@ -1,0 +1,425 @@
+"""One live session: one task owns one CLI, takes messages from the line and sees them through."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+from uuid import uuid4
+
+import msgspec
+
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Bus
+from claudekeeper.live.client import Client, MakeClient, Opening, Question
+from claudekeeper.live.hearing import Hearing
+from claudekeeper.live.ledger import Ledger
+from claudekeeper.live.line import Item, Line
+from claudekeeper.live.stream import Stream
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.live.turns import CurrentTurn, Turns
+from claudekeeper.model.attention import Answer, Attention, kind_of
+from claudekeeper.model.commands import PermissionMode
+from claudekeeper.model.errors import CliCrashed, Fault, KeeperError, ModelRefused, ModeRefused
+from claudekeeper.model.events import Resync
+from claudekeeper.model.sessions import Liveness, State, now
+
+log = logging.getLogger(__name__)
+
+# seconds until an interruption that the CLI ignores ends the CLI
+PATIENCE = 15.0
+
+
+class Choices(msgspec.Struct):
+    """What somebody set for a session; None leaves it to Claude Code."""
+
+    model: str | None = None
+    permission_mode: PermissionMode | None = None
+    append_prompt: str | None = None
+
+
+class Places(Protocol):
+    """Who decides how many CLIs may run."""
+
+    async def enter(self, session: LiveSession) -> None: ...
+    def left(self) -> None: ...
+
+
+class World(msgspec.Struct, frozen=True):
+    """What every live session works with."""
+
+    bus: Bus
+    desk: Desk
+    make_client: MakeClient
+    places: Places
+    # whether there is a transcript of this session
+    exists: Callable[[str], Awaitable[bool]]
+    changed: Callable[[str], None]
+    idle_seconds: float
+
+
+class LiveSession:
+    """A session that this keeper runs."""
+
+    def __init__(self, session_id: str, workdir: str, choices: Choices, world: World) -> None:
+        self.id = session_id
+        self.workdir = workdir
+        self.choices = choices
+        self.started = now()
+        self.used = asyncio.get_running_loop().time()
+        self.first_words: str | None = None
+        self.failure: Fault | None = None
+        self.line = Line(session_id, world.bus)
+        self.ledger = Ledger(session_id, world.bus)
+        self.stream = Stream(session_id, world.bus)
+        self.turns = Turns(session_id, world.bus)
+        self.commands: dict[str, Any] = {}
+        self._world = world
+        self._hearing = Hearing(self.ledger, self.stream, self.turns)
+        self._hearing.on_init = self._confirmed
+        self._hearing.on_result = self._result
+        self._hearing.on_mode = self._mode_is
+        self._tasks = Tasks()
+        self._client: Client | None = None
+        self._client_gone = False
+        self._connecting = False
+        self._confirmed_once = False
+        self._renew = False
+        self._ending = False
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._interrupting: asyncio.TimerHandle | None = None
+
+    def start(self) -> asyncio.Task[Any]:
+        return self._tasks.start(self._run(), name=f"session:{self.id}")
+
+    # ---- what others see ----
+
+    @property
+    def state(self) -> State:
+        if self._world.desk.count(self.id):
+            return "waiting"
+        if self.turns.current is None:
+            return "idle" if self._confirmed_once or not len(self.line) else "starting"
+        return "running" if self._confirmed_once else "starting"
+
+    @property
+    def liveness(self) -> Liveness:
+        return Liveness(
+            state=self.state,
+            origin="gateway" if self.occupies else None,
+            workdir=self.workdir,
+            started=self.started,
+            prompt=self.first_words,
+            attention=self._world.desk.count(self.id),
+            model=self._hearing.model or self.choices.model,
+            permission_mode=self.choices.permission_mode or self._hearing.permission_mode,
+            error=self.failure,
+        )
+
+    @property
+    def occupies(self) -> bool:
+        """Whether it takes one of the places for CLIs."""
+        return self._client is not None or self._connecting
+
+    @property
+    def spare(self) -> bool:
+        """Whether its CLI may be ended to make room: nobody would notice."""
+        return (
+            self._client is not None
+            and self.turns.current is None
+            and not len(self.line)
+            and not self._hearing.background
+            and not self._connecting
+        )
+
+    @property
+    def busy(self) -> bool:
+        """Whether it has, or is about to have, a CLI that may not be ended."""
+        at_work = self.turns.current is not None or len(self.line) > 0
+        return at_work or (self.occupies and not self.spare)
+
+    @property
+    def over(self) -> bool:
+        return self._ending
+
+    @property
+    def pid(self) -> int | None:
+        return self._client.pid if self._client is not None else None
+
+    # ---- what others ask ----
+
+    def send(self, item: Item) -> None:
+        self.used = asyncio.get_running_loop().time()
+        self.first_words = self.first_words or item.text
+        self.line.add(item)
+        self._world.changed(self.id)
+
+    def interrupt(self) -> bool:
+        """Stop the turn that runs; False if none does."""
+        turn = self.turns.current
+        if turn is None:
+            return False
+        if not turn.interrupted:
+            turn.interrupted = True
+            # before that, the CLI would not know what to interrupt
+            if turn.confirmed:
+                self._interrupt()
+        return True
+
+    async def change(self, choices: Choices) -> None:
+        """Takes effect at once where the CLI can, else before the next turn."""
+        client, old = self._client, self.choices
+        self.choices = choices
+        if client is None or self._connecting:
+            self._renew = self._connecting
+            return
+        if choices.permission_mode and choices.permission_mode != old.permission_mode:
+            if choices.permission_mode == "bypassPermissions" and not client.bypass:
+                self._renew = True
+            else:
+                await self._ask_client(
+                    client.set_permission_mode(choices.permission_mode), ModeRefused, old
+                )
+        if choices.model != old.model:
+            await self._ask_client(client.set_model(choices.model), ModelRefused, old)
+            self._hearing.model = choices.model
+        self._world.changed(self.id)
+
+    async def _ask_client(
+        self, asking: Awaitable[None], refusal: type[KeeperError], old: Choices
+    ) -> None:
+        try:
+            await asking
+        except Exception as error:
+            self.choices = old
+            raise refusal(f"{refusal.sentence} It says: {error}") from error
+
+    async def release(self) -> None:
+        """Make room for another session; comes back with the next message."""
+        if self.spare:
+            await self._drop_client()
+
+    async def close(self) -> None:
+        """End the CLI and the owner; what waits in line is taken back."""
+        self._ending = True
+        self.line.clear()
+        if self.turns.current is not None:
+            self.turns.current.interrupted = True
+        await self._tasks.close()
+        await self._drop_client()
+        self._end_turn(None)
+        self._world.changed(self.id)
+
+    # ---- the owner ----
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._next()
+            except TimeoutError:
+                await self._drop_client()
+                if not len(self.line) and self.turns.current is None:
+                    self._ending = True
+                    self._world.changed(self.id)
+                    return
+                continue
+            await self._work(self.line.take())
+
+    async def _next(self) -> None:
+        """Until there is something to do and nothing is being done."""
+        while not len(self.line) or not self._quiet.is_set():
+            await self._quiet.wait()
+            busy = self._hearing.background
+            limit = None if busy else self._world.idle_seconds
+            async with asyncio.timeout(limit):
+                await self.line.filled()
+
+    async def _work(self, item: Item) -> None:
+        turn = self._begin(item)
+        try:
+            client = await self._ready()
+            self._hearing.prompts.add(item.uuid)
+            await client.send(item)
+        except asyncio.CancelledError:
+            raise
+        except KeeperError as error:
+            await self._fail(error)
+        except Exception as error:
+            log.exception("a message could not be handed to Claude Code")
+            await self._fail(CliCrashed(f"{CliCrashed.sentence} ({error})"))
+        await turn.over.wait()
+        if self._client is not None and self._client_gone:
+            await self._drop_client()
+
+    def _begin(self, item: Item) -> CurrentTurn:
+        self._quiet.clear()
+        self.failure = None
+        self.used = asyncio.get_running_loop().time()
+        turn = self.turns.begin(item.uuid)
+        self._world.changed(self.id)
+        return turn
+
+    async def _ready(self) -> Client:
+        """A CLI that runs with what was chosen."""
+        if self._client is not None and (self._renew or self._client_gone):
+            await self._drop_client()
+        if self._client is not None:
+            return self._client
+        await self._world.places.enter(self)
+        self._connecting = True
+        self._client_gone = False
+        self._renew = False
+        client: Client | None = None
+        try:
+            client = await self._world.make_client(
+                Opening(
+                    session_id=self.id,
+                    workdir=self.workdir,
+                    resume=await self._world.exists(self.id),
+                    model=self.choices.model,
+                    permission_mode=self.choices.permission_mode,
+                    append_prompt=self.choices.append_prompt,
+                ),
+                self,
+            )
+            await client.connect()
+            self.commands = await client.info()
+        except BaseException:
+            if client is not None:
+                with contextlib.suppress(Exception):
+                    await client.close()
+            raise
+        finally:
+            self._connecting = False
+            self._world.places.left()
+        self._client = client
+        self._hearing.begin_client()
+        return client
+
+    async def _drop_client(self) -> None:
+        client, self._client = self._client, None
+        self._client_gone = False
+        self._world.desk.withdraw_all(self.id)
+        if client is not None:
+            try:
+                await client.close()
+            except Exception:
+                log.exception("Claude Code did not end in order")
+        self._lose_unwritten()
+        self._hearing.background.clear()
+        self._world.places.left()
+        self._world.changed(self.id)
+
+    # ---- what the CLI says ----
+
+    def hear(self, raw: dict[str, Any]) -> None:
+        self._hearing.hear(raw)
+
+    def ended(self, error: Exception | None) -> None:
+        self._client_gone = True
+        if self._connecting:
+            return  # whoever connects is told by an exception
+        words = self._client.last_words if self._client is not None else ""
+        self._world.desk.withdraw_all(self.id)
+        self._lose_unwritten()
+        if self.turns.current is not None:
+            reason = f" ({words or error})" if words or error else ""
+            self._end_turn(CliCrashed(f"{CliCrashed.sentence}{reason}"))
+        elif self._client is not None:
+            self._tasks.start(self._drop_client(), name=f"session:{self.id}:gone")
+
+    async def ask(self, question: Question) -> Answer:
+        self.stream.flush()
+        attention = Attention(
+            id=str(uuid4()),
+            session_id=self.id,
+            kind=kind_of(question.tool),
+            origin="gateway",
+            raised=now(),
+            **msgspec.structs.asdict(question),
+        )
+        return await self._world.desk.ask(attention)
+
+    def _confirmed(self) -> None:
+        self._confirmed_once = True
+        if self.turns.current is None:
+            # a background task has something to say: a turn that nobody asked for
+            self._quiet.clear()
+            self.turns.begin(None)
+        turn = self.turns.current
+        if turn is not None and not turn.confirmed:
+            turn.confirmed = True
+            if turn.interrupted:
+                self._interrupt()
+        self._world.changed(self.id)
+
+    def _result(self, raw: dict[str, Any]) -> None:
+        turn = self.turns.current
+        if turn is None or not turn.begun(self._hearing.lifecycle):
+            return
+        if self.ledger.forget_unwritten():
+            self._world.bus.publish(Resync(session_id=self.id))
+        outcome = self.turns.finish(raw)
+        if outcome == "interrupted" and not self._hearing.background:
+            self._world.desk.withdraw_all(self.id)
+        self.failure = self.turns.last_failure
+        self._rest()
+
+    def _mode_is(self, mode: str) -> None:
+        if self.choices.permission_mode and mode != self.choices.permission_mode:
+            # it changed by itself: a plan was approved, or an answer set it
+            self.choices.permission_mode = mode  # type: ignore[assignment]
+        self._world.changed(self.id)
+
+    def _interrupt(self) -> None:
+        client, turn = self._client, self.turns.current
+        if client is None or turn is None:
+            return
+        self._tasks.start(self._try_interrupt(client), name=f"session:{self.id}:interrupt")
+        loop = asyncio.get_running_loop()
+        self._interrupting = loop.call_later(PATIENCE, self._give_up, turn)
+
+    async def _try_interrupt(self, client: Client) -> None:
+        try:
+            await client.interrupt()
+        except Exception as error:  # noqa: BLE001 - the patience below sees to it
+            log.warning("an interruption was not taken: %s", error)
+
+    def _give_up(self, turn: CurrentTurn) -> None:
+        if self.turns.current is turn:
+            log.warning("session %s did not stop when told to: its process is ended", self.id)
+            self._tasks.start(self._kill(), name=f"session:{self.id}:kill")
+
+    async def _kill(self) -> None:
+        await self._drop_client()
+        self._end_turn(None)
+
+    async def _fail(self, error: KeeperError) -> None:
+        await self._drop_client()
+        self._end_turn(error)
+
+    def _end_turn(self, error: KeeperError | None) -> None:
+        """The turn is over although the CLI did not say so."""
+        self.stream.end()
+        if self.turns.current is not None:
+            self.turns.abort(error)
+            self.failure = self.turns.last_failure
+            self._rest()
+
+    def _rest(self) -> None:
+        if self._interrupting is not None:
+            self._interrupting.cancel()
+            self._interrupting = None
+        self.ledger.turn_over()
+        self.used = asyncio.get_running_loop().time()
+        self._quiet.set()
+        self._world.places.left()
+        self._world.changed(self.id)
+
+    def _lose_unwritten(self) -> None:
+        if self.ledger.forget_unwritten():
+            # what was told was never written: whoever has it must read again
+            self._world.bus.publish(Resync(session_id=self.id))

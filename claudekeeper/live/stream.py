@@ -1,0 +1,121 @@
+"""A reply while it is written: pieces of text, joined to what a browser can draw."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from claudekeeper.live.bus import Bus
+from claudekeeper.model.events import DeltaKind, MessageDelta, Partial
+
+FRAME = 1 / 60
+
+_KINDS: dict[str, tuple[DeltaKind, str]] = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "input_json_delta": ("input", "partial_json"),
+}
+_BLOCKS: dict[str, DeltaKind] = {
+    "text": "text",
+    "thinking": "thinking",
+    "tool_use": "input",
+    "server_tool_use": "input",
+}
+
+
+class Stream:
+    """The block that is being written now. A piece is told at once after a pause, else joined."""
+
+    def __init__(self, session_id: str, bus: Bus, frame: float = FRAME) -> None:
+        self._session_id = session_id
+        self._bus = bus
+        self._frame = frame
+        self._message_id = ""
+        self._block: Partial | None = None
+        # as pieces: a long reply is not copied with every delta
+        self._told: list[str] = []
+        self._pending: list[str] = []
+        self._last = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def partial(self) -> Partial | None:
+        """The block as far as it was told; None between blocks."""
+        if self._block is None or not self._told:
+            return None
+        self._told = ["".join(self._told)]
+        self._block.text = self._told[0]
+        return self._block
+
+    def hear(self, event: dict[str, Any]) -> None:
+        match event.get("type"):
+            case "message_start":
+                self._message_id = str(event.get("message", {}).get("id", ""))
+                self.end()
+            case "content_block_start":
+                self._begin(event)
+            case "content_block_delta":
+                self._add(event.get("delta", {}))
+            case "content_block_stop":
+                self.flush()
+            case _:
+                pass
+
+    def flush(self) -> None:
+        """Tell what is pending: something else is about to be told."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._pending or self._block is None:
+            return
+        text = "".join(self._pending)
+        self._pending.clear()
+        self._told.append(text)
+        self._last = asyncio.get_running_loop().time()
+        block = self._block
+        self._bus.publish(
+            MessageDelta(
+                session_id=self._session_id,
+                message_id=block.message_id,
+                index=block.index,
+                kind=block.kind,
+                text=text,
+                tool=block.tool,
+                tool_use_id=block.tool_use_id,
+            )
+        )
+
+    def end(self) -> None:
+        """The block is whole: its message is told instead."""
+        self.flush()
+        self._block = None
+        self._told = []
+
+    def _begin(self, event: dict[str, Any]) -> None:
+        self.end()
+        block = event.get("content_block", {})
+        kind = _BLOCKS.get(block.get("type", ""))
+        if kind is not None:
+            self._block = Partial(
+                message_id=self._message_id,
+                index=int(event.get("index", 0)),
+                kind=kind,
+                text="",
+                tool=block.get("name"),
+                tool_use_id=block.get("id"),
+            )
+
+    def _add(self, delta: dict[str, Any]) -> None:
+        kind, field = _KINDS.get(delta.get("type", ""), (None, ""))
+        text = delta.get(field)
+        if kind is None or self._block is None or not isinstance(text, str) or not text:
+            return
+        self._pending.append(text)
+        if self._timer is not None:
+            return
+        loop = asyncio.get_running_loop()
+        wait = self._last + self._frame - loop.time()
+        if wait <= 0:
+            self.flush()
+        else:
+            self._timer = loop.call_later(wait, self.flush)

@@ -1,0 +1,158 @@
+"""From a prompt to its end: exactly one beginning and one end for each turn."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from claudekeeper.live.bus import Bus
+from claudekeeper.model.errors import Fault, KeeperError
+from claudekeeper.model.events import (
+    Outcome,
+    SessionFailed,
+    Turn,
+    TurnFinished,
+    TurnStarted,
+    TurnStatus,
+)
+from claudekeeper.model.sessions import now
+
+# what the CLI calls its errors → our codes
+_API_ERRORS = {
+    "authentication_failed": "authentication_failed",
+    "billing_error": "billing_error",
+    "rate_limit": "rate_limited",
+    "invalid_request": "api_refused",
+    "server_error": "api_error",
+    "overloaded": "api_error",
+}
+
+
+class CurrentTurn:
+    """The turn that runs."""
+
+    def __init__(self, uuid: str | None) -> None:
+        self.uuid = uuid
+        self.started = now()
+        self.over = asyncio.Event()
+        # the CLI works on something; it works on this very prompt
+        self.confirmed = False
+        self.taken = False
+        self.interrupted = False
+        self.status: TurnStatus | None = None
+        # the kind of API error that the CLI reported last
+        self.api_error: str | None = None
+
+    def begun(self, lifecycle: bool) -> bool:
+        """Whether a result can be this turn's; `lifecycle`: the CLI says which prompt it takes."""
+        return self.uuid is None or self.taken or not lifecycle
+
+
+class Turns:
+    """The turns of one session, one after another."""
+
+    def __init__(self, session_id: str, bus: Bus) -> None:
+        self._session_id = session_id
+        self._bus = bus
+        self._spent = 0.0
+        self.current: CurrentTurn | None = None
+        self.last_failure: Fault | None = None
+
+    @property
+    def shown(self) -> Turn | None:
+        turn = self.current
+        return Turn(turn.uuid, turn.started, turn.status) if turn is not None else None
+
+    def begin(self, uuid: str | None) -> CurrentTurn:
+        self.current = CurrentTurn(uuid)
+        self.last_failure = None
+        self._bus.publish(TurnStarted(session_id=self._session_id, uuid=uuid))
+        return self.current
+
+    def new_process(self) -> None:
+        """The CLI counts cost from its own start."""
+        self._spent = 0.0
+
+    def status(self, status: TurnStatus) -> None:
+        if self.current is not None and not status.status.startswith("task"):
+            self.current.status = None if status.status == "working" else status
+        self._bus.publish(status)
+
+    def finish(self, result: dict[str, Any]) -> Outcome:
+        """The CLI says that the turn is over."""
+        turn = self.current
+        interrupted = turn is not None and turn.interrupted
+        aborted = str(result.get("terminal_reason") or "").startswith("aborted")
+        outcome: Outcome = "done"
+        error: Fault | None = None
+        if result.get("is_error"):
+            if aborted or interrupted:
+                outcome = "interrupted"
+            else:
+                outcome, error = "failed", self._fault(result)
+        elif aborted:
+            outcome = "interrupted"
+        usage = result.get("usage")
+        self._end(
+            outcome,
+            error,
+            usage=usage if isinstance(usage, dict) else None,
+            cost=self._cost(result),
+            duration=result.get("duration_ms"),
+        )
+        return outcome
+
+    def abort(self, error: KeeperError | None) -> None:
+        """The turn is over and the CLI did not say so; without an error somebody wanted it."""
+        if error is None or (self.current is not None and self.current.interrupted):
+            self._end("interrupted", None)
+        else:
+            self._end("failed", Fault(error.code, error.message))
+
+    def _end(
+        self,
+        outcome: Outcome,
+        error: Fault | None,
+        *,
+        usage: dict[str, Any] | None = None,
+        cost: float | None = None,
+        duration: int | None = None,
+    ) -> None:
+        turn, self.current = self.current, None
+        if turn is None:
+            return
+        self.last_failure = error
+        if error is not None:
+            self._bus.publish(
+                SessionFailed(session_id=self._session_id, uuid=turn.uuid, error=error)
+            )
+        self._bus.publish(
+            TurnFinished(
+                session_id=self._session_id,
+                uuid=turn.uuid,
+                outcome=outcome,
+                error=error,
+                usage=usage,
+                cost_usd=cost,
+                duration_ms=duration,
+            )
+        )
+        turn.over.set()
+
+    def _cost(self, result: dict[str, Any]) -> float | None:
+        total = result.get("total_cost_usd")
+        if not isinstance(total, int | float):
+            return None
+        cost, self._spent = total - self._spent, float(total)
+        return round(max(cost, 0.0), 6)
+
+    def _fault(self, result: dict[str, Any]) -> Fault:
+        errors = result.get("errors")
+        words = result.get("result") or "; ".join(map(str, errors or [])) or "The turn failed."
+        words = str(words)
+        kind = self.current.api_error if self.current is not None else None
+        if "prompt is too long" in words.lower():
+            return Fault("prompt_too_long", words)
+        if result.get("subtype") == "success":
+            return Fault(_API_ERRORS.get(kind or "", "api_error"), words)
+        return Fault(str(result.get("subtype") or "turn_failed"), words)

@@ -1,0 +1,99 @@
+"""Questions that wait for a person, and what a person may answer."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from claudekeeper.model.errors import InvalidRequest
+from claudekeeper.model.sessions import Origin
+
+Kind = Literal["permission", "question", "plan"]
+Decision = Literal["allow", "deny"]
+Verdict = Literal["allow", "deny", "withdrawn"]
+
+KINDS: dict[str, Kind] = {"AskUserQuestion": "question", "ExitPlanMode": "plan"}
+# the model sees it, so it says what a person would say
+DENIED = "The user does not want this to be done."
+
+
+class Attention(msgspec.Struct, rename="camel", kw_only=True):
+    """An open question: what will be done with `input`, and what may be allowed for good."""
+
+    id: str
+    session_id: str
+    tool_use_id: str | None
+    tool: str
+    input: dict[str, Any]
+    kind: Kind
+    title: str | None
+    description: str | None
+    suggestions: list[dict[str, Any]]
+    blocked_path: str | None
+    reason: str | None
+    agent_id: str | None
+    origin: Origin
+    raised: str
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """What a person decided, ready for whoever asked."""
+
+    decision: Decision
+    by: str
+    input: dict[str, Any]
+    message: str
+    permissions: list[dict[str, Any]]
+    interrupt: bool = False
+
+
+class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """An answer as a client sends it."""
+
+    attention_id: str
+    decision: Decision
+    message: str | None = None
+    updated_input: dict[str, Any] | None = None
+    updated_permissions: list[dict[str, Any]] | None = None
+    answers: dict[str, str | list[str]] | None = None
+    interrupt: bool = False
+    by: str = "client"
+
+
+def kind_of(tool: str) -> Kind:
+    return KINDS.get(tool, "permission")
+
+
+def answer_to(attention: Attention, wish: Resolve) -> Answer:
+    """The answer, bound to what was shown: only what the wish names differs from it."""
+    given = attention.input if wish.updated_input is None else wish.updated_input
+    if wish.answers is not None:
+        if attention.kind != "question":
+            raise InvalidRequest("Only a question takes answers.")
+        given = {**given, "answers": _answers(attention, wish.answers)}
+    elif attention.kind == "question" and wish.decision == "allow" and "answers" not in given:
+        raise InvalidRequest("The question needs answers: {question: label}.")
+    return Answer(
+        decision=wish.decision,
+        by=wish.by,
+        input=given,
+        message=(wish.message or "").strip() or DENIED,
+        permissions=wish.updated_permissions or [],
+        interrupt=wish.decision == "deny" and wish.interrupt,
+    )
+
+
+def _answers(attention: Attention, given: dict[str, str | list[str]]) -> dict[str, str]:
+    """By the question's words; several labels become one text, as Claude Code writes them."""
+    asked = attention.input.get("questions")
+    questions = asked if isinstance(asked, list) else []
+    known = {str(each.get("question")) for each in questions if isinstance(each, dict)}
+    for question in given.keys() - known:
+        raise InvalidRequest(f"This was not asked: {question!r}.")
+    for question in known - given.keys():
+        raise InvalidRequest(f"An answer is missing: {question!r}.")
+    return {
+        question: answer if isinstance(answer, str) else ", ".join(answer)
+        for question, answer in given.items()
+    }

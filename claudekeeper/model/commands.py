@@ -1,0 +1,100 @@
+"""What clients ask for, parsed once at the door."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+import msgspec
+from msgspec import Meta
+
+from claudekeeper.model.errors import CommandRefused, InvalidRequest
+
+PermissionMode = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto"]
+MODES: tuple[PermissionMode, ...] = (
+    "default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto",
+)  # fmt: skip
+Uuid = Annotated[
+    str, Meta(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", max_length=36)
+]
+# a model's name or alias, such as opus, claude-x-1[1m] or region.vendor/model:0
+Model = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$")]
+Path = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=4096)]
+
+# they make Claude Code go on under another id, or end it
+LEAVING = frozenset({"/clear", "/new", "/reset", "/exit", "/quit", "/resume", "/continue"})
+IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """A message for a session: an old one by `sessionId`, or a new one in `workdir`."""
+
+    session_id: Uuid | None = None
+    workdir: Path | None = None
+    text: str | None = None
+    content: list[dict[str, Any]] | None = None
+    uuid: Uuid | None = None
+    model: Model | None = None
+    permission_mode: PermissionMode | None = None
+    wait: bool = False
+
+    def checked(self) -> Send:
+        """The same, with every word of it made sure of."""
+        if (self.text is None) == (self.content is None):
+            raise InvalidRequest("Send either 'text' or 'content'.")
+        if self.session_id is None and self.workdir is None:
+            raise InvalidRequest("Say which session ('sessionId') or where to begin ('workdir').")
+        if self.content is not None:
+            _check_content(self.content)
+        words = self.words.strip()
+        if not words and not self.has_images:
+            raise InvalidRequest("The message is empty.")
+        if words.split(maxsplit=1)[:1] and words.split(maxsplit=1)[0].lower() in LEAVING:
+            raise CommandRefused(
+                f"{words.split(maxsplit=1)[0]} would leave this session; start a new one instead."
+            )
+        self.session_id = self.session_id.lower() if self.session_id else None
+        self.uuid = (self.uuid or str(uuid4())).lower()
+        return self
+
+    @property
+    def words(self) -> str:
+        if self.text is not None:
+            return self.text
+        blocks = self.content or []
+        return "\n".join(block["text"] for block in blocks if block.get("type") == "text")
+
+    @property
+    def has_images(self) -> bool:
+        return any(block.get("type") == "image" for block in self.content or [])
+
+
+class Change(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """Another model, or another way of asking; `model: null` is Claude Code's own choice."""
+
+    model: Model | msgspec.UnsetType | None = msgspec.UNSET
+    permission_mode: PermissionMode | msgspec.UnsetType = msgspec.UNSET
+
+
+class Fork(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """`at`: the last message that the fork keeps; without it, all of them."""
+
+    at: Uuid | None = None
+
+
+def _check_content(content: list[dict[str, Any]]) -> None:
+    if not content:
+        raise InvalidRequest("The message is empty.")
+    for block in content:
+        match block:
+            case {"type": "text", "text": str()}:
+                continue
+            case {
+                "type": "image",
+                "source": {"type": "base64", "media_type": str() as kind, "data": str()},
+            } if kind in IMAGES:
+                continue
+            case {"type": "image"}:
+                raise InvalidRequest("An image is base64 data of a PNG, JPEG, GIF or WebP.")
+            case _:
+                raise InvalidRequest("A message is made of text and image blocks.")

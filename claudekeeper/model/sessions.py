@@ -1,0 +1,73 @@
+"""A session as clients see it: what its transcript says, and what runs now."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.model.errors import Fault
+from claudekeeper.model.summary import Tokens
+
+State = Literal["idle", "starting", "running", "waiting", "error"]
+Origin = Literal["gateway", "terminal"]
+
+
+class Session(msgspec.Struct, rename="camel", kw_only=True):
+    """A session. `messageCount`, `costUsd` and `tokens` are null until every line is read."""
+
+    id: str
+    workdir: str | None
+    project: str | None
+    name: str | None
+    title: str | None
+    first_prompt: str | None
+    last_prompt: str | None
+    message_count: int | None
+    created: str | None
+    modified: str
+    git_branch: str | None
+    size: int
+    model: str | None
+    permission_mode: str | None
+    state: State
+    origin: Origin | None
+    attention: int
+    cost_usd: float | None
+    tokens: Tokens | None
+    error: Fault | None
+    unreadable: int
+
+
+class Liveness(msgspec.Struct, frozen=True, kw_only=True):
+    """What runs of a session now."""
+
+    state: State
+    origin: Origin | None
+    workdir: str
+    started: str
+    prompt: str | None = None
+    attention: int = 0
+    model: str | None = None
+    permission_mode: str | None = None
+    error: Fault | None = None
+
+
+def project_of(workdir: str | None) -> str | None:
+    """The last part of the directory, on any system's paths."""
+    if not workdir:
+        return None
+    return workdir.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or workdir
+
+
+def iso(nanoseconds: int) -> str:
+    return _iso(datetime.fromtimestamp(nanoseconds / 1e9, UTC))
+
+
+def now() -> str:
+    return _iso(datetime.now(UTC))
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

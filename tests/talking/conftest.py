@@ -1,0 +1,47 @@
+"""One scripted API for a module; a keeper in a home of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.model.limits import Limits
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.talking.keeper import Ear, Keeper
+
+StartKeeper = Callable[..., Awaitable[Keeper]]
+
+
+@pytest.fixture
+async def start_keeper(
+    isolated: Path,
+    scripted_api: ScriptedApi,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[StartKeeper]:
+    """Starts a keeper on the test's home; after `stop` another one is a restart."""
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", scripted_api.url)
+    monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "1")
+    monkeypatch.setenv("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
+    started: list[Keeper] = []
+
+    async def start(limits: Limits | None = None) -> Keeper:
+        keeper = await Keeper(isolated, limits).start()
+        started.append(keeper)
+        return keeper
+
+    yield start
+    for keeper in started:
+        await keeper.stop()
+
+
+@pytest.fixture
+async def keeper(start_keeper: StartKeeper) -> Keeper:
+    return await start_keeper()
+
+
+@pytest.fixture
+async def ear(keeper: Keeper) -> Ear:
+    return await keeper.listen()

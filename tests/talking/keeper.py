@@ -1,0 +1,159 @@
+"""A keeper with the real SDK and the real CLI behind it, and a person at a socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from aiohttp import ClientWebSocketResponse, WSMsgType
+from aiohttp.test_utils import TestClient, TestServer
+
+from claudekeeper.config import Config
+from claudekeeper.edge.app import Places, create_app
+from claudekeeper.model.limits import Limits
+from tests.writing import projects_folder
+
+TOKEN = "a-token-that-is-long-enough"
+
+Event = dict[str, Any]
+Matches = Callable[[Event], bool]
+
+
+class Keeper:
+    """The keeper over its public contract."""
+
+    def __init__(self, home: Path, limits: Limits | None = None) -> None:
+        self.home = home
+        self.workdir = home / "work"
+        self.workdir.mkdir(exist_ok=True)
+        places = Places(projects_folder(), home / "state.json", home / "cache.db")
+        config = Config(token=TOKEN, limits=limits or Limits())
+        self.app = create_app(config, places, "2.1.0")
+        self.client: TestClient[Any, Any] = TestClient(
+            TestServer(self.app), headers={"Authorization": f"Bearer {TOKEN}"}
+        )
+
+    async def start(self) -> Keeper:
+        await self.client.start_server()
+        return self
+
+    async def stop(self) -> None:
+        await self.client.close()
+
+    async def ask(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+        async with self.client.request(method, path, json=body) as response:
+            text = await response.text()
+            assert response.status == status, f"{response.status} {text}"
+            return msgspec.json.decode(text)
+
+    async def get(self, path: str, status: int = 200) -> Any:
+        return await self.ask("GET", path, None, status)
+
+    async def post(self, path: str, body: Any = None, status: int = 200) -> Any:
+        return await self.ask("POST", path, body, status)
+
+    async def send(self, text: str, session: str | None = None, **more: Any) -> Any:
+        """Say something; without a session a new one begins."""
+        where = {"sessionId": session} if session else {"workdir": str(self.workdir)}
+        return await self.post("/send", {**where, "text": text, **more}, 202)
+
+    async def history(self, session: str, query: str = "limit=1000") -> list[Any]:
+        return list((await self.get(f"/sessions/{session}?{query}"))["messages"])
+
+    async def listen(self, *sessions: str, since: str | None = None) -> Ear:
+        ws = await self.client.ws_connect("/ws", max_msg_size=0)
+        ear = Ear(ws)
+        await ear.until(lambda event: event["type"] == "hello")
+        ask: Event = {"type": "subscribe", "sessions": list(sessions) or ["*"]}
+        await ear.say(ask | ({"since": since} if since else {}))
+        await ear.until(lambda event: event["type"] in ("subscribed", "resync"))
+        return ear
+
+    def transcript(self, session: str) -> list[Any]:
+        (path,) = projects_folder().glob(f"*/{session}.jsonl")
+        return [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+
+    def pid_of(self, session: str) -> int:
+        from claudekeeper.edge.keys import REGISTRY
+
+        live = self.app[REGISTRY].get(session)
+        assert live is not None
+        assert live.pid is not None
+        return live.pid
+
+
+class Ear:
+    """Somebody at the socket: everything that was heard, in order."""
+
+    def __init__(self, ws: ClientWebSocketResponse) -> None:
+        self.ws = ws
+        self.heard: list[Event] = []
+        self._read = 0
+
+    async def say(self, message: Event) -> None:
+        await self.ws.send_json(message)
+
+    async def next(self) -> Event:
+        if self._read == len(self.heard):
+            message = await asyncio.wait_for(self.ws.receive(), 60)
+            assert message.type is WSMsgType.TEXT, f"the socket closed: {message}"
+            self.heard.append(msgspec.json.decode(message.data))
+        self._read += 1
+        return self.heard[self._read - 1]
+
+    async def until(self, matches: Matches) -> Event:
+        while not matches(event := await self.next()):
+            pass
+        return event
+
+    async def event(self, type_: str, session: str | None = None, **fields: Any) -> Event:
+        """The next event of this type, whatever comes before it."""
+
+        def matches(event: Event) -> bool:
+            return (
+                event["type"] == type_
+                and session in (None, event.get("sessionId"))
+                and all(event.get(name) == value for name, value in fields.items())
+            )
+
+        return await self.until(matches)
+
+    async def finished(self, session: str, **fields: Any) -> Event:
+        return await self.event("turn/finished", session, **fields)
+
+    def of(self, type_: str, session: str | None = None) -> list[Event]:
+        return [
+            event
+            for event in self.heard
+            if event["type"] == type_ and session in (None, event.get("sessionId"))
+        ]
+
+    def messages(self, session: str) -> list[Any]:
+        """The main conversation as it was told, each in its place."""
+        told: list[Any] = []
+        for event in self.of("message/added", session):
+            message = event["message"]
+            if message["parentToolUseId"] is None:
+                uuids = [each["uuid"] for each in told]
+                after = event["after"]
+                told.insert(uuids.index(after) + 1 if after in uuids else len(told), message)
+        return told
+
+    async def close(self) -> None:
+        await self.ws.close()
+
+
+def new_uuid() -> str:
+    return str(uuid4())
+
+
+def uuids(messages: list[Any]) -> list[str]:
+    return [message["uuid"] for message in messages]
+
+
+def text_of(message: Any) -> str:
+    return "".join(block.get("text", "") for block in message["content"])
