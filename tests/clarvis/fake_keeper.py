@@ -87,8 +87,8 @@ class FakeKeeper:
         self.url = f"http://127.0.0.1:{port}"
 
     async def stop(self) -> None:
-        for socket in list(self.open_sockets):
-            await socket.close(code=1001)
+        for each in list(self.open_sockets):
+            await each.close(code=1001)
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -257,8 +257,8 @@ class FakeKeeper:
         """An event to everyone who listens."""
         self._told += 1
         event = {"type": kind, "position": f"e:{self._told}", "sessionId": session_id, **more}
-        for socket in list(self.open_sockets):
-            await socket.send_json(event)
+        for each in list(self.open_sockets):
+            await each.send_json(event)
 
 
 def question(number: int, of: dict[str, Any], **changes: Any) -> dict[str, Any]:
