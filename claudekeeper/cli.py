@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 from urllib import error as urlerror
 from urllib import request as urlrequest
 
@@ -15,6 +16,7 @@ import msgspec
 
 import claudekeeper
 from claudekeeper.config import config_file, load_config, rotate_token
+from claudekeeper.logs import Format, Level
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers.paths import keeper_home
 from claudekeeper.serving import ServeOptions, serve
@@ -46,6 +48,8 @@ def parser() -> argparse.ArgumentParser:
     serving.add_argument("--ui-socket", type=Path, help="a unix socket instead of Clarvis's port")
     serving.add_argument("--tls-cert", metavar="FILE", help="serve TLS with this certificate (PEM)")
     serving.add_argument("--tls-key", metavar="FILE", help="and this key")
+    serving.add_argument("--log-format", choices=get_args(Format), help="the log's lines (human)")
+    serving.add_argument("--log-level", choices=get_args(Level), help="what the log says (info)")
     serving.set_defaults(run=run_serve)
 
     opening = commands.add_parser("open", help="print a link that lets one browser in, once")
@@ -74,6 +78,8 @@ def run_serve(options: argparse.Namespace) -> None:
                 ui_socket=options.ui_socket,
                 tls_cert=options.tls_cert,
                 tls_key=options.tls_key,
+                log_format=options.log_format,
+                log_level=options.log_level,
                 ui=not options.no_ui,
                 demo=options.demo,
                 allow_remote=options.allow_remote,

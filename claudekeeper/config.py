@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.files import write_whole
+from claudekeeper.logs import Format, Level
 from claudekeeper.model.errors import ConfigInvalid
 from claudekeeper.model.limits import Limits
 
@@ -34,6 +35,8 @@ class Config(msgspec.Struct, rename="camel", frozen=True):
     # PEM files, for those who want TLS without a proxy
     tls_cert: str | None = None
     tls_key: str | None = None
+    log_format: Format = "human"
+    log_level: Level = "info"
 
     def __repr__(self) -> str:
         # a traceback or a log line may show it

@@ -9,22 +9,27 @@ import logging
 import os
 import re
 import signal
+import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from clarvis_ui.roots import Roots, RootsInvalid
-from clarvis_ui.server import running
+from clarvis_ui.server import Clarvis, running
 from clarvis_ui.settings import Settings, SettingsInvalid, TokenFile
+from claudekeeper import logs
 from claudekeeper.config import Config, config_file, load_config
 from claudekeeper.credentials import CredentialsFile
 from claudekeeper.edge.app import Places, create_app
+from claudekeeper.instance import only_one
 from claudekeeper.live.memory import be_frugal
+from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
+from claudekeeper.notify import Notifier
 from claudekeeper.readers.paths import cache_file, claude_home, keeper_home
-from doorway.addresses import is_loopback
+from doorway.activation import given_sockets
 from doorway.gate import Gate, NameInvalid
 from doorway.listening import Place, Tls, TlsInvalid, served
 from doorway.proxies import Proxies, ProxyInvalid
@@ -51,6 +56,8 @@ class ServeOptions:
     ui_socket: Path | None = None
     tls_cert: str | None = None
     tls_key: str | None = None
+    log_format: logs.Format | None = None
+    log_level: logs.Level | None = None
     ui: bool = True
     demo: bool = False
     allow_remote: bool = False
@@ -59,9 +66,10 @@ class ServeOptions:
 async def serve(options: ServeOptions) -> None:
     """Run until SIGINT or SIGTERM."""
     be_frugal()
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    # it says at every start of a CLI which one it starts
-    logging.getLogger("claude_agent_sdk").setLevel(logging.WARNING)
+    logs.set_up(options.log_format or "human", options.log_level or "info")
+    # both take what they need out of the environment, before any child could inherit it
+    notifier = Notifier(os.environ)
+    given = given_sockets(os.environ)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -73,19 +81,27 @@ async def serve(options: ServeOptions) -> None:
                 return
         home = keeper_home()
         config = load_config(home)
-        host = config.host if options.host is None else options.host
-        port = config.port if options.port is None else options.port
-        place = Place(host, port, path=options.socket, tls=_tls(options, config))
-        _check_host(place, allowed=options.allow_remote)
-        gate = _gate(config, host)
+        logs.set_up(options.log_format or config.log_format, options.log_level or config.log_level)
+        instance = stack.enter_context(only_one(home))
+        place, page = _places(options, config, given)
+        gate = _gate(config, place.host)
         keeper = await stack.enter_async_context(_keeper(config, home, place, gate))
+        # before it is said: who reads it may ask at once who runs
+        instance.announce(keeper=keeper)
         print(f"claudekeeper listening on {keeper}", flush=True)
         if options.ui:
-            port = config.ui_port if options.ui_port is None else options.ui_port
-            page = Place(host, port, path=options.ui_socket, tls=place.tls)
-            _check_host(page, allowed=options.allow_remote)
-            await _start_clarvis(stack, home, keeper, page, gate)
+            clarvis = await _start_clarvis(stack, home, keeper, page, gate)
+            instance.announce(clarvis=clarvis.url)
+            print(f"clarvis listening on {clarvis.url}", flush=True)
+            if not notifier.asked_for:
+                # a service's output is kept in the journal, where no way in belongs
+                _print_login_link(clarvis)
+        notifier.ready(f"listening on {keeper}")
+        tasks = Tasks()
+        stack.push_async_callback(tasks.close)
+        tasks.start(notifier.watchdog(), name="serve:watchdog")
         await stopped.wait()
+        notifier.stopping("ending")
 
 
 async def _set_up_demo(stack: AsyncExitStack, stopped: asyncio.Event) -> None:
@@ -123,7 +139,7 @@ async def _keeper(config: Config, home: Path, place: Place, gate: Gate) -> Async
 
 async def _start_clarvis(
     stack: AsyncExitStack, home: Path, keeper: str, place: Place, gate: Gate
-) -> None:
+) -> Clarvis:
     try:
         settings = Settings(
             keeper=keeper,
@@ -135,8 +151,10 @@ async def _start_clarvis(
     except (SettingsInvalid, RootsInvalid) as error:
         raise ConfigInvalid(str(error)) from error
     with _address(place, "--ui-port"):
-        clarvis = await stack.enter_async_context(running(settings, place=place))
-    print(f"clarvis listening on {clarvis.url}", flush=True)
+        return await stack.enter_async_context(running(settings, place=place))
+
+
+def _print_login_link(clarvis: Clarvis) -> None:
     print(
         f"\nOpen this link to log in (it works once; 'claudekeeper open' makes another):\n"
         f"  {clarvis.login_link()}",
@@ -157,8 +175,23 @@ def _address(place: Place, option: str) -> Iterator[None]:
         ) from error
 
 
+def _places(
+    options: ServeOptions, config: Config, given: Mapping[str, socket.socket]
+) -> tuple[Place, Place]:
+    """Where the keeper and its page listen; what systemd gives us goes before everything else."""
+    host = config.host if options.host is None else options.host
+    port = config.port if options.port is None else options.port
+    ui_port = config.ui_port if options.ui_port is None else options.ui_port
+    tls = _tls(options, config)
+    keeper = Place(host, port, options.socket, given.get("keeper") or given.get("0"), tls)
+    page = Place(host, ui_port, options.ui_socket, given.get("clarvis") or given.get("1"), tls)
+    for place in (keeper, page) if options.ui else (keeper,):
+        _check_host(place, allowed=options.allow_remote)
+    return keeper, page
+
+
 def _check_host(place: Place, *, allowed: bool) -> None:
-    if place.path is not None or is_loopback(place.host):
+    if place.is_local:
         return
     if not allowed:
         raise ConfigInvalid(

@@ -9,13 +9,13 @@ import ssl
 import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
-from .addresses import in_url, reachable
+from .addresses import in_url, is_loopback, reachable
 
 BACKLOG = 128
 # what one client may hold of us: header lines and headers, and seconds without a whole request
@@ -76,10 +76,17 @@ class Place:
     given: socket.socket | None = None
     tls: Tls | None = None
 
-    def with_host(self, host: str) -> Place:
-        return replace(self, host=host)
+    @property
+    def is_local(self) -> bool:
+        """Whether nobody on another machine can reach it."""
+        if self.given is not None:
+            address = self.given.getsockname()
+            return isinstance(address, str | bytes) or is_loopback(address[0])
+        return self.path is not None or is_loopback(self.host)
 
     def __str__(self) -> str:
+        if self.given is not None:
+            return f"the socket {self.given.getsockname()} that was given"
         return str(self.path) if self.path else f"{in_url(self.host)}:{self.port}"
 
 

@@ -16,6 +16,7 @@ from claudekeeper.edge import (
     conversations,
     directories,
     health,
+    metrics,
     openapi,
     questions,
     sessions,
@@ -39,8 +40,11 @@ from claudekeeper.edge.keys import (
     REGISTRY,
     SOCKETS,
     STARTED,
+    TALLY,
 )
+from claudekeeper.edge.observing import name_answer, observed
 from claudekeeper.edge.sockets import Sockets
+from claudekeeper.edge.tally import Tally
 from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.live.abilities import Abilities
@@ -70,7 +74,7 @@ class Places:
 
 def endpoints() -> list[Endpoint]:
     """Every address of the keeper."""
-    subjects = (health, sessions, conversations, talking, questions, directories, ws)
+    subjects = (health, metrics, sessions, conversations, talking, questions, directories, ws)
     table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
     return [*table, openapi.endpoint_for(table)]
 
@@ -91,11 +95,14 @@ def create_app(
         credentials or (lambda: Credentials.of(config)),
         table,
     )
+    tally = Tally()
     app = web.Application(
-        middlewares=[answer_failures, door.middleware],
+        middlewares=[observed(tally), answer_failures, door.middleware],
         client_max_size=LARGEST_MESSAGE,
     )
+    app.on_response_prepare.append(name_answer)
     app[DOOR] = door
+    app[TALLY] = tally
     app[CONFIG] = config
     app[CLI_VERSION] = cli_version
     app[STARTED] = time.monotonic()

@@ -56,7 +56,13 @@ class Door:
         # one for all that is refused here, over HTTP and WebSocket alike
         self._attempts = attempts or Attempts()
         self._staying: dict[Leave, Credentials] = {}
+        self.refused = 0
         self._tasks = Tasks()
+
+    @property
+    def guests(self) -> int:
+        """How many stay beyond their answer."""
+        return len(self._staying)
 
     @property
     def middleware(self) -> Middleware:
@@ -88,6 +94,7 @@ class Door:
     def _refuse(self, request: web.Request) -> NoReturn:
         # whoever brings nothing is not guessing
         if request.headers.get(hdrs.AUTHORIZATION):
+            self.refused += 1
             if seconds := self._attempts.wait():
                 raise TooManyAttempts(retry_after=seconds)
             self._attempts.count()

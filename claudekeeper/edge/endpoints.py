@@ -31,6 +31,7 @@ class Endpoint:
     takes: Any = None
     failures: tuple[type[KeeperError], ...] = ()
     open: bool = False
+    media: str = "application/json"
     # whether the token for hooks opens it too
     hooks: bool = False
 

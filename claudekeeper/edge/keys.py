@@ -7,6 +7,7 @@ from aiohttp import web
 from claudekeeper.config import Config
 from claudekeeper.edge.auth import Door
 from claudekeeper.edge.sockets import Sockets
+from claudekeeper.edge.tally import Tally
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
@@ -21,6 +22,7 @@ DOOR: web.AppKey[Door] = web.AppKey("door", Door)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 HISTORY: web.AppKey[History] = web.AppKey("history", History)
 PREFERENCES: web.AppKey[Preferences] = web.AppKey("preferences", Preferences)
+TALLY: web.AppKey[Tally] = web.AppKey("tally", Tally)
 STARTED: web.AppKey[float] = web.AppKey("started", float)
 CLI_VERSION: web.AppKey[str] = web.AppKey("cli_version", str)
 BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)

@@ -79,7 +79,7 @@ def _responses(endpoint: Endpoint, schema_of: dict[int, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {
         str(endpoint.status): {
             "description": endpoint.summary,
-            "content": {_JSON: {"schema": schema_of[id(endpoint.answers)]}},
+            "content": {endpoint.media: {"schema": schema_of[id(endpoint.answers)]}},
         }
     }
     by_status: dict[int, list[str]] = defaultdict(list)

@@ -1,0 +1,114 @@
+"""One keeper a home: who runs there, and nobody beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.model.errors import KeeperError
+
+# somebody who only asks holds the lock for a moment
+PATIENCE = 1.0
+PAUSE = 0.05
+
+
+class Running(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Who runs, and where it listens as soon as it does."""
+
+    pid: int
+    started: str
+    keeper: str | None = None
+    clarvis: str | None = None
+
+
+class AlreadyRunning(KeeperError):
+    code = "already_running"
+    sentence = "Another keeper runs on this home."
+
+
+class Instance:
+    """The keeper that holds the home; others read from the file who it is."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        self._running = Running(os.getpid(), started)
+        self._write()
+
+    def announce(self, *, keeper: str | None = None, clarvis: str | None = None) -> None:
+        self._running.keeper = keeper or self._running.keeper
+        self._running.clarvis = clarvis or self._running.clarvis
+        self._write()
+
+    def _write(self) -> None:
+        # in place: the lock belongs to this very file, a new one would be free for others
+        content = msgspec.json.encode(self._running) + b"\n"
+        os.pwrite(self._descriptor, content, 0)
+        os.ftruncate(self._descriptor, len(content))
+
+
+def lock_file(home: Path) -> Path:
+    return home / "keeper.lock"
+
+
+@contextlib.contextmanager
+def only_one(home: Path) -> Iterator[Instance]:
+    """Hold the home. The system lets go of it when the process ends, however it ends."""
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # never removed: between a removal and a new file two could hold one home each
+    descriptor = os.open(lock_file(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+        if not _locked(descriptor):
+            raise AlreadyRunning(_who(home))
+        yield Instance(descriptor)
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def running(home: Path) -> Running | None:
+    """Who runs on this home now; None where nobody does."""
+    try:
+        descriptor = os.open(lock_file(home), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with contextlib.suppress(msgspec.MsgspecError, OSError):
+            return msgspec.json.decode(os.pread(descriptor, 4096, 0), type=Running)
+        return Running(0, "")
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _locked(descriptor: int) -> bool:
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                return False
+            time.sleep(PAUSE)
+        else:
+            return True
+
+
+def _who(home: Path) -> str:
+    other = running(home) or Running(0, "")
+    places = " and ".join(place for place in (other.keeper, other.clarvis) if place)
+    who = f"pid {other.pid}" + (f", since {other.started}" if other.started else "")
+    return (
+        f"A keeper runs on {home} already: {who}{f', at {places}' if places else ''}. "
+        "Stop it first, or give this one another CLAUDEKEEPER_HOME."
+    )

@@ -1,0 +1,68 @@
+"""The log: a line for people or a JSON object for programs, each with its request's id.
+
+It goes to stderr. Keeping and rotating it is the journal's work, or that of whoever started us.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+Format = Literal["human", "json"]
+Level = Literal["debug", "info", "warning", "error"]
+
+# the request that is being answered, in every task that works for it
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+# what the formatter itself has no use for
+_STANDARD = frozenset(vars(logging.makeLogRecord({})))
+
+
+def set_up(format_: Format, level: Level) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(Json() if format_ == "json" else Human())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    # it says at every start of a CLI which one it starts
+    logging.getLogger("claude_agent_sdk").setLevel(logging.WARNING)
+
+
+class Human(logging.Formatter):
+    """`INFO claudekeeper.serving: words [id]`, one line unless there is a traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        ours = request_id.get()
+        # whoever may choose a path or a name must not be able to write lines of the log
+        message = _CONTROL.sub(_escaped, record.getMessage())
+        line = f"{record.levelname} {record.name}: {message}{f' [{ours}]' if ours else ''}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class Json(logging.Formatter):
+    """One object a line; what a caller gave as `extra` stands beside the message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC)
+        said = {
+            "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if ours := request_id.get():
+            said["requestId"] = ours
+        said |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        if record.exc_info:
+            said["exception"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(said, enc_hook=str).decode()
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()

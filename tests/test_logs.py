@@ -1,0 +1,56 @@
+"""The log's lines: for people or for programs, and nobody else writes them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import pytest
+
+from claudekeeper.logs import Human, Json, request_id
+
+
+def record(message: str, *arguments: object, **extra: object) -> logging.LogRecord:
+    logger = logging.getLogger("claudekeeper.test")
+    made = logger.makeRecord(logger.name, logging.INFO, "f", 1, message, arguments, None)
+    vars(made).update(extra)
+    return made
+
+
+@pytest.fixture
+def in_a_request() -> None:
+    request_id.set("abc123")
+
+
+def test_a_line_for_people(in_a_request: None) -> None:
+    assert Human().format(record("GET %s", "/x")) == "INFO claudekeeper.test: GET /x [abc123]"
+
+
+@pytest.mark.parametrize("trick", ["\nERROR root: forged", "\x1b[31mred", "\r", "\u2028", "\x9b1m"])
+def test_what_strangers_say_stays_one_plain_line(trick: str) -> None:
+    line = Human().format(record("%s", trick))
+    assert line.isprintable()
+    assert len(Json().format(record("%s", trick)).split("\n")) == 1
+
+
+def test_an_object_for_programs(in_a_request: None) -> None:
+    said = json.loads(Json().format(record("GET %s", "/x", status=200)))
+    assert said.pop("time").endswith("Z")
+    assert said == {
+        "level": "info",
+        "logger": "claudekeeper.test",
+        "message": "GET /x",
+        "requestId": "abc123",
+        "status": 200,
+    }
+
+
+def test_tracebacks_are_kept() -> None:
+    made = record("failed")
+    try:
+        raise ValueError("because")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    assert "ValueError: because" in Human().format(made)
+    assert "ValueError: because" in json.loads(Json().format(made))["exception"]
