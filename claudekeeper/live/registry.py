@@ -90,6 +90,9 @@ class Registry:
         given = {name: value for name, value in changed.items() if value is not None}
         if given:
             await self._choose(session.id, msgspec.structs.replace(session.choices, **given))
+            if session.over:
+                # it idled away just now
+                session = self._open(session.id, session.workdir)
         session.send(Item(wish.uuid, wish.text if wish.text is not None else wish.content or []))
         return session
 

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 # seconds until an interruption that the CLI ignores ends the CLI
 PATIENCE = 15.0
+# seconds that a turn gets to stop before its CLI is ended
+FAREWELL = 3.0
 
 
 class Choices(msgspec.Struct):
@@ -82,6 +84,7 @@ class LiveSession:
         self._hearing.on_result = self._result
         self._hearing.on_mode = self._mode_is
         self._tasks = Tasks()
+        self._farewells = Tasks()
         self._client: Client | None = None
         self._client_gone = False
         self._connecting = False
@@ -206,36 +209,44 @@ class LiveSession:
         """End the CLI and the owner; what waits in line is taken back."""
         self._ending = True
         self.line.clear()
-        if self.turns.current is not None:
-            self.turns.current.interrupted = True
+        await self._stop_turn()
         await self._tasks.close()
         await self._drop_client()
+        await self._farewells.finish()
         self._end_turn(None)
         self._world.changed(self.id)
+
+    async def _stop_turn(self) -> None:
+        """The CLI would first see its turn through; told to stop, it writes down what there is."""
+        turn = self.turns.current
+        if turn is None or not self.interrupt():
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL if turn.confirmed else 0):
+                await turn.over.wait()
 
     # ---- the owner ----
 
     async def _run(self) -> None:
-        while True:
-            try:
-                await self._next()
-            except TimeoutError:
-                await self._drop_client()
-                if not len(self.line) and self.turns.current is None:
-                    self._ending = True
-                    self._world.changed(self.id)
-                    return
-                continue
+        while await self._next():
             await self._work(self.line.take())
+        self._ending = True
+        self._world.changed(self.id)
 
-    async def _next(self) -> None:
-        """Until there is something to do and nothing is being done."""
-        while not len(self.line) or not self._quiet.is_set():
+    async def _next(self) -> bool:
+        """Until a message waits and nothing is being done; False when none has come for long."""
+        while True:
             await self._quiet.wait()
-            busy = self._hearing.background
-            limit = None if busy else self._world.idle_seconds
-            async with asyncio.timeout(limit):
-                await self.line.filled()
+            if len(self.line):
+                return True
+            try:
+                async with asyncio.timeout(self._world.idle_seconds):
+                    await self.line.filled()
+            except TimeoutError:
+                if self._quiet.is_set() and not self._hearing.background:
+                    await self._drop_client()
+                    if not len(self.line):
+                        return False
 
     async def _work(self, item: Item) -> None:
         turn = self._begin(item)
@@ -289,8 +300,8 @@ class LiveSession:
             self.commands = await client.info()
         except BaseException:
             if client is not None:
-                with contextlib.suppress(Exception):
-                    await client.close()
+                farewell = _see_off(client)
+                await asyncio.shield(self._farewells.start(farewell, name=f"end:{self.id}"))
             raise
         finally:
             self._connecting = False
@@ -304,10 +315,8 @@ class LiveSession:
         self._client_gone = False
         self._world.desk.withdraw_all(self.id)
         if client is not None:
-            try:
-                await client.close()
-            except Exception:
-                log.exception("Claude Code did not end in order")
+            # whoever waits for it may be cancelled; the process has to be seen off all the same
+            await asyncio.shield(self._farewells.start(_see_off(client), name=f"end:{self.id}"))
         self._lose_unwritten()
         self._hearing.background.clear()
         self._world.places.left()
@@ -423,3 +432,10 @@ class LiveSession:
         if self.ledger.forget_unwritten():
             # what was told was never written: whoever has it must read again
             self._world.bus.publish(Resync(session_id=self.id))
+
+
+async def _see_off(client: Client) -> None:
+    try:
+        await client.close()
+    except Exception:
+        log.exception("Claude Code did not end in order")

@@ -22,6 +22,11 @@ class Tasks:
         task.add_done_callback(self._ended)
         return task
 
+    async def finish(self) -> None:
+        """Wait until all of them have ended by themselves."""
+        while self._running:
+            await asyncio.wait(self._running)
+
     async def close(self) -> None:
         for task in self._running:
             task.cancel()
