@@ -45,7 +45,7 @@ async def test_on_a_phone_one_goes_in_and_back(open_page: OpenPage, keeper: Fake
     fill(keeper, *(session(number) for number in range(60)))
     page = await open_page(viewport=PHONE, has_touch=True, is_mobile=True)
     await expect(row(page, "Session number 59")).to_be_visible()
-    await page.locator(".list").evaluate("list => list.scrollTo(0, 1500)")
+    await page.locator(".list").evaluate("list => list.scrollTo(0, 1000)")
     target = row(page, "Session number 35")
     before = await target.bounding_box()
     await target.tap()

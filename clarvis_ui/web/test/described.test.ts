@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
   activityOf,
+  type Live,
   resumeCommand,
   sentenceOf,
   statusOf,
   summaryOf,
   titleOf,
 } from '../src/state/described';
+import type { Session } from '../src/transport/wire';
 import { sample } from './samples';
 
 test('the name that a user gave wins', () => {
@@ -28,7 +30,7 @@ test.each([
   [{ state: 'idle' }, 'quiet', 'idle'],
   [{ state: 'idle', origin: 'terminal' }, 'terminal', 'in a terminal · idle'],
   [{ state: 'running', origin: 'gateway' }, 'running', 'running…'],
-  [{ state: 'running', origin: 'terminal' }, 'running', 'running in a terminal'],
+  [{ state: 'running', origin: 'terminal' }, 'running', 'in a terminal · running…'],
   [{ state: 'starting' }, 'running', 'starting…'],
   [{ state: 'waiting', origin: 'gateway' }, 'waiting', 'waiting for you'],
   [{ state: 'waiting', origin: 'terminal' }, 'waiting', 'waiting in a terminal'],
@@ -36,6 +38,24 @@ test.each([
   [{ state: 'error' }, 'broken', 'transcript cannot be read'],
 ] as const)('%o', (changes, tone, words) => {
   expect(statusOf(sample(1, changes))).toEqual({ tone, words });
+});
+
+test('what is known beside the row is said in its place', () => {
+  const asked = [{ kind: 'permission', tool: 'Bash', input: { command: 'npm test' } }];
+  const live = { asked: [], doing: null, unread: false };
+  const of = (changes: Partial<Session>, more: Partial<Live>) =>
+    statusOf(sample(1, changes), { ...live, ...more });
+  expect(of({ state: 'waiting' }, { asked }).words).toBe('wants to run npm test');
+  expect(of({ state: 'waiting' }, { asked: [...asked, ...asked] }).words).toBe(
+    'wants to run npm test · 1 more',
+  );
+  expect(of({ state: 'running' }, { asked }).tone).toBe('waiting');
+  expect(of({ state: 'running' }, { doing: 'editing a.py…' }).words).toBe('editing a.py…');
+  expect(of({ state: 'running', origin: 'terminal' }, { doing: 'editing a.py…' }).words).toBe(
+    'in a terminal · editing a.py…',
+  );
+  expect(of({}, { unread: true })).toEqual({ tone: 'unread', words: 'new messages' });
+  expect(of({}, { doing: 'old news…' }).tone).toBe('quiet');
 });
 
 describe('what a session wants is said in words', () => {

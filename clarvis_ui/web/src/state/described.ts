@@ -7,31 +7,52 @@ export function titleOf(session: Session): string {
 }
 
 /** Which colour a state has; the words are said beside it. */
-export type Tone = 'quiet' | 'running' | 'waiting' | 'terminal' | 'broken';
+export type Tone = 'quiet' | 'unread' | 'running' | 'waiting' | 'terminal' | 'broken';
 
 export interface Status {
   tone: Tone;
   words: string;
 }
 
-export function statusOf(session: Session): Status {
+/** What is known of a session beside its row in the list. */
+export interface Live {
+  /** Its open questions. */
+  asked: readonly Asked[];
+  /** What it does just now, in words. */
+  doing: string | null;
+  unread: boolean;
+}
+
+const NOTHING_LIVE: Live = { asked: [], doing: null, unread: false };
+
+export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
   const terminal = session.origin === 'terminal';
   switch (session.state) {
     case 'error':
       return { tone: 'broken', words: session.error?.message ?? 'transcript cannot be read' };
     case 'waiting':
-      return { tone: 'waiting', words: terminal ? 'waiting in a terminal' : 'waiting for you' };
+      return { tone: 'waiting', words: wantedBy(live.asked, terminal) };
     case 'starting':
       return { tone: 'running', words: 'starting…' };
     case 'running':
-      return { tone: 'running', words: terminal ? 'running in a terminal' : 'running…' };
+      if (live.asked.length > 0) return { tone: 'waiting', words: wantedBy(live.asked, terminal) };
+      if (terminal)
+        return { tone: 'running', words: `in a terminal · ${live.doing ?? 'running…'}` };
+      return { tone: 'running', words: live.doing ?? 'running…' };
     case 'idle':
-      return terminal
-        ? { tone: 'terminal', words: 'in a terminal · idle' }
+      if (terminal) return { tone: 'terminal', words: 'in a terminal · idle' };
+      return live.unread
+        ? { tone: 'unread', words: 'new messages' }
         : { tone: 'quiet', words: 'idle' };
     default:
       return session.state satisfies never;
   }
+}
+
+function wantedBy(asked: readonly Asked[], terminal: boolean): string {
+  const [first, ...others] = asked;
+  if (!first) return terminal ? 'waiting in a terminal' : 'waiting for you';
+  return others.length > 0 ? `${sentenceOf(first)} · ${others.length} more` : sentenceOf(first);
 }
 
 /** As much of an open question as its words need. */

@@ -3,8 +3,8 @@
  * drawn, and a row can be found again after the list has changed.
  */
 export const HEADING_HEIGHT = 32;
-export const ROW_HEIGHT = 72;
-const OVERSCAN = 6 * ROW_HEIGHT;
+export const ROW_HEIGHT = 52;
+const OVERSCAN = 8 * ROW_HEIGHT;
 
 export interface SectionLayout {
   top: number;

@@ -1,5 +1,5 @@
 import { type Layout, layOut, ROW_HEIGHT, type RowPlace, rowTop } from './layout';
-import type { Project } from './projects';
+import type { Section } from './projects';
 
 /** The list as it stands: which session is where, and which comes after which. */
 export interface Outline {
@@ -8,16 +8,16 @@ export interface Outline {
   places: ReadonlyMap<string, RowPlace>;
 }
 
-export function outlineOf(projects: readonly Project[]): Outline {
+export function outlineOf(sections: readonly Section[]): Outline {
   const order: string[] = [];
   const places = new Map<string, RowPlace>();
-  projects.forEach((project, section) => {
-    project.sessions.forEach((session, row) => {
+  sections.forEach(({ sessions }, section) => {
+    sessions.forEach((session, row) => {
       order.push(session.id);
       places.set(session.id, { section, row });
     });
   });
-  return { layout: layOut(projects.map((project) => project.sessions.length)), order, places };
+  return { layout: layOut(sections.map(({ sessions }) => sessions.length)), order, places };
 }
 
 export function topOf(outline: Outline, id: string): number | null {

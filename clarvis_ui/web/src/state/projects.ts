@@ -1,8 +1,8 @@
 import type { Session } from '../transport/wire';
 import { titleOf } from './described';
 
-/** Sessions of one directory, newest first. */
-export interface Project {
+/** Sessions that stand under one heading, newest first: those of a project, or of a time. */
+export interface Section {
   key: string;
   label: string;
   /** What tells it from another project of the same name; null where there is none. */
@@ -28,14 +28,14 @@ function descending(a: string, b: string): number {
 }
 
 /** Groups in the order of their newest session; `sessions` are newest first already. */
-export function byProject(sessions: readonly Session[]): Project[] {
-  const projects = new Map<string, Project>();
+export function byProject(sessions: readonly Session[]): Section[] {
+  const projects = new Map<string, Section>();
   const sharing = new Map<string, number>();
   for (const session of sessions) {
     const key = session.workdir ?? `?${session.project ?? ''}`;
     let project = projects.get(key);
     if (!project) {
-      const label = session.project ?? lastPart(session.workdir) ?? NOWHERE;
+      const label = projectOf(session);
       project = { key, label, parent: null, path: session.workdir, sessions: [] };
       projects.set(key, project);
       sharing.set(label, (sharing.get(label) ?? 0) + 1);
@@ -47,6 +47,10 @@ export function byProject(sessions: readonly Session[]): Project[] {
     if ((sharing.get(project.label) ?? 0) > 1) project.parent = parentOf(project.path);
   }
   return found;
+}
+
+export function projectOf(session: Session): string {
+  return session.project ?? lastPart(session.workdir) ?? NOWHERE;
 }
 
 function lastPart(path: string | null): string | null {

@@ -6,9 +6,12 @@ const PATHS = {
   check: 'm3.5 8.5 3 3 6-7',
   clear: 'm4.5 4.5 7 7M11.5 4.5l-7 7',
   copy: 'M6 5.75h6.25v7.5H6zM10 5.5V2.75H3.75v7.5H6',
+  folder: 'M2.25 12.75v-9h4l1.5 2h6v7z',
   leave: 'M6.5 2.75h-3v10.5h3M10 5l3 3-3 3M13 8H6.5',
   pencil: 'm3 13 .7-2.8 7-7 2.1 2.1-7 7zM9.3 4.6l2.1 2.1',
+  plus: 'M8 3.25v9.5M3.25 8h9.5',
   search: 'M7 2.75a4.25 4.25 0 1 1 0 8.5 4.25 4.25 0 0 1 0-8.5ZM10.25 10.25l3 3',
+  up: 'M8 12.75v-9M4.25 7.25 8 3.5l3.75 3.75',
 } as const;
 
 export type IconName = keyof typeof PATHS;

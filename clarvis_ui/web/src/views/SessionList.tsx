@@ -1,10 +1,13 @@
 import type { RefObject } from 'preact';
-import { useImperativeHandle, useMemo, useRef } from 'preact/hooks';
+import { useImperativeHandle, useMemo, useRef, useState } from 'preact/hooks';
+import type { Live } from '../state/described';
 import { HEADING_HEIGHT, ROW_HEIGHT, visibleSections } from '../state/layout';
 import { outlineOf } from '../state/outline';
-import type { Project } from '../state/projects';
+import type { Section } from '../state/projects';
 import { count } from '../state/words';
-import { useNow } from '../ui/useNow';
+import type { Outcome } from '../transport/outcome';
+import type { Session } from '../transport/wire';
+import { RowName } from './RowName';
 import { SessionRow } from './SessionRow';
 import { useListScroll } from './useListScroll';
 import { useRowFocus } from './useRowFocus';
@@ -15,75 +18,98 @@ export interface ListHandle {
 }
 
 export interface SessionListProps {
-  projects: readonly Project[];
+  sections: readonly Section[];
+  /** A list that is told apart by another query or order starts at its top. */
   query: string;
   selectedId: string | null;
+  /** Whether the headings are not the projects. */
+  showProject: boolean;
+  now: number;
+  liveOf(session: Session): Live;
+  onRename(id: string, name: string | null): Promise<Outcome<Session>>;
   handle: RefObject<ListHandle | null>;
 }
 
-/** Sessions by project. However many there are, only those in sight are drawn. */
-export function SessionList({ projects, query, selectedId, handle }: SessionListProps) {
+/** Sessions under headings. However many there are, only those in sight are drawn. */
+export function SessionList(props: SessionListProps) {
+  const { sections, query, selectedId, showProject, now, liveOf, onRename, handle } = props;
   const box = useRef<HTMLDivElement>(null);
-  const now = useNow(20_000);
-  const outline = useMemo(() => outlineOf(projects), [projects]);
+  const [naming, setNaming] = useState<string | null>(null);
+  const outline = useMemo(() => outlineOf(sections), [sections]);
   const scroll = useListScroll(box, outline, query, selectedId);
   const focus = useRowFocus(box, outline, scroll.show);
   useImperativeHandle(handle, () => ({ focusFirst: focus.focusFirst }));
 
   const drawn = visibleSections(outline.layout, scroll.top, scroll.height).flatMap((visible) => {
-    const project = projects[visible.index];
+    const section = sections[visible.index];
     const place = outline.layout.sections[visible.index];
-    if (!project || !place) return [];
+    if (!section || !place) return [];
     return {
-      project,
+      section,
       place,
       first: visible.first,
-      rows: project.sessions.slice(visible.first, visible.end),
+      rows: section.sessions.slice(visible.first, visible.end),
     };
   });
-  const drawnIds = drawn.flatMap((section) => section.rows.map((session) => session.id));
+  const drawnIds = drawn.flatMap(({ rows }) => rows.map((session) => session.id));
   const tabStop = [focus.cursor, selectedId].find((id) => id !== null && drawnIds.includes(id));
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key === 'F2' && focus.cursor !== null) setNaming(focus.cursor);
+    else focus.onKeyDown(event);
+  }
+
+  function stopNaming(): void {
+    const id = naming;
+    setNaming(null);
+    if (id !== null && box.current?.contains(document.activeElement)) focus.goTo(id);
+  }
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys are passed on from the links inside
-    <div
-      class="list"
-      ref={box}
-      tabIndex={-1}
-      onScroll={scroll.onScroll}
-      onKeyDown={focus.onKeyDown}
-    >
+    <div class="list" ref={box} tabIndex={-1} onScroll={scroll.onScroll} onKeyDown={onKeyDown}>
       <div class="list-inner" style={{ height: `${outline.layout.height}px` }}>
-        {drawn.map(({ project, place, first, rows }) => (
+        {drawn.map(({ section, place, first, rows }) => (
           <section
-            key={project.key}
+            key={section.key}
             class="section"
-            aria-label={project.label}
+            aria-label={section.label}
             style={{ top: `${place.top}px`, height: `${place.height}px` }}
           >
             <h2
               class="section-heading"
-              title={project.path ?? undefined}
+              title={section.path ?? undefined}
               style={{ height: `${HEADING_HEIGHT}px` }}
             >
-              <bdi>{project.label}</bdi>
-              {project.parent !== null && <bdi class="section-parent">{project.parent}</bdi>}
-              <span class="section-count">{count(project.sessions.length)}</span>
+              <bdi>{section.label}</bdi>
+              {section.parent !== null && <bdi class="section-parent">{section.parent}</bdi>}
+              <span class="section-count">{count(section.sessions.length)}</span>
             </h2>
             <ul class="section-rows" style={{ paddingTop: `${first * ROW_HEIGHT}px` }}>
               {rows.map((session, index) => (
                 <li
                   key={session.id}
-                  aria-setsize={project.sessions.length}
+                  aria-setsize={section.sessions.length}
                   aria-posinset={first + index + 1}
                 >
-                  <SessionRow
-                    session={session}
-                    now={now}
-                    selected={session.id === selectedId}
-                    tabStop={session.id === (tabStop ?? drawnIds[0])}
-                    onFocus={focus.onRowFocus}
-                  />
+                  {session.id === naming ? (
+                    <RowName
+                      session={session}
+                      onRename={(name) => onRename(session.id, name)}
+                      onClose={stopNaming}
+                    />
+                  ) : (
+                    <SessionRow
+                      session={session}
+                      live={liveOf(session)}
+                      now={now}
+                      selected={session.id === selectedId}
+                      showProject={showProject}
+                      tabStop={session.id === (tabStop ?? drawnIds[0])}
+                      onFocus={focus.onRowFocus}
+                      onRename={setNaming}
+                    />
+                  )}
                 </li>
               ))}
             </ul>

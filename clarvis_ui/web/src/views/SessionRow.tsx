@@ -1,24 +1,37 @@
 import { sessionHref } from '../state/address';
-import { statusOf, summaryOf, titleOf } from '../state/described';
+import { type Live, statusOf, summaryOf, titleOf } from '../state/described';
 import { ROW_HEIGHT } from '../state/layout';
-import { counted, fileSize, fullTime, money, relativeTime } from '../state/words';
+import { projectOf } from '../state/projects';
+import { counted, fullTime, money, relativeTime } from '../state/words';
 import type { Session } from '../transport/wire';
-import { Icon } from '../ui/Icon';
 import { StatusDot } from '../ui/StatusDot';
 
 export interface SessionRowProps {
   session: Session;
+  live: Live;
   now: number;
   selected: boolean;
+  /** Where no heading says it. */
+  showProject: boolean;
   /** The one row that Tab leads to. */
   tabStop: boolean;
   onFocus(id: string): void;
+  onRename(id: string): void;
 }
 
 /** A link, as its address is all that is needed to come back to it. */
-export function SessionRow({ session, now, selected, tabStop, onFocus }: SessionRowProps) {
-  const status = statusOf(session);
-  const summary = summaryOf(session);
+export function SessionRow({
+  session,
+  live,
+  now,
+  selected,
+  showProject,
+  tabStop,
+  onFocus,
+  onRename,
+}: SessionRowProps) {
+  const status = statusOf(session, live);
+  const silent = status.tone === 'quiet' || status.tone === 'unread';
   return (
     <a
       class="row"
@@ -26,48 +39,37 @@ export function SessionRow({ session, now, selected, tabStop, onFocus }: Session
       data-session={session.id}
       data-tone={status.tone}
       aria-current={selected ? 'true' : undefined}
+      aria-keyshortcuts="F2"
       tabIndex={tabStop ? 0 : -1}
       style={{ height: `${ROW_HEIGHT}px` }}
       onFocus={() => onFocus(session.id)}
+      onDblClick={() => onRename(session.id)}
+      title={tooltipOf(session)}
     >
       <StatusDot tone={status.tone} />
       <span class="row-title" dir="auto">
         {titleOf(session)}
       </span>
-      <time
-        class="row-time"
-        dateTime={session.modified ?? undefined}
-        title={fullTime(session.modified)}
-      >
+      <time class="row-time" dateTime={session.modified ?? undefined}>
         {relativeTime(session.modified, now)}
       </time>
-      {status.tone === 'quiet' ? (
-        <span class="row-summary" dir="auto">
-          {summary}
-        </span>
-      ) : (
-        <span class="row-summary">
-          <b data-tone={status.tone}>{status.words}</b>
-          {status.tone !== 'broken' && summary !== null && <bdi>{summary}</bdi>}
-        </span>
-      )}
-      <span class="row-meta">
-        {session.gitBranch !== null && (
-          <span class="row-branch">
-            <Icon name="branch" size={12} />
-            <bdi>{session.gitBranch}</bdi>
-          </span>
-        )}
-        {status.tone !== 'broken' && <span>{messagesOf(session)}</span>}
-        {session.size !== null && session.size > 0 && (
-          <span class="row-size">{fileSize(session.size)}</span>
-        )}
-        {session.costUsd !== null && <span>{money(session.costUsd)}</span>}
+      <span class="row-words" data-tone={status.tone} dir="auto">
+        {status.tone === 'unread' && <span class="spoken">{status.words}: </span>}
+        {silent ? summaryOf(session) : status.words}
       </span>
+      {showProject && <bdi class="row-project">{projectOf(session)}</bdi>}
     </a>
   );
 }
 
-function messagesOf(session: Session): string {
-  return session.messageCount === null ? 'counting…' : counted(session.messageCount, 'message');
+/** What is worth knowing now and then, and not worth a line in every row. */
+function tooltipOf(session: Session): string {
+  const known = [
+    session.workdir,
+    session.gitBranch,
+    session.messageCount === null ? null : counted(session.messageCount, 'message'),
+    session.costUsd === null ? null : money(session.costUsd),
+    fullTime(session.modified),
+  ].filter(Boolean);
+  return `${titleOf(session)}\n${known.join(' · ')}`;
 }

@@ -28,6 +28,7 @@ export function Shell({ door, place, sessions }: ShellProps) {
           listing={listing}
           newestFirst={sessions.newestFirst.value}
           selectedId={selectedId}
+          onRename={sessions.rename}
           onLeave={door.leave}
         />
         <main class="main">

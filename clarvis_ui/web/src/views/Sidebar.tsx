@@ -1,12 +1,19 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { sessionHref } from '../state/address';
+import type { Asked, Live } from '../state/described';
 import { isScanning, type Listing } from '../state/listing';
 import { byProject, matching } from '../state/projects';
+import { byRecency } from '../state/recency';
+import { remembered, shelfOf } from '../state/remembered';
+import { createUnread, SEEN_KEY, type Unread } from '../state/unread';
 import { count, counted } from '../state/words';
+import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
 import { Icon } from '../ui/Icon';
 import { Mark } from '../ui/Mark';
+import { useNow } from '../ui/useNow';
 import { EmptyList } from './EmptyList';
 import { FilterField } from './FilterField';
 import { ScanProgress } from './ScanProgress';
@@ -17,37 +24,53 @@ export interface SidebarProps {
   listing: Listing;
   newestFirst: readonly Session[];
   selectedId: string | null;
+  /** Open questions by session. */
+  asked?: ReadonlyMap<string, readonly Asked[]>;
+  /** What sessions do just now, in words. */
+  doing?: ReadonlyMap<string, string>;
+  /** Above the list: what waits for the person. */
+  inbox?: ComponentChildren;
+  onNew?(): void;
+  onRename(id: string, name: string | null): Promise<Outcome<Session>>;
   onLeave(): void;
 }
 
-export function Sidebar({ listing, newestFirst, selectedId, onLeave }: SidebarProps) {
+const ORDERS = ['project', 'recent'] as const;
+type Order = (typeof ORDERS)[number];
+
+const NO_QUESTIONS: readonly Asked[] = [];
+
+export function Sidebar(props: SidebarProps) {
+  const { listing, newestFirst, selectedId, onNew, onRename, onLeave } = props;
   const query = useSignal('');
+  const order = useMemo(() => remembered(shelfOf(window), 'clarvis.order', ORDERS), []);
+  const now = useNow(20_000);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<ListHandle>(null);
   const found = useMemo(() => matching(newestFirst, query.value), [newestFirst, query.value]);
-  const projects = useMemo(() => byProject(found), [found]);
-  const first = projects[0]?.sessions[0];
+  const sections = useSections(found, order.value, now);
+  const unread = useUnread(selectedId === null ? undefined : listing.sessions.get(selectedId));
+  const first = sections[0]?.sessions[0];
 
-  useEffect(() => {
-    function onKeyDown(event: KeyboardEvent): void {
-      const typing = event.target instanceof HTMLInputElement;
-      if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      field.current?.focus();
-    }
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, []);
+  useKeys({ '/': () => field.current?.focus(), n: onNew });
+
+  const liveOf = (session: Session): Live => ({
+    asked: props.asked?.get(session.id) ?? NO_QUESTIONS,
+    doing: props.doing?.get(session.id) ?? null,
+    unread: session.id !== selectedId && unread.isUnread(session),
+  });
 
   return (
     <nav class="sidebar" aria-label="Sessions">
       <div class="sidebar-top">
         <Mark />
         <b>Clarvis</b>
-        <button type="button" class="quiet" onClick={onLeave}>
-          <Icon name="leave" />
-          Log out
-        </button>
+        {onNew && (
+          <button type="button" class="quiet" onClick={onNew} aria-keyshortcuts="n">
+            <Icon name="plus" />
+            New
+          </button>
+        )}
       </div>
       <FilterField
         query={query.value}
@@ -60,28 +83,112 @@ export function Sidebar({ listing, newestFirst, selectedId, onLeave }: SidebarPr
           if (first && query.value !== '') location.hash = sessionHref(first.id);
         }}
       />
-      <p class="tally" role="status">
-        {tally(listing, found.length, projects.length, query.value)}
-      </p>
-      {listing.scan && isScanning(listing.scan) && <ScanProgress scan={listing.scan} />}
+      {props.inbox}
+      <OrderSwitch order={order} />
       {found.length > 0 ? (
         <SessionList
-          projects={projects}
-          query={query.value}
+          sections={sections}
+          query={`${order.value} ${query.value}`}
           selectedId={selectedId}
+          showProject={order.value === 'recent'}
+          now={now}
+          liveOf={liveOf}
+          onRename={onRename}
           handle={list}
         />
       ) : (
         <EmptyList listing={listing} query={query.value} />
       )}
+      {listing.scan && isScanning(listing.scan) && <ScanProgress scan={listing.scan} />}
+      <div class="sidebar-foot">
+        <p class="tally" role="status">
+          {tally(listing, found.length, query.value)}
+        </p>
+        <button type="button" class="quiet" onClick={onLeave}>
+          <Icon name="leave" />
+          Log out
+        </button>
+      </div>
     </nav>
   );
 }
 
-function tally(listing: Listing, found: number, projects: number, query: string): string {
+/** Headings of time change at midnight, and so not with every tick of the clock. */
+function useSections(found: readonly Session[], order: Order, now: number) {
+  const day = new Date(now).setHours(0, 0, 0, 0);
+  return useMemo(
+    () => (order === 'recent' ? byRecency(found, day) : byProject(found)),
+    [found, order, day],
+  );
+}
+
+/** What was read where; the session that is open is read as it comes, if somebody looks. */
+function useUnread(open: Session | undefined): Unread {
+  const unread = useMemo(() => createUnread(shelfOf(window)), []);
+
+  useEffect(() => {
+    const seeOpen = () => {
+      if (open && document.visibilityState === 'visible') unread.see(open);
+    };
+    const elsewhere = (event: StorageEvent) => {
+      if (event.key === SEEN_KEY) unread.readAgain();
+    };
+    seeOpen();
+    document.addEventListener('visibilitychange', seeOpen);
+    window.addEventListener('storage', elsewhere);
+    return () => {
+      document.removeEventListener('visibilitychange', seeOpen);
+      window.removeEventListener('storage', elsewhere);
+    };
+  }, [open, unread]);
+
+  return unread;
+}
+
+/** Single keys, wherever one is on the page, unless one is typing. */
+function useKeys(acts: Readonly<Record<string, (() => void) | undefined>>): void {
+  const latest = useRef(acts);
+  latest.current = acts;
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent): void {
+      const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
+      if (!act || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const at = event.target;
+      if (at instanceof HTMLElement && at.closest('input, textarea, select, dialog')) return;
+      event.preventDefault();
+      act();
+    }
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+}
+
+const ORDER_WORDS: Readonly<Record<Order, string>> = { project: 'By project', recent: 'Recent' };
+
+function OrderSwitch({ order }: { order: Signal<Order> }) {
+  return (
+    <fieldset class="order">
+      <legend class="spoken">Order of the list</legend>
+      {ORDERS.map((one) => (
+        <button
+          key={one}
+          type="button"
+          class="quiet"
+          aria-pressed={order.value === one}
+          onClick={() => {
+            order.value = one;
+          }}
+        >
+          {ORDER_WORDS[one]}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function tally(listing: Listing, found: number, query: string): string {
   const all = listing.sessions.size;
   if (all === 0) return '';
   if (query.trim() !== '') return `${count(found)} of ${counted(all, 'session')}`;
-  if (!listing.complete) return `${counted(all, 'session')} so far…`;
-  return `${counted(all, 'session')} in ${counted(projects, 'project')}`;
+  return listing.complete ? counted(all, 'session') : `${counted(all, 'session')} so far…`;
 }

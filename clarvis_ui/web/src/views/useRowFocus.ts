@@ -7,6 +7,7 @@ export interface RowFocus {
   cursor: string | null;
   onRowFocus(id: string): void;
   onKeyDown(event: KeyboardEvent): void;
+  goTo(id: string): void;
   focusFirst(): void;
 }
 
@@ -48,6 +49,7 @@ export function useRowFocus(
       event.preventDefault();
       goTo(next);
     },
+    goTo,
     focusFirst() {
       const first = outline.order[0];
       if (first !== undefined) goTo(first);
