@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { CopyButton } from '../ui/CopyButton';
+import type { Piece } from './highlighter';
+import './code.css';
+
+export interface CodeProps {
+  text: string;
+  language: string;
+  /** Still being written: plain until it is whole. */
+  growing?: boolean;
+}
+
+/** Beyond this, colouring would hold the page up for longer than it helps to read. */
+const MOST_COLOURED = 60_000;
+const LINES_A_PIECE = 100;
+
+/** A block of code with a way to copy it; coloured once it is seen. */
+export function Code({ text, language, growing = false }: CodeProps) {
+  const box = useRef<HTMLPreElement>(null);
+  const name = languageOf(language);
+  const pieces = useColours(box, text, name, growing || text.length > MOST_COLOURED);
+  return (
+    <figure class="code" dir="ltr">
+      <figcaption>
+        <span>{name || 'text'}</span>
+        <CopyButton text={text} label="Copy this code" />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide code is scrolled with the keys */}
+      <pre ref={box} tabIndex={0}>
+        {pieces ? <Coloured pieces={pieces} /> : <Plain text={text} />}
+      </pre>
+    </figure>
+  );
+}
+
+/** ```` ```ts title="a.ts" ```` is TypeScript. */
+function languageOf(info: string): string {
+  return /^[\w+#.-]{1,24}/.exec(info.trim())?.[0].toLowerCase() ?? '';
+}
+
+function Coloured({ pieces }: { pieces: readonly Piece[] }) {
+  return (
+    <code>
+      {pieces.map((piece, at) =>
+        piece.look ? (
+          <span key={at} class={piece.look}>
+            {piece.text}
+          </span>
+        ) : (
+          piece.text
+        ),
+      )}
+    </code>
+  );
+}
+
+/** In parts of a hundred lines: while it grows, only the last one is laid out again. */
+function Plain({ text }: { text: string }) {
+  const lines = text.split('\n');
+  if (lines.length <= LINES_A_PIECE) return <code>{text}</code>;
+  const parts: string[] = [];
+  for (let at = 0; at < lines.length; at += LINES_A_PIECE) {
+    parts.push(lines.slice(at, at + LINES_A_PIECE).join('\n'));
+  }
+  return (
+    <code>
+      {parts.map((part, at) => (
+        <span key={at} class="code-part">
+          {part}
+        </span>
+      ))}
+    </code>
+  );
+}
+
+type Highlighter = typeof import('./highlighter');
+
+function useColours(
+  box: { current: HTMLElement | null },
+  text: string,
+  language: string,
+  never: boolean,
+): Piece[] | null {
+  const [coloured, setColoured] = useState<{ text: string; pieces: Piece[] | null } | null>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (never || !language || !element) return;
+    let wanted = true;
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      void import('./highlighter').then(
+        (highlighter: Highlighter) => {
+          if (wanted) setColoured({ text, pieces: highlighter.pieces(text, language) });
+        },
+        () => {}, // without colours it can be read as well
+      );
+    });
+    observer.observe(element);
+    return () => {
+      wanted = false;
+      observer.disconnect();
+    };
+  }, [box, text, language, never]);
+  return coloured?.text === text ? coloured.pieces : null;
+}

@@ -1,0 +1,187 @@
+import { diffLines, diffWordsWithSpace } from 'diff';
+
+/** What changed between two texts, line by line, and inside of lines word by word. */
+
+export interface Part {
+  text: string;
+  /** Whether this very word changed. */
+  changed: boolean;
+}
+
+export interface Line {
+  kind: 'same' | 'added' | 'removed';
+  parts: readonly Part[];
+}
+
+/** Unchanged lines between two changes, which few want to read. */
+export interface Gap {
+  kind: 'gap';
+  lines: readonly Line[];
+}
+
+export interface Comparison {
+  lines: readonly Line[];
+  added: number;
+  removed: number;
+}
+
+const CONTEXT = 3;
+/** Beyond these, finding the finest difference would hold the page up. */
+const PATIENCE_MS = 150;
+const LONGEST_LINE = 500;
+/** Lines that share less than this are two lines, not one that was changed. */
+const ALIKE = 0.4;
+
+export function compare(before: string, after: string): Comparison {
+  const changes =
+    before === ''
+      ? [{ added: true, removed: false, value: after }]
+      : (diffLines(ended(before), ended(after), { timeout: PATIENCE_MS }) ?? [
+          { added: false, removed: true, value: before },
+          { added: true, removed: false, value: after },
+        ]);
+  const lines: Line[] = [];
+  let added = 0;
+  let removed = 0;
+  for (let at = 0; at < changes.length; at += 1) {
+    const change = changes[at];
+    if (!change) continue;
+    const here = linesOf(change.value);
+    const next = changes[at + 1];
+    if (change.removed && next?.added) {
+      const there = linesOf(next.value);
+      lines.push(...replaced(here, there));
+      removed += here.length;
+      added += there.length;
+      at += 1;
+    } else if (change.removed) {
+      lines.push(...here.map((text) => whole('removed', text)));
+      removed += here.length;
+    } else if (change.added) {
+      lines.push(...here.map((text) => whole('added', text)));
+      added += here.length;
+    } else {
+      lines.push(...here.map((text) => whole('same', text)));
+    }
+  }
+  return { lines, added, removed };
+}
+
+/** A last line with and without its newline is the same line. */
+function ended(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+function whole(kind: Line['kind'], text: string): Line {
+  return { kind, parts: [{ text, changed: false }] };
+}
+
+/** Old lines, then new ones; where two stand for each other, the words that differ are marked. */
+function replaced(before: readonly string[], after: readonly string[]): Line[] {
+  const removed: Line[] = before.map((text) => whole('removed', text));
+  const added: Line[] = after.map((text) => whole('added', text));
+  for (let at = 0; at < Math.min(before.length, after.length); at += 1) {
+    const pair = byWords(before[at] ?? '', after[at] ?? '');
+    if (!pair) continue;
+    removed[at] = { kind: 'removed', parts: pair[0] };
+    added[at] = { kind: 'added', parts: pair[1] };
+  }
+  return [...removed, ...added];
+}
+
+function byWords(before: string, after: string): [Part[], Part[]] | null {
+  if (before.length > LONGEST_LINE || after.length > LONGEST_LINE) return null;
+  const old: Part[] = [];
+  const fresh: Part[] = [];
+  let shared = 0;
+  for (const change of diffWordsWithSpace(before, after)) {
+    if (change.added) fresh.push({ text: change.value, changed: true });
+    else if (change.removed) old.push({ text: change.value, changed: true });
+    else {
+      old.push({ text: change.value, changed: false });
+      fresh.push({ text: change.value, changed: false });
+      shared += change.value.trim().length;
+    }
+  }
+  const longer = Math.max(before.trim().length, after.trim().length);
+  return longer > 0 && shared / longer >= ALIKE ? [old, fresh] : null;
+}
+
+/** The lines with long unchanged stretches put aside. */
+export function withGaps(lines: readonly Line[]): readonly (Line | Gap)[] {
+  const near = new Uint8Array(lines.length);
+  lines.forEach((line, at) => {
+    if (line.kind !== 'same') near.fill(1, Math.max(0, at - CONTEXT), at + CONTEXT + 1);
+  });
+  const shown: (Line | Gap)[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let end = at;
+    while (end < lines.length && !near[end]) end += 1;
+    const aside = lines.slice(at, end);
+    // a gap of one line would take as much room as the line
+    if (aside.length > 1) shown.push({ kind: 'gap', lines: aside });
+    else shown.push(...aside);
+    const line = lines[end];
+    if (line) shown.push(line);
+    at = end + 1;
+  }
+  return shown;
+}
+
+export interface FileChange {
+  path: string;
+  lines: readonly Line[];
+  added: number;
+  removed: number;
+}
+
+/** A `git diff`, file by file; null if the text is none. */
+export function parsePatch(text: string): FileChange[] | null {
+  if (!/^(?:diff --git |--- .+\n\+\+\+ )/m.test(text.slice(0, 2000))) return null;
+  if (!/^@@ /m.test(text)) return null;
+  const files: { path: string; lines: Line[]; added: number; removed: number }[] = [];
+  let file = files[0];
+  let inside = false;
+  for (const text_ of text.split('\n')) {
+    const begins = /^diff --git a\/(.*?) b\//.exec(text_);
+    if (begins) {
+      file = { path: begins[1] ?? '', lines: [], added: 0, removed: 0 };
+      files.push(file);
+      inside = false;
+      continue;
+    }
+    if (!inside && text_.startsWith('--- ')) {
+      const path = text_.slice(4).replace(/^a\//, '').replace(/\t.*$/, '');
+      if (!file || file.lines.length > 0) {
+        file = { path, lines: [], added: 0, removed: 0 };
+        files.push(file);
+      }
+      continue;
+    }
+    if (!inside && text_.startsWith('+++ ')) {
+      const path = text_.slice(4).replace(/^b\//, '').replace(/\t.*$/, '');
+      if (file && path !== '/dev/null') file.path = path;
+      continue;
+    }
+    if (!file) return null; // words before the first file: no plain patch
+    if (text_.startsWith('@@ ')) {
+      inside = true;
+      file.lines.push(whole('same', text_));
+    } else if (inside && text_.startsWith('+')) {
+      file.added += 1;
+      file.lines.push(whole('added', text_.slice(1)));
+    } else if (inside && text_.startsWith('-')) {
+      file.removed += 1;
+      file.lines.push(whole('removed', text_.slice(1)));
+    } else if (inside && text_ !== '') {
+      file.lines.push(whole('same', text_.replace(/^ /, '')));
+    }
+  }
+  return files.length > 0 ? files : null;
+}

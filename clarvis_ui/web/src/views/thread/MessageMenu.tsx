@@ -1,0 +1,143 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ShownMessage } from '../../state/conversation';
+import { fullTime } from '../../state/words';
+import { copyText } from '../../ui/clipboard';
+import { Icon } from '../../ui/Icon';
+import { messageLink } from './link';
+import { useReader } from './reader';
+import './menu.css';
+
+/** What can be done with any message: copy it, link to it, go on from it in another session. */
+export function MessageMenu({ message, text }: { message: ShownMessage; text: string }) {
+  const [open, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const said = useSaid();
+  useDismissed(box, open, () => setOpen(false));
+  return (
+    <div class="menu" ref={box} data-open={open}>
+      <button
+        type="button"
+        class="quiet menu-button"
+        aria-label="What to do with this message"
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="more" />
+      </button>
+      <span class="spoken" role="status">
+        {said.words}
+      </span>
+      {open && (
+        <Items
+          message={message}
+          text={text}
+          onDone={(words) => {
+            setOpen(false);
+            said.say(words);
+            box.current?.querySelector('button')?.focus();
+          }}
+        />
+      )}
+      {said.words && (
+        <span class="menu-said" aria-hidden="true">
+          {said.words}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface ItemsProps {
+  message: ShownMessage;
+  text: string;
+  onDone(words: string): void;
+}
+
+function Items({ message, text, onDone }: ItemsProps) {
+  const { sessionId, onFork } = useReader();
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('button')?.focus();
+  }, []);
+  const copy = async (what: string) =>
+    onDone((await copyText(what)) ? 'Copied' : 'Copying is not allowed here');
+  const time = fullTime(message.timestamp);
+  return (
+    <div
+      class="menu-items"
+      role="menu"
+      tabIndex={-1}
+      ref={list}
+      aria-label="Message"
+      onKeyDown={(event) => walk(event, list.current, () => onDone(''))}
+    >
+      {time && <p class="menu-time">{time}</p>}
+      <button type="button" role="menuitem" onClick={() => copy(text)}>
+        <Icon name="copy" /> Copy text
+      </button>
+      <button
+        type="button"
+        role="menuitem"
+        onClick={() => copy(messageLink(window.location, sessionId, message.uuid))}
+      >
+        <Icon name="link" /> Copy link
+      </button>
+      <button
+        type="button"
+        role="menuitem"
+        onClick={() => {
+          onDone('');
+          onFork(message.uuid);
+        }}
+      >
+        <Icon name="branch" /> Fork from here
+      </button>
+    </div>
+  );
+}
+
+function walk(event: KeyboardEvent, list: HTMLElement | null, leave: () => void): void {
+  if (event.key === 'Escape') {
+    event.stopPropagation();
+    leave();
+    return;
+  }
+  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+  const step = steps[event.key];
+  if (step === undefined || !list) return;
+  event.preventDefault();
+  const items = [...list.querySelectorAll('button')];
+  const at = items.indexOf(document.activeElement as HTMLButtonElement);
+  items[(at + step + items.length) % items.length]?.focus();
+}
+
+/** A short word that goes away by itself. */
+function useSaid(): { words: string; say(words: string): void } {
+  const [words, say] = useState('');
+  useEffect(() => {
+    if (!words) return;
+    const timer = setTimeout(() => say(''), 2000);
+    return () => clearTimeout(timer);
+  }, [words]);
+  return { words, say };
+}
+
+function useDismissed(
+  box: { current: HTMLElement | null },
+  open: boolean,
+  dismiss: () => void,
+): void {
+  useEffect(() => {
+    if (!open) return;
+    const outside = (event: Event) => {
+      if (event.target instanceof Node && !box.current?.contains(event.target)) dismiss();
+    };
+    document.addEventListener('pointerdown', outside);
+    document.addEventListener('focusin', outside);
+    return () => {
+      document.removeEventListener('pointerdown', outside);
+      document.removeEventListener('focusin', outside);
+    };
+  });
+}

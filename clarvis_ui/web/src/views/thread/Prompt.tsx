@@ -1,0 +1,77 @@
+import { Images } from '../../blocks/Images';
+import { plain } from '../../blocks/safe';
+import { fullTime } from '../../state/words';
+import { MessageMenu } from './MessageMenu';
+import { useReader } from './reader';
+import type { PromptRow } from './rows';
+
+const LONG = 2400;
+const MANY_LINES = 30;
+
+/** What the person said, as a bubble; grey until it is confirmed, with a way out if it failed. */
+export function Prompt({ row }: { row: PromptRow }) {
+  const { message, text, images } = row;
+  const clean = plain(text);
+  return (
+    <article
+      class="you"
+      data-state={message.optimistic ?? 'said'}
+      aria-label={message.role === 'assistant' ? 'Claude' : 'You'}
+      title={fullTime(message.timestamp) || undefined}
+      tabIndex={-1}
+    >
+      <div class="bubble">
+        <Images images={images} />
+        {clean && <Words name={row.key} text={clean} />}
+      </div>
+      {message.optimistic === undefined && <MessageMenu message={message} text={clean} />}
+      {message.optimistic === 'sending' && (
+        <p class="you-note" role="status">
+          Sending…
+        </p>
+      )}
+      {message.optimistic === 'failed' && (
+        <p class="you-note bad" role="alert">
+          <span dir="auto">{message.problem ?? 'This could not be sent.'}</span>
+          {message.onRetry && (
+            <button type="button" onClick={message.onRetry}>
+              Try again
+            </button>
+          )}
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** A pasted log is a prompt too: it opens on demand. */
+function Words({ name, text }: { name: string; text: string }) {
+  const { folds, hold } = useReader();
+  const open = folds.of(`${name}/words`);
+  const long = text.length > LONG || text.split('\n', MANY_LINES + 1).length > MANY_LINES;
+  const shown = long && !open.value ? shortened(text) : text;
+  return (
+    <>
+      <p class="you-words" dir="auto">
+        {shown}
+      </p>
+      {long && (
+        <button
+          type="button"
+          class="quiet more"
+          aria-expanded={open.value}
+          onClick={() => {
+            hold();
+            open.value = !open.value;
+          }}
+        >
+          {open.value ? 'Show less' : 'Show all of it'}
+        </button>
+      )}
+    </>
+  );
+}
+
+function shortened(text: string): string {
+  return `${text.split('\n', MANY_LINES).join('\n').slice(0, LONG).trimEnd()} …`;
+}

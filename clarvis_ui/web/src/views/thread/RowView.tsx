@@ -1,0 +1,131 @@
+import { Component, type ComponentChildren } from 'preact';
+import { Markdown } from '../../blocks/Markdown';
+import { memo } from '../../blocks/memo';
+import { Output } from '../../blocks/Output';
+import { plain } from '../../blocks/safe';
+import { counted, fullTime } from '../../state/words';
+import type { Placed } from './chunks';
+import { Fold } from './Fold';
+import { MessageMenu } from './MessageMenu';
+import { Prompt } from './Prompt';
+import type { CommandRow, LineRow, Row, TextRow } from './rows';
+import { Nested } from './Subagent';
+import { Tool, Tools } from './Tools';
+import './rows.css';
+
+/** One row of the conversation, drawn again only when it changed. */
+export const RowView = memo(
+  function RowView({ placed: { row, joined } }: { placed: Placed }) {
+    return (
+      <div class="row" data-row={row.key} data-kind={row.kind} data-joined={joined}>
+        <Guarded row={row}>
+          <Content row={row} />
+        </Guarded>
+      </div>
+    );
+  },
+  ({ placed: one }, { placed: other }) => one.row === other.row && one.joined === other.joined,
+);
+
+/** A row that cannot be drawn says so; all others are drawn. */
+class Guarded extends Component<{ row: Row; children: ComponentChildren }, { broken: boolean }> {
+  override state = { broken: false };
+
+  override componentDidCatch(): void {
+    this.setState({ broken: true });
+  }
+
+  render() {
+    if (!this.state.broken) return this.props.children;
+    return <p class="quiet-line bad">This message cannot be shown ({this.props.row.kind}).</p>;
+  }
+}
+
+function Content({ row }: { row: Row }) {
+  switch (row.kind) {
+    case 'prompt':
+      return <Prompt row={row} />;
+    case 'text':
+      return <Reply row={row} />;
+    case 'thinking':
+      return <Thinking name={row.key} text={row.text} />;
+    case 'tool':
+      return <Tool row={row} />;
+    case 'tools':
+      return <Tools row={row} />;
+    case 'command':
+      return <SlashCommand row={row} />;
+    case 'line':
+      return <Line row={row} />;
+    case 'branch':
+      return (
+        <Fold
+          name={row.key}
+          class="branch"
+          summary={
+            <span>
+              {counted(row.messages.length, 'message')} of a path that was left by going back
+            </span>
+          }
+        >
+          {() => <Nested messages={row.messages} running={false} />}
+        </Fold>
+      );
+    case 'time':
+      return (
+        <p class="time">
+          <time dateTime={row.timestamp}>{fullTime(row.timestamp)}</time>
+        </p>
+      );
+    default:
+      return row satisfies never;
+  }
+}
+
+function Reply({ row }: { row: TextRow }) {
+  return (
+    <article class="reply" aria-label="Claude">
+      <Markdown text={row.text} />
+      <MessageMenu message={row.message} text={row.text} />
+    </article>
+  );
+}
+
+export function Thinking({
+  name,
+  text,
+  now = false,
+}: {
+  name: string;
+  text: string;
+  now?: boolean;
+}) {
+  if (!text) return <p class="quiet-line">Thinking…</p>;
+  return (
+    <Fold name={name} class="thinking" summary={<span>{now ? 'Thinking…' : 'Thought'}</span>}>
+      {() => <Markdown text={text} growing={now} />}
+    </Fold>
+  );
+}
+
+function SlashCommand({ row }: { row: CommandRow }) {
+  const typed = <code dir="ltr">{plain(row.typed ?? 'Output of a command')}</code>;
+  if (!row.output) return <p class="quiet-line">{typed}</p>;
+  return (
+    <Fold name={row.key} class="aside" summary={typed}>
+      {() => <Output text={row.output ?? ''} />}
+    </Fold>
+  );
+}
+
+function Line({ row }: { row: LineRow }) {
+  const words = <span dir="auto">{row.words}</span>;
+  const { detail } = row;
+  const look = { quiet: 'aside', bad: 'aside bad', edge: 'edge' }[row.tone];
+  if (!detail) return <p class={`quiet-line ${look}`}>{words}</p>;
+  return (
+    <Fold name={row.key} class={look} summary={words}>
+      {() => <Markdown text={detail} />}
+    </Fold>
+  );
+}

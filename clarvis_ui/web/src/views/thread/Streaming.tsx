@@ -1,0 +1,134 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { say } from '../../blocks/calls';
+import { Markdown } from '../../blocks/Markdown';
+import type { Partial, Turn, TurnStatus } from '../../state/conversation';
+import { counted } from '../../state/words';
+import { useNow } from '../../ui/useNow';
+import { Thinking } from './RowView';
+import { Summary } from './Tools';
+
+/** The block that is being written, as it comes. */
+export function Streaming({ partial }: { partial: Partial }) {
+  const text = useFrames(partial.text);
+  const key = `partial/${partial.messageId}/${partial.index}`;
+  switch (partial.kind) {
+    case 'text':
+      return (
+        <div class="row" data-row={key} data-kind="text">
+          <article class="reply" aria-label="Claude" aria-busy="true">
+            <Markdown text={text} growing />
+          </article>
+        </div>
+      );
+    case 'thinking':
+      return (
+        <div class="row" data-row={key} data-kind="thinking">
+          <Thinking name={key} text={text} now />
+        </div>
+      );
+    case 'input':
+      return (
+        <div class="row" data-row={key} data-kind="tool">
+          <Preparing tool={partial.tool ?? 'Tool'} text={text} />
+        </div>
+      );
+    default:
+      return partial.kind satisfies never;
+  }
+}
+
+/** A call whose input is still being written: what is known of it already. */
+function Preparing({ tool, text }: { tool: string; text: string }) {
+  const said = say({ id: '', name: tool, input: halfInput(text), result: null, running: true });
+  const lines = text.split('\\n').length;
+  return (
+    <div class="tool">
+      <p class="fold">
+        <Summary said={{ ...said, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }} />
+      </p>
+    </div>
+  );
+}
+
+const TELLING =
+  /"(file_path|notebook_path|command|pattern|url|query|description|path)"\s*:\s*"((?:[^"\\]|\\.)*)("?)/g;
+
+/** The telling fields of JSON that is not whole yet. */
+export function halfInput(text: string): Record<string, string> {
+  const input: Record<string, string> = {};
+  // they come early; the long ones after them are not needed
+  for (const [, name = '', value = '', closed] of text.slice(0, 2000).matchAll(TELLING)) {
+    if (!closed && name !== 'command') continue;
+    try {
+      input[name] = JSON.parse(`"${value}"`);
+    } catch {
+      input[name] = value;
+    }
+  }
+  return input;
+}
+
+/** The newest text, at most once a frame: faster than that nobody sees it. */
+function useFrames(text: string): string {
+  const [shown, setShown] = useState(text);
+  const newest = useRef(text);
+  const frame = useRef(0);
+  newest.current = text;
+  if (shown !== text && frame.current === 0) {
+    frame.current = requestAnimationFrame(() => {
+      frame.current = 0;
+      setShown(newest.current);
+    });
+  }
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  // another block: not one frame of the old one under its name
+  return text.startsWith(shown) ? shown : text;
+}
+
+/** That a turn runs, and what it says of itself. */
+export function TurnLine({ turn, quiet }: { turn: Turn; quiet: boolean }) {
+  const now = useNow(1000);
+  const words = statusWords(turn.status);
+  if (quiet && !words) return null;
+  const began = turn.started === null ? Number.NaN : Date.parse(turn.started);
+  const seconds = Math.floor((now - began) / 1000);
+  return (
+    <p class="turn" role="status">
+      <span class="turn-dot" aria-hidden="true" />
+      <span dir="auto">{words ?? 'Working…'}</span>
+      {seconds >= 3 && <span aria-hidden="true">{duration(seconds)}</span>}
+    </p>
+  );
+}
+
+function duration(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} m ${seconds % 60} s`;
+}
+
+function statusWords(status: TurnStatus | null): string | null {
+  if (!status) return null;
+  switch (status.status) {
+    case 'retrying': {
+      const wait = status.delayMs === null ? '' : ` in ${Math.ceil(status.delayMs / 1000)} s`;
+      const tries =
+        status.attempt !== null && status.maxRetries !== null
+          ? ` (${status.attempt} of ${status.maxRetries})`
+          : '';
+      const why = status.error ? `: ${status.error}` : '';
+      return `The API did not answer${why}. Trying again${wait}${tries}`;
+    }
+    case 'compacting':
+      return 'Compacting the conversation…';
+    case 'rateLimited':
+      return status.error ?? 'The limit of use is reached.';
+    case 'taskStarted':
+    case 'taskProgress':
+    case 'taskUpdated':
+      return status.description;
+    case 'taskEnded':
+    case 'working':
+      return null;
+    default:
+      return status.status satisfies never;
+  }
+}

@@ -1,0 +1,79 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ShownMessage } from '../../state/conversation';
+import { counted } from '../../state/words';
+import { chunksOf } from './chunks';
+import { RowView } from './RowView';
+import { useReader } from './reader';
+import { rowsOf, type ToolRow } from './rows';
+
+const AGENTS = new Set(['Task', 'Agent']);
+
+export function isSubagent(row: ToolRow): boolean {
+  return AGENTS.has(row.use.name) || row.nested.length > 0;
+}
+
+/** The agent's own id, where the result tells it; else the call's, which the keeper knows too. */
+export function agentIdOf({ nested, result, use }: ToolRow): string {
+  return (
+    nested.find((message) => message.agentId)?.agentId ??
+    /\bagentId: ([\w-]+)/.exec(result?.text ?? '')?.[1] ??
+    use.id
+  );
+}
+
+/** The conversation of a subagent inside of its call: as it comes, or as it was. */
+export function Subagent({ row }: { row: ToolRow }) {
+  const { fetchSubagent } = useReader();
+  const live = row.nested.length > 0;
+  const agentId = agentIdOf(row);
+  const [past, setPast] = useState<readonly ShownMessage[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    if (live || row.running) return;
+    let wanted = true;
+    setFailed(false);
+    fetchSubagent(agentId).then(
+      (messages) => wanted && setPast(messages),
+      () => wanted && setFailed(true),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [live, agentId, row.running, fetchSubagent]);
+
+  if (live) return <Nested messages={row.nested} running={row.running} />;
+  if (past) return <Nested messages={past} running={false} />;
+  if (failed) return <p class="quiet-line">Its conversation cannot be read.</p>;
+  return row.running ? null : <p class="quiet-line">Reading its conversation…</p>;
+}
+
+const SHOWN_AT_FIRST = 40;
+
+export function Nested({
+  messages,
+  running,
+}: {
+  messages: readonly ShownMessage[];
+  running: boolean;
+}) {
+  const [all, setAll] = useState(false);
+  const rows = useMemo(() => {
+    // inside its own conversation a message of the subagent is an ordinary one
+    const own = messages.map((message) => ({ ...message, parentToolUseId: null, branch: null }));
+    return chunksOf(rowsOf(own, { running, hasOlder: false })).flatMap((chunk) => chunk.rows);
+  }, [messages, running]);
+  if (rows.length === 0) return <p class="quiet-line">It said nothing.</p>;
+  const shown = all ? rows : rows.slice(-SHOWN_AT_FIRST);
+  return (
+    <section class="nested" aria-label="Conversation of the agent">
+      {shown.length < rows.length && (
+        <button type="button" class="quiet more" onClick={() => setAll(true)}>
+          Show {counted(rows.length - shown.length, 'earlier line')}
+        </button>
+      )}
+      {shown.map((placed) => (
+        <RowView key={placed.row.key} placed={placed} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,180 @@
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { memo } from '../../blocks/memo';
+import { Sought } from '../../blocks/Output';
+import type { Partial, ShownMessage, Turn } from '../../state/conversation';
+import { Icon } from '../../ui/Icon';
+import { useLater } from '../../ui/useLater';
+import { type Chunk, chunksOf, sameChunk } from './chunks';
+import { FindBar } from './FindBar';
+import { RowView } from './RowView';
+import { createFolds, type Reader, ReaderContext } from './reader';
+import { keptRows, type Row, rowsOf } from './rows';
+import { Streaming, TurnLine } from './Streaming';
+import { useAnnouncement } from './useAnnouncement';
+import { useFind } from './useFind';
+import { useSpot } from './useSpot';
+import { useThreadKeys } from './useThreadKeys';
+import { useWindow } from './useWindow';
+import './thread.css';
+
+export interface ThreadProps {
+  sessionId: string;
+  messages: readonly ShownMessage[];
+  /** The block that is being written. */
+  partial: Partial | null;
+  turn: Turn | null;
+  hasOlder: boolean;
+  loading: boolean;
+  onOlder(): void;
+  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+  onFork(uuid: string): void;
+}
+
+/** A conversation to read. Each session has a view of its own. */
+export function Thread(props: ThreadProps) {
+  return <Conversation key={props.sessionId} {...props} />;
+}
+
+function Conversation(props: ThreadProps) {
+  const { sessionId, messages, partial, turn, hasOlder, loading, onOlder } = props;
+  const box = useRef<HTMLElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const rows = useRows(messages, turn !== null, hasOlder);
+  const chunks = useChunks(rows);
+  const wantsOlder = hasOlder && !loading;
+  const window_ = useWindow(box, inner, chunks, () => wantsOlder && onOlder());
+  const folds = useMemo(createFolds, []);
+  const finding = useFind({ box, rows, window: window_, folds, hasOlder, loading, onOlder });
+  const spot = useSpot({ sessionId, rows, window: window_, box, hasOlder, loading, onOlder });
+  useThreadKeys({ box, rows, window: window_, finding });
+  const announcement = useAnnouncement(rows);
+  const reader = useReaderOf(props, folds, window_.hold);
+
+  return (
+    <ReaderContext.Provider value={reader}>
+      <Sought.Provider value={finding.open ? finding.query.toLowerCase() : ''}>
+        <div class="thread">
+          {finding.open && <FindBar finding={finding} />}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys */}
+          <section class="log" ref={box} tabIndex={0} aria-label="Conversation" aria-busy={loading}>
+            <div class="column">
+              {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
+              <div class="rows" ref={inner}>
+                {chunks.map((chunk, at) =>
+                  window_.isDrawn(chunk.key, at) ? (
+                    <ChunkView key={chunk.key} chunk={chunk} />
+                  ) : (
+                    <div
+                      key={chunk.key}
+                      class="chunk"
+                      data-chunk={chunk.key}
+                      style={{ height: `${window_.heightOf(chunk)}px` }}
+                    />
+                  ),
+                )}
+              </div>
+              {partial && <Streaming partial={partial} />}
+              {turn && <TurnLine turn={turn} quiet={partial !== null} />}
+              {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
+            </div>
+          </section>
+          <ToEnd rows={rows} following={window_.following} far={window_.far} onGo={window_.toEnd} />
+          {spot.notice && (
+            <p class="thread-notice" role="status">
+              {spot.notice}
+            </p>
+          )}
+          <p class="spoken" aria-live="polite">
+            {announcement}
+          </p>
+        </div>
+      </Sought.Provider>
+    </ReaderContext.Provider>
+  );
+}
+
+function useRows(messages: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
+  const before = useRef<ReadonlyMap<string, Row>>(new Map());
+  return useMemo(() => {
+    const rows = keptRows(before.current, rowsOf(messages, { running, hasOlder }));
+    before.current = new Map(rows.map((row) => [row.key, row]));
+    return rows;
+  }, [messages, running, hasOlder]);
+}
+
+function useChunks(rows: readonly Row[]): readonly Chunk[] {
+  return useMemo(() => chunksOf(rows), [rows]);
+}
+
+function useReaderOf(
+  { sessionId, fetchSubagent, onFork }: ThreadProps,
+  folds: Reader['folds'],
+  hold: Reader['hold'],
+): Reader {
+  const live = useRef({ fetchSubagent, onFork, hold });
+  useLayoutEffect(() => {
+    live.current = { fetchSubagent, onFork, hold };
+  });
+  // one object for good: rows that did not change are not drawn again because of it
+  return useMemo(
+    () => ({
+      sessionId,
+      folds,
+      hold: () => live.current.hold(),
+      fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
+      onFork: (uuid) => live.current.onFork(uuid),
+    }),
+    [sessionId, folds],
+  );
+}
+
+const ChunkView = memo(
+  function ChunkView({ chunk }: { chunk: Chunk }) {
+    return (
+      <div class="chunk" data-chunk={chunk.key} data-drawn="true">
+        {chunk.rows.map((placed) => (
+          <RowView key={placed.row.key} placed={placed} />
+        ))}
+      </div>
+    );
+  },
+  (before, after) => sameChunk(before.chunk, after.chunk),
+);
+
+function Nothing({ loading }: { loading: boolean }) {
+  const late = useLater(200);
+  if (!loading) return <p class="nothing">Nothing has been said here yet.</p>;
+  if (!late) return null;
+  return (
+    <div class="skeleton" role="status" aria-label="Loading the conversation">
+      <i />
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}
+
+interface ToEndProps {
+  rows: readonly Row[];
+  following: boolean;
+  far: boolean;
+  onGo(): void;
+}
+
+/** A way back to the end, which says whether something new is there. */
+function ToEnd({ rows, following, far, onGo }: ToEndProps) {
+  const last = rows.at(-1)?.key;
+  const seen = useRef(last);
+  useEffect(() => {
+    if (following) seen.current = last;
+  }, [following, last]);
+  const fresh = !following && seen.current !== undefined && seen.current !== last;
+  if (following || (!fresh && !far)) return null;
+  return (
+    <button type="button" class="to-end" data-fresh={fresh} onClick={onGo}>
+      {fresh ? 'New messages' : 'To the end'}
+      <Icon name="downwards" />
+    </button>
+  );
+}

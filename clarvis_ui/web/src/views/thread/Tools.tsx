@@ -1,0 +1,98 @@
+import {
+  type Call,
+  changesOf,
+  isEdit,
+  type Said,
+  say,
+  shortPath,
+  tallyOf,
+} from '../../blocks/calls';
+import { Tally } from '../../blocks/Diff';
+import { plain } from '../../blocks/safe';
+import { ToolBody } from '../../blocks/ToolBody';
+import { counted } from '../../state/words';
+import { Fold } from './Fold';
+import { callOf, type ToolRow, type ToolsRow } from './rows';
+import { isSubagent, Subagent } from './Subagent';
+
+/** A call in one line: verb, object, outcome. */
+export function Tool({ row }: { row: ToolRow }) {
+  const call = callOf(row);
+  return (
+    <Fold name={row.key} class="tool" summary={<Summary said={say(call)} />}>
+      {() => (
+        <>
+          <ToolBody call={call} />
+          {isSubagent(row) && <Subagent row={row} />}
+        </>
+      )}
+    </Fold>
+  );
+}
+
+export function Summary({ said }: { said: Said }) {
+  const object = firstLine(said.object);
+  return (
+    <>
+      <span class="tool-verb">{said.verb}</span>
+      {said.as === 'words' ? (
+        <span class="tool-object" dir="auto" title={said.object}>
+          {object}
+        </span>
+      ) : (
+        <code class="tool-object" dir="ltr" title={said.object}>
+          {said.as === 'path' ? shortPath(object) : object}
+        </code>
+      )}
+      <span class="tool-outcome" data-tone={said.tone}>
+        {said.tally ? <Tally {...said.tally} /> : said.outcome}
+      </span>
+    </>
+  );
+}
+
+function firstLine(text: string): string {
+  const [first = '', ...rest] = text.trimStart().slice(0, 400).split('\n');
+  return rest.length > 0 ? `${first} …` : first;
+}
+
+/** Many calls of one kind, told as one. */
+export function Tools({ row }: { row: ToolsRow }) {
+  const calls = row.calls.map(callOf);
+  return (
+    <Fold name={row.key} class="tool" summary={<Gathered calls={calls} />}>
+      {() => row.calls.map((each) => <Tool key={each.key} row={each} />)}
+    </Fold>
+  );
+}
+
+function Gathered({ calls }: { calls: readonly Call[] }) {
+  const name = calls[0]?.name ?? '';
+  const objects = new Set(calls.map((call) => say(call).object));
+  const names = [...objects].map((path) => path.split(/[\\/]/).at(-1) ?? '').join(', ');
+  const edits = isEdit(name);
+  const verb = edits
+    ? `Edited ${counted(objects.size, 'file')}`
+    : name === 'Read'
+      ? `Read ${counted(objects.size, 'file')}`
+      : `Searched ${counted(calls.length, 'time')}`;
+  return (
+    <>
+      <span class="tool-verb">{verb}</span>
+      <code class="tool-object" dir="ltr">
+        {plain(names)}
+      </code>
+      <span class="tool-outcome">{edits && <Tally {...summed(calls)} />}</span>
+    </>
+  );
+}
+
+function summed(calls: readonly Call[]): { added: number; removed: number } {
+  const sum = { added: 0, removed: 0 };
+  for (const call of calls) {
+    const { added, removed } = tallyOf(changesOf(call));
+    sum.added += added;
+    sum.removed += removed;
+  }
+  return sum;
+}

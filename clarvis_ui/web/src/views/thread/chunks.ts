@@ -1,0 +1,78 @@
+import type { Row } from './rows';
+
+/**
+ * Rows in bundles, drawn and put away together. Where one begins is decided by the key of its
+ * first row alone, so that messages that come above or below leave all other bundles as they are.
+ */
+
+export interface Placed {
+  row: Row;
+  /** Follows its predecessor without a gap: one tool after another is one list. */
+  joined: boolean;
+}
+
+export interface Chunk {
+  key: string;
+  rows: readonly Placed[];
+}
+
+const ABOUT = 12;
+const MOST = 36;
+
+export function chunksOf(rows: readonly Row[]): Chunk[] {
+  const chunks: { key: string; rows: Placed[] }[] = [];
+  let before: Row | undefined;
+  for (const row of rows) {
+    const last = chunks.at(-1);
+    const placed = { row, joined: isTool(before) && isTool(row) };
+    if (!last || last.rows.length >= MOST || hash(row.key) % ABOUT === 0) {
+      chunks.push({ key: row.key, rows: [placed] });
+    } else {
+      last.rows.push(placed);
+    }
+    before = row;
+  }
+  return chunks;
+}
+
+function isTool(row: Row | undefined): boolean {
+  return row?.kind === 'tool' || row?.kind === 'tools';
+}
+
+/** FNV-1a: spreads keys evenly, and that is all that is asked of it. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  }
+  return value >>> 0;
+}
+
+export function sameChunk(one: Chunk, other: Chunk): boolean {
+  return (
+    one === other ||
+    (one.key === other.key &&
+      one.rows.length === other.rows.length &&
+      one.rows.every((placed, at) => {
+        const there = other.rows[at];
+        return placed.row === there?.row && placed.joined === there.joined;
+      }))
+  );
+}
+
+/** A guess until it is measured. */
+export function guessedHeight(chunk: Chunk): number {
+  let height = 0;
+  for (const { row, joined } of chunk.rows) height += guessedRow(row) + (joined ? 0 : 16);
+  return height;
+}
+
+function guessedRow(row: Row): number {
+  switch (row.kind) {
+    case 'text':
+    case 'prompt':
+      return 28 + Math.ceil(row.text.length / 90) * 24;
+    default:
+      return 28;
+  }
+}

@@ -1,0 +1,160 @@
+import { say } from '../../blocks/calls';
+import { blocksOf, pretty } from '../../blocks/content';
+import type { ShownMessage } from '../../state/conversation';
+import type { Folds } from './reader';
+import { callOf, type Row, type ToolRow } from './rows';
+
+/** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */
+
+export interface Hit {
+  key: string;
+  /** Which of the row's places it is; a row that unfolds counts once. */
+  nth: number;
+}
+
+interface Searched {
+  /** What the row shows by itself. */
+  shown: string;
+  /** What is behind it. */
+  folded: string;
+}
+
+const searched = new WeakMap<Row, Searched>();
+
+function searchedOf(row: Row): Searched {
+  let text = searched.get(row);
+  if (!text) {
+    const { shown, folded } = read(row);
+    text = { shown: shown.toLowerCase(), folded: folded.toLowerCase() };
+    searched.set(row, text);
+  }
+  return text;
+}
+
+function read(row: Row): Searched {
+  switch (row.kind) {
+    case 'prompt':
+      return { shown: row.text, folded: '' };
+    case 'text':
+      return { shown: withoutMarks(row.text), folded: '' };
+    case 'thinking':
+      return { shown: '', folded: withoutMarks(row.text) };
+    case 'tool':
+      return toolText(row);
+    case 'tools': {
+      const inside = row.calls.map(toolText);
+      return {
+        shown: '',
+        folded: inside.map((call) => `${call.shown}\n${call.folded}`).join('\n'),
+      };
+    }
+    case 'command':
+      return { shown: row.typed ?? '', folded: row.output ?? '' };
+    case 'line':
+      return { shown: row.words, folded: row.detail ?? '' };
+    case 'branch':
+      return { shown: '', folded: messagesText(row.messages) };
+    case 'time':
+      return { shown: '', folded: '' };
+    default:
+      return row satisfies never;
+  }
+}
+
+function toolText(row: ToolRow): Searched {
+  const { verb, object, outcome } = say(callOf(row));
+  return {
+    shown: `${verb} ${object} ${outcome}`,
+    folded: [valuesOf(row.use.input), row.result?.text ?? '', messagesText(row.nested)].join('\n'),
+  };
+}
+
+function valuesOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'object' && value !== null) {
+    return Object.values(value).map(valuesOf).join('\n');
+  }
+  return String(value ?? '');
+}
+
+function messagesText(messages: readonly ShownMessage[]): string {
+  return messages
+    .flatMap((message) => blocksOf(message.content))
+    .map((block) => {
+      switch (block.type) {
+        case 'text':
+        case 'thinking':
+        case 'tool_result':
+          return block.text;
+        case 'tool_use':
+          return valuesOf(block.input);
+        case 'unknown':
+          return pretty(block.raw);
+        default:
+          return '';
+      }
+    })
+    .join('\n');
+}
+
+/** What is left of markdown once it is drawn, as far as it matters for finding words. */
+function withoutMarks(text: string): string {
+  return text
+    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
+    .replace(/(\*\*|__|~~|`+)/g, '')
+    .replace(/^\s{0,3}(?:#{1,6}|>)\s+/gm, '');
+}
+
+export function hitsIn(rows: readonly Row[], query: string): Hit[] {
+  const words = query.toLowerCase();
+  if (words.trim() === '') return [];
+  const hits: Hit[] = [];
+  for (const row of rows) {
+    const { shown, folded } = searchedOf(row);
+    const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(shown, words) : 0;
+    for (let nth = 0; nth < places; nth += 1) hits.push({ key: row.key, nth });
+    if (places === 0 && (shown.includes(words) || folded.includes(words))) {
+      hits.push({ key: row.key, nth: 0 });
+    }
+  }
+  return hits;
+}
+
+function placesIn(text: string, words: string): number {
+  let places = 0;
+  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+    places += 1;
+  }
+  return places;
+}
+
+/** Opens what hides the words, down to the row that has them. */
+export function unfoldFor(row: Row, query: string, folds: Folds): void {
+  const words = query.toLowerCase();
+  if (row.kind === 'prompt') {
+    folds.of(`${row.key}/words`).value = true;
+    return;
+  }
+  const { shown, folded } = searchedOf(row);
+  if (shown.includes(words) || !folded.includes(words)) return;
+  folds.of(row.key).value = true;
+  if (row.kind === 'tools') for (const call of row.calls) unfoldFor(call, query, folds);
+}
+
+/** Every place of the words below an element, for the browser to mark. */
+export function rangesIn(root: Node, query: string): Range[] {
+  const words = query.toLowerCase();
+  const ranges: Range[] = [];
+  if (words.trim() === '') return ranges;
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = (node.nodeValue ?? '').toLowerCase();
+    for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, Math.min(at + words.length, node.nodeValue?.length ?? 0));
+      ranges.push(range);
+    }
+  }
+  return ranges;
+}

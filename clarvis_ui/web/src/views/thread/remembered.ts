@@ -1,0 +1,44 @@
+/** Where one was reading in each session, over refreshes and in new tabs. */
+
+export type Spot =
+  | { at: 'end' }
+  /** A row, and how far below the upper edge it stood. */
+  | { at: 'row'; key: string; uuid: string; offset: number };
+
+const NAME = 'clarvis.reading';
+const MOST = 300;
+
+type Kept = [session: string, key: string, uuid: string, offset: number][];
+
+function read(storage: Storage): Kept {
+  try {
+    const kept: unknown = JSON.parse(storage.getItem(NAME) ?? '[]');
+    return Array.isArray(kept) ? kept.filter(isKept) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isKept(raw: unknown): raw is Kept[number] {
+  return (
+    Array.isArray(raw) &&
+    raw.slice(0, 3).every((part) => typeof part === 'string') &&
+    typeof raw[3] === 'number'
+  );
+}
+
+export function recall(storage: Storage, session: string): Spot {
+  const found = read(storage).find(([id]) => id === session);
+  return found ? { at: 'row', key: found[1], uuid: found[2], offset: found[3] } : { at: 'end' };
+}
+
+export function remember(storage: Storage, session: string, spot: Spot): void {
+  const others = read(storage).filter(([id]) => id !== session);
+  // the end needs no entry: it is where everything opens
+  if (spot.at === 'row') others.unshift([session, spot.key, spot.uuid, Math.round(spot.offset)]);
+  try {
+    storage.setItem(NAME, JSON.stringify(others.slice(0, MOST)));
+  } catch {
+    // storage is full or forbidden: then everything opens at its end
+  }
+}

@@ -1,0 +1,107 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { linkedMessage } from './link';
+import { recall, remember, type Spot } from './remembered';
+import { type Row, shows } from './rows';
+import { find, type Window } from './useWindow';
+
+export interface SpotIn {
+  sessionId: string;
+  rows: readonly Row[];
+  window: Window;
+  box: { current: HTMLElement | null };
+  hasOlder: boolean;
+  loading: boolean;
+  onOlder(): void;
+}
+
+type Wanted = { link: string } | { spot: Spot & { at: 'row' } };
+
+const SAVE_AFTER_MS = 250;
+/** So many pages back one is led to an old place; beyond that the end is the better one. */
+const MOST_PAGES = 25;
+
+/**
+ * Where the view begins: at the message that the address names, else where one was reading, else
+ * at the end. Earlier pages are asked for until the place is there.
+ */
+export function useSpot(where: SpotIn): { notice: string | null } {
+  const { sessionId, rows, window: view, box, hasOlder, loading, onOlder } = where;
+  const [wanted, setWanted] = useState<Wanted | null>(() => firstWanted(sessionId));
+  const [notice, setNotice] = useState<string | null>(null);
+  const pages = useRef(0);
+  const live = useRef({ view, wanted });
+  live.current = { view, wanted };
+
+  useEffect(() => {
+    const onHash = () => {
+      const link = linkedMessage(location.hash, sessionId);
+      pages.current = 0;
+      if (link) setWanted({ link });
+    };
+    addEventListener('hashchange', onHash);
+    return () => removeEventListener('hashchange', onHash);
+  }, [sessionId]);
+
+  useEffect(() => {
+    if (!wanted || rows.length === 0) return;
+    const row = rows.find((each) =>
+      'link' in wanted ? shows(each, wanted.link) : each.key === wanted.spot.key,
+    );
+    if (row) {
+      view.jump(row.key, 'link' in wanted ? 80 : wanted.spot.offset);
+      if ('link' in wanted) flash(box.current, row.key);
+      setNotice(null);
+      setWanted(null);
+    } else if (hasOlder && pages.current < MOST_PAGES) {
+      setNotice('link' in wanted ? 'Going to the message…' : 'Going back to where you were…');
+      if (!loading) {
+        pages.current += 1;
+        onOlder();
+      }
+    } else {
+      setNotice('link' in wanted ? 'That message is not in this conversation.' : null);
+      setWanted(null);
+    }
+  }, [wanted, rows, hasOlder, loading, onOlder, view, box]);
+
+  useEffect(() => {
+    const element = box.current;
+    let timer = 0;
+    const save = () => {
+      clearTimeout(timer);
+      const spot = live.current.wanted ? null : live.current.view.spot();
+      if (spot) remember(localStorage, sessionId, spot);
+    };
+    const later = () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(save, SAVE_AFTER_MS);
+    };
+    element?.addEventListener('scroll', later, { passive: true });
+    addEventListener('pagehide', save);
+    return () => {
+      save();
+      element?.removeEventListener('scroll', later);
+      removeEventListener('pagehide', save);
+    };
+  }, [sessionId, box]);
+
+  return { notice };
+}
+
+function firstWanted(sessionId: string): Wanted | null {
+  const link = linkedMessage(location.hash, sessionId);
+  if (link) return { link };
+  const spot = recall(localStorage, sessionId);
+  return spot.at === 'row' ? { spot } : null;
+}
+
+/** Shows which message was meant, once it is drawn. */
+function flash(box: HTMLElement | null, key: string): void {
+  requestAnimationFrame(() => {
+    const element = box && find(box, key);
+    if (!element) return;
+    element.dataset.meant = 'true';
+    element.tabIndex = -1;
+    element.focus({ preventScroll: true });
+  });
+}

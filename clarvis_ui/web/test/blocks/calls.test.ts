@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { type Call, say, shortPath } from '../../src/blocks/calls';
+import { blocksOf, type Fields } from '../../src/blocks/content';
+
+function told(name: string, input: Fields, output: unknown = 'ok', isError = false): string {
+  const [result] = blocksOf([
+    { type: 'tool_result', tool_use_id: 't', content: output, is_error: isError },
+  ]);
+  const call: Call = {
+    id: 't',
+    name,
+    input,
+    result: result?.type === 'tool_result' ? result : null,
+    running: false,
+  };
+  const { verb, object, outcome, tally } = say(call);
+  const counts = tally ? `+${tally.added} −${tally.removed}` : outcome;
+  return [verb, object, counts].filter(Boolean).join(' | ');
+}
+
+describe('a call in a line', () => {
+  test.each([
+    [
+      told('Edit', { file_path: 'login.py', old_string: 'a\nb', new_string: 'a\nc\nd\ne' }),
+      'Edited | login.py | +3 −1',
+    ],
+    [
+      told('MultiEdit', {
+        file_path: 'a.py',
+        edits: [
+          { old_string: 'a', new_string: 'b' },
+          { old_string: 'c', new_string: 'd' },
+        ],
+      }),
+      'Edited | a.py | +2 −2',
+    ],
+    [told('Write', { file_path: 'a.py', content: '1\n2\n' }), 'Wrote | a.py | +2 −0'],
+    [told('Read', { file_path: 'a.py' }, '1\ta\n2\tb'), 'Read | a.py | 2 lines'],
+    [
+      told('Bash', { command: 'npm test' }, 'Exit code 1\nboom', true),
+      'Ran | npm test | failed · exit 1',
+    ],
+    [
+      told('Bash', { command: 'pytest' }, '== 2 failed, 41 passed in 2 s =='),
+      'Ran | pytest | 2 failed, 41 passed',
+    ],
+    [told('Bash', { command: 'cd /a/b && ls' }, ''), 'Ran | ls | no output'],
+    [told('Grep', { pattern: 'x' }, 'No files found'), 'Searched | x | no files'],
+    [told('Grep', { pattern: 'x' }, 'Found 3 files\na\nb\nc'), 'Searched | x | 3 files'],
+    [
+      told('TodoWrite', { todos: [{ status: 'completed' }, { status: 'pending' }] }),
+      'Updated the list | 1 of 2 done',
+    ],
+    [
+      told('mcp__context7__query-docs', { query: 'hooks' }, 'one'),
+      'context7 · query-docs | hooks | 1 line',
+    ],
+    [
+      told(
+        'Edit',
+        { file_path: 'a' },
+        "The user doesn't want to proceed with this tool use.",
+        true,
+      ),
+      'Edited | a | denied',
+    ],
+    [told('Unheard', {}, ''), 'Unheard | no output'],
+  ])('%s', (line, expected) => expect(line).toBe(expected));
+
+  test('says that it runs, or that nothing came of it', () => {
+    const call: Call = {
+      id: 't',
+      name: 'Bash',
+      input: { command: 'ls' },
+      result: null,
+      running: true,
+    };
+    expect(say(call)).toMatchObject({ verb: 'Running', tone: 'running' });
+    expect(say({ ...call, running: false })).toMatchObject({ verb: 'Ran', outcome: 'no result' });
+  });
+
+  test('nonsense in its input costs only the words', () => {
+    expect(told('Edit', { file_path: 12, old_string: null, new_string: [] })).toBe(
+      'Edited | +0 −0',
+    );
+    expect(told('MultiEdit', { edits: 'x' })).toBe('Edited | +0 −0');
+    expect(told('TodoWrite', { todos: 'x' })).toBe('Updated the list | 0 of 0 done');
+  });
+});
+
+test('the end of a path says most', () => {
+  expect(shortPath('/home/me/code/app/src/auth/login.py')).toBe('src/auth/login.py');
+  expect(shortPath('C:\\code\\app\\src\\login.py')).toBe('app/src/login.py');
+  expect(shortPath('/etc/hosts')).toBe('/etc/hosts');
+});

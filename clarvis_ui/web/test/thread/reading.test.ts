@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { chunksOf } from '../../src/views/thread/chunks';
+import { hitsIn, unfoldFor } from '../../src/views/thread/find';
+import { linkedMessage, messageLink } from '../../src/views/thread/link';
+import { createFolds } from '../../src/views/thread/reader';
+import { recall, remember } from '../../src/views/thread/remembered';
+import { rowsOf } from '../../src/views/thread/rows';
+import { halfInput } from '../../src/views/thread/Streaming';
+import { call, prompt, reply, result } from './messages';
+
+const DONE = { running: false, hasOlder: false };
+
+class MemoryStorage implements Pick<Storage, 'getItem' | 'setItem'> {
+  private readonly items = new Map<string, string>();
+  getItem = (name: string) => this.items.get(name) ?? null;
+  setItem(name: string, value: string) {
+    this.items.set(name, value);
+  }
+}
+
+describe('bundles', () => {
+  const rows = rowsOf(
+    Array.from({ length: 500 }, (_, at) => reply(`uuid-${at}-${at * 7919}`, `text ${at}`)),
+    DONE,
+  );
+
+  test('hold every row once, in order', () => {
+    expect(chunksOf(rows).flatMap((chunk) => chunk.rows.map(({ row }) => row))).toEqual(rows);
+  });
+
+  test('stay as they are when messages come above and below', () => {
+    const whole = chunksOf(rows).map((chunk) => chunk.key);
+    const part = chunksOf(rows.slice(200, 400)).map((chunk) => chunk.key);
+    // the first one of a part may begin in the middle of one of the whole
+    expect(part.slice(1).every((key) => whole.includes(key))).toBe(true);
+    expect(part.length).toBeGreaterThan(5);
+  });
+});
+
+describe('the place where one was reading', () => {
+  let storage: Storage;
+  beforeEach(() => {
+    storage = new MemoryStorage() as unknown as Storage;
+  });
+
+  test('is kept for each session', () => {
+    remember(storage, 'one', { at: 'row', key: 'k', uuid: 'u', offset: -12.4 });
+    remember(storage, 'two', { at: 'row', key: 'l', uuid: 'v', offset: 3 });
+    expect(recall(storage, 'one')).toEqual({ at: 'row', key: 'k', uuid: 'u', offset: -12 });
+    expect(recall(storage, 'three')).toEqual({ at: 'end' });
+  });
+
+  test('the end needs no memory', () => {
+    remember(storage, 'one', { at: 'row', key: 'k', uuid: 'u', offset: 0 });
+    remember(storage, 'one', { at: 'end' });
+    expect(recall(storage, 'one')).toEqual({ at: 'end' });
+  });
+
+  test('nonsense in the storage is no reason to fail', () => {
+    storage.setItem('clarvis.reading', '{"a": [');
+    expect(recall(storage, 'one')).toEqual({ at: 'end' });
+    storage.setItem('clarvis.reading', '[["one", 1], null, "x"]');
+    expect(recall(storage, 'one')).toEqual({ at: 'end' });
+  });
+
+  test('only the newest are kept', () => {
+    for (let at = 0; at < 400; at += 1) {
+      remember(storage, `s${at}`, { at: 'row', key: 'k', uuid: 'u', offset: 0 });
+    }
+    expect(recall(storage, 's0')).toEqual({ at: 'end' });
+    expect(recall(storage, 's399')).toMatchObject({ at: 'row' });
+  });
+});
+
+test('a link to a message leads back to it, and only within its session', () => {
+  const link = messageLink({ origin: 'http://127.0.0.1:7434', pathname: '/' }, 's 1', 'm&2');
+  const fragment = new URL(link).hash;
+  expect(linkedMessage(fragment, 's 1')).toBe('m&2');
+  expect(linkedMessage(fragment, 'other')).toBeNull();
+  expect(linkedMessage('#session=s', 's')).toBeNull();
+});
+
+describe('finding', () => {
+  const rows = rowsOf(
+    [
+      prompt('a', 'Find the needle'),
+      reply('b', 'A **nee**dle, a needle and a NEEDLE'),
+      call('c', 't', 'Bash', { command: 'ls' }),
+      result('d', 't', 'needle.txt'),
+    ],
+    DONE,
+  );
+
+  test('counts every place of a text, and a row that unfolds once', () => {
+    expect(hitsIn(rows, 'Needle').map(({ key }) => key)).toEqual(['a', 'b', 'b', 'b', 'c']);
+    expect(hitsIn(rows, 'absent')).toEqual([]);
+    expect(hitsIn(rows, '  ')).toEqual([]);
+  });
+
+  test('unfolds what hides the words, and nothing else', () => {
+    const folds = createFolds();
+    for (const row of rows) unfoldFor(row, 'needle', folds);
+    expect(folds.of('c').value).toBe(true);
+    expect(folds.of('b').value).toBe(false);
+  });
+});
+
+test('of an input that is being written, what is whole is known', () => {
+  expect(halfInput('{"file_path": "/a/b.py", "content": "x = \\"1')).toEqual({
+    file_path: '/a/b.py',
+  });
+  expect(halfInput('{"command": "npm te')).toEqual({ command: 'npm te' });
+  expect(halfInput('')).toEqual({});
+});
