@@ -1,4 +1,4 @@
-"""The command line: `claudekeeper serve`, `claudekeeper open`."""
+"""The command line: what there is to type, and who does it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
-from urllib import error as urlerror
-from urllib import request as urlrequest
-
-import msgspec
+from typing import Any, get_args
 
 import claudekeeper
-from claudekeeper.config import config_file, load_config, rotate_token
+from claudekeeper import doctor, service, terminal
+from claudekeeper.config import config_file, rotate_token
 from claudekeeper.logs import Format, Level
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers.paths import keeper_home
@@ -54,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
 
     opening = commands.add_parser("open", help="print a link that lets one browser in, once")
     opening.add_argument("--ui-port", type=_port, help="port of Clarvis (7434)")
-    opening.set_defaults(run=run_open)
+    opening.set_defaults(run=terminal.open_page)
 
     token = commands.add_parser("token", help="replace the secrets").add_subparsers(
         required=True, metavar="ACTION"
@@ -64,7 +61,43 @@ def parser() -> argparse.ArgumentParser:
     )
     rotating.add_argument("--hooks", action="store_true", help="that of the hooks instead")
     rotating.set_defaults(run=run_rotate)
+
+    commands.add_parser("doctor", help="what is wrong here, and how to mend it").set_defaults(
+        run=run_doctor
+    )
+    _add_service(commands.add_parser("service", help="keep it running, under systemd"))
+    _add_terminal(commands)
     return root
+
+
+def _add_service(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("install", help="write the systemd units of this user, and start them")
+    actions.add_parser("uninstall", help="stop it, and take them away")
+    actions.add_parser("status", help="whether it runs, and where")
+    reading = actions.add_parser("logs", help="what it wrote into the journal")
+    reading.add_argument("-f", "--follow", action="store_true", help="and what it writes from now")
+    reading.add_argument("-n", "--lines", type=int, default=100, help="how many (100)")
+    parser.set_defaults(run=run_service)
+
+
+def _add_terminal(commands: Any) -> None:
+    listing = commands.add_parser("sessions", help="the newest sessions")
+    listing.add_argument("-n", "--limit", type=int, default=20, help="how many (20)")
+    listing.set_defaults(run=terminal.sessions)
+    sending = commands.add_parser("send", help="say something to a session, or begin one")
+    sending.add_argument("text", help="what to say; - reads it from standard input")
+    sending.add_argument("--session", metavar="ID", help="to this one")
+    sending.add_argument("--workdir", metavar="DIR", help="a new one here (this directory)")
+    sending.set_defaults(run=terminal.send)
+    resolving = commands.add_parser("resolve", help="answer a question, or list the open ones")
+    resolving.add_argument("id", nargs="?", help="which")
+    resolving.add_argument("decision", nargs="?", choices=("allow", "deny"), default="deny")
+    resolving.add_argument("--message", help="why not")
+    resolving.add_argument(
+        "--answer", metavar="QUESTION=LABEL", action="append", type=_answer, help="can be repeated"
+    )
+    resolving.set_defaults(run=terminal.resolve)
 
 
 def run_serve(options: argparse.Namespace) -> None:
@@ -97,35 +130,32 @@ def run_rotate(options: argparse.Namespace) -> None:
         print("Browsers have to log in again: claudekeeper open")
 
 
-def run_open(options: argparse.Namespace) -> None:
-    """Ask the running Clarvis for a login link; the token proves that this is its owner."""
-    config = load_config(keeper_home())
-    address = f"http://127.0.0.1:{options.ui_port or config.ui_port}"
-    ask = urlrequest.Request(  # noqa: S310 - a fixed http address
-        f"{address}/login/code",
-        method="POST",
-        data=b"{}",
-        headers={"Authorization": f"Bearer {config.token}", "Content-Type": "application/json"},
-    )
-    # a proxy of the environment has no business between this machine and itself
-    opener = urlrequest.build_opener(urlrequest.ProxyHandler({}))
-    try:
-        with opener.open(ask, timeout=10) as answer:
-            print(msgspec.json.decode(answer.read())["url"])
-    except urlerror.HTTPError as error:
-        raise KeeperError(
-            f"Clarvis at {address} refused ({error.code}). Does it run with {keeper_home()}?"
-        ) from error
-    except OSError as error:
-        raise KeeperError(
-            f"Nothing answers at {address}. Start it with: claudekeeper serve"
-        ) from error
+def run_doctor(_options: argparse.Namespace) -> int:
+    findings = doctor.examine()
+    print(doctor.report(findings))
+    return int(any(each.verdict == "wrong" for each in findings))
+
+
+def run_service(options: argparse.Namespace) -> int:
+    match options.action:
+        case "install":
+            print(service.install())
+        case "uninstall":
+            print(service.uninstall())
+        case "logs":
+            return service.show_logs(follow=options.follow, lines=options.lines)
+        case _:
+            text, runs = service.status()
+            print(text)
+            # as systemctl has it: 3 says that it does not run
+            return 0 if runs else 3
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
-        options.run(options)
+        return options.run(options) or 0
     except KeeperError as error:
         print(f"claudekeeper: {error.message}", file=sys.stderr)
         return 2
@@ -135,7 +165,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # the reader of our output went away: nothing more to say, also at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
+
+
+def _answer(text: str) -> str:
+    if "=" not in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is not QUESTION=LABEL")
+    return text
 
 
 def _port(text: str) -> int:

@@ -21,7 +21,7 @@ if [ "$1" = run ]; then mkdir -p ../static && echo page > ../static/index.html; 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     copy = tmp_path / "project"
-    for package in ("claudekeeper", "clarvis_ui"):
+    for package in ("claudekeeper", "clarvis_ui", "doorway", "systemd"):
         unneeded = shutil.ignore_patterns("node_modules", "static", "__pycache__")
         shutil.copytree(ROOT / package, copy / package, ignore=unneeded)
     for name in ("pyproject.toml", "hatch_build.py", ".gitignore"):
@@ -64,7 +64,8 @@ def test_a_built_page_is_in_the_wheel(project: Path, programs: Path) -> None:
     (assets / "index-abc.js").write_text("export {}")
     names, said = build(project, programs)
     assert {"clarvis_ui/static/index.html", "clarvis_ui/static/assets/index-abc.js"} <= names
-    assert {"clarvis_ui/server.py", "claudekeeper/__init__.py"} <= names
+    assert {"clarvis_ui/server.py", "claudekeeper/__init__.py", "doorway/gate.py"} <= names
+    assert "claudekeeper/systemd/claudekeeper.service" in names
     assert not [name for name in names if "web/" in name or "node_modules" in name]
     assert "npm" not in said
 

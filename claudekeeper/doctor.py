@@ -1,0 +1,214 @@
+"""`claudekeeper doctor`: what is wrong on this machine, and how to mend it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from claudekeeper import service
+from claudekeeper.client import Terminal, Unreachable
+from claudekeeper.config import Config, config_file, load_config
+from claudekeeper.instance import lock_file, running
+from claudekeeper.model.errors import ConfigInvalid, KeeperError
+from claudekeeper.readers.paths import cache_folder, claude_home, keeper_home
+from claudekeeper.serving import cli_version
+
+Verdict = Literal["ok", "warning", "wrong"]
+
+# one watch a folder, and some for everybody else on the machine
+FEW_WATCHES = 8_192
+LITTLE_DISK = 200 * 1024 * 1024
+CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+MARKS: dict[Verdict, str] = {"ok": "ok  ", "warning": "warn", "wrong": "BAD "}
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What was found; never a secret itself."""
+
+    about: str
+    verdict: Verdict
+    says: str
+    mend: str | None = None
+
+
+def examine() -> list[Finding]:
+    """Everything that can be wrong, each by itself: one failure hides no other."""
+    return [finding for check in CHECKS for finding in _carefully(check)]
+
+
+def report(findings: list[Finding]) -> str:
+    lines: list[str] = []
+    for each in findings:
+        lines.append(f"{MARKS[each.verdict]} {each.about}: {each.says}")
+        if each.mend and each.verdict != "ok":
+            lines.append(f"       {each.mend}")
+    return "\n".join(lines)
+
+
+def _carefully(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    name = check.__name__.removeprefix("_")
+    try:
+        yield from check()
+    except (KeeperError, OSError) as error:
+        yield Finding(name, "wrong", str(error))
+
+
+def _cli() -> Iterator[Finding]:
+    try:
+        version = cli_version()
+    except ConfigInvalid as error:
+        yield Finding("cli", "wrong", error.message, "Unset CLAUDEKEEPER_CLI, or mend the path.")
+        return
+    which = os.environ.get("CLAUDEKEEPER_CLI") or "bundled with the SDK"
+    yield Finding("cli", "ok", f"Claude Code {version} ({which})")
+
+
+def _sdk() -> Iterator[Finding]:
+    try:
+        version = importlib.metadata.version("claude-agent-sdk")
+    except importlib.metadata.PackageNotFoundError:
+        yield Finding("sdk", "wrong", "claude-agent-sdk is missing", "Install claudekeeper again.")
+        return
+    yield Finding("sdk", "ok", f"claude-agent-sdk {version}")
+
+
+def _credentials() -> Iterator[Finding]:
+    """Only whether there are some: nobody's secret is read here."""
+    named = [name for name in CREDENTIALS if os.environ.get(name)]
+    file = claude_home() / ".credentials.json"
+    if named:
+        yield Finding("credentials", "ok", f"{named[0]} is set")
+    elif file.is_file():
+        yield Finding("credentials", "ok", f"{file} is there")
+    else:
+        yield Finding(
+            "credentials",
+            "warning",
+            "none were found in the environment or in Claude Code's folder",
+            f"Run 'claude' once and log in, or put ANTHROPIC_API_KEY=… into "
+            f"{keeper_home() / 'environment'} (mode 0600) for the service.",
+        )
+
+
+def _permissions() -> Iterator[Finding]:
+    home = keeper_home()
+    files = [
+        config_file(home),
+        home / "state.json",
+        lock_file(home),
+        home / "environment",
+        *cache_folder().glob("*.db"),
+    ]
+    open_ones = [each for each in files if each.exists() and each.stat().st_mode & 0o077]
+    for each in open_ones:
+        mode = stat.filemode(each.stat().st_mode)
+        yield Finding("permissions", "wrong", f"{each} is {mode}", f"chmod 600 {each}")
+    projects = claude_home() / "projects"
+    if projects.exists() and not os.access(projects, os.R_OK | os.X_OK):
+        mend = "Run the keeper as the user who runs Claude Code."
+        yield Finding("permissions", "wrong", f"{projects} cannot be read", mend)
+    elif not open_ones:
+        yield Finding("permissions", "ok", "configuration and state are for this user alone")
+
+
+def _ports() -> Iterator[Finding]:
+    home = keeper_home()
+    config = load_config(home)
+    who = running(home)
+    if who is not None:
+        try:
+            health = Terminal(home).keeper("GET", "/health")
+        except Unreachable as error:
+            mend = "Look into its log ('claudekeeper service logs'), then restart it."
+            yield Finding("keeper", "wrong", f"pid {who.pid} runs: {error.message}", mend)
+            return
+        yield Finding("keeper", "ok", f"pid {who.pid} answers at {who.keeper}")
+        if health["status"] != "ok":
+            reason = health["watching"]["reason"]
+            yield Finding("keeper", "warning", f"it is {health['status']}: {reason}")
+        return
+    for name, port in (("port", config.port), ("uiPort", config.ui_port)):
+        yield _port(name, config, port)
+
+
+def _port(name: str, config: Config, port: int) -> Finding:
+    try:
+        socket.create_server((config.host, port)).close()
+    except OSError as error:
+        mend = f"End the program that has it, or choose another {name} in config.json."
+        said = f"{config.host}:{port} is not free ({error.strerror})"
+        return Finding("ports", "wrong", said, mend)
+    return Finding("ports", "ok", f"{config.host}:{port} is free")
+
+
+def _watches() -> Iterator[Finding]:
+    limit = Path("/proc/sys/fs/inotify/max_user_watches")
+    if not limit.exists():
+        yield Finding("watching", "ok", "this system has no limit of watches that is known here")
+        return
+    allowed = int(limit.read_text())
+    projects = claude_home() / "projects"
+    needed = sum(1 for each in projects.rglob("*") if each.is_dir()) if projects.exists() else 0
+    says = f"{allowed} watches are allowed, about {needed} are needed"
+    if allowed < max(FEW_WATCHES, 2 * needed):
+        mend = f"sudo sysctl fs.inotify.max_user_watches={max(65_536, 4 * needed)}"
+        yield Finding("watching", "warning", says, f"{mend}; until then changes come by polling.")
+    else:
+        yield Finding("watching", "ok", says)
+
+
+def _disk() -> Iterator[Finding]:
+    for about, folder in (("home", keeper_home()), ("transcripts", claude_home())):
+        place = next(each for each in (folder, *folder.parents) if each.exists())
+        free = shutil.disk_usage(place).free
+        says = f"{free // 2**20} MB are free for {about} ({folder})"
+        low = free < LITTLE_DISK
+        mend = "Make room: names, settings and transcripts cannot be written on a full disk."
+        yield Finding("disk", "warning" if low else "ok", says, mend)
+
+
+def _hooks() -> Iterator[Finding]:
+    settings = claude_home() / "settings.json"
+    mend = "Mend the file: Claude Code ignores hooks that it cannot read."
+    try:
+        content = msgspec.json.decode(settings.read_bytes(), type=dict[str, object])
+    except FileNotFoundError:
+        yield Finding("hooks", "ok", "none are installed")
+        return
+    except msgspec.MsgspecError as error:
+        yield Finding("hooks", "wrong", f"{settings} is not valid: {error}", mend)
+        return
+    ours = "claudekeeper" in str(content.get("hooks", ""))
+    yield Finding("hooks", "ok", "prompts of terminals reach us" if ours else "none are installed")
+
+
+def _service() -> Iterator[Finding]:
+    reason = service.without_systemd()
+    if reason is not None:
+        yield Finding("service", "ok", f"no systemd for users here ({reason})")
+        return
+    text, runs = service.status()
+    first = text.splitlines()[0]
+    mend = "claudekeeper service install"
+    yield Finding("service", "ok" if runs else "warning", first, mend)
+
+
+CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+    _cli,
+    _sdk,
+    _credentials,
+    _permissions,
+    _ports,
+    _watches,
+    _disk,
+    _hooks,
+    _service,
+)

@@ -1,0 +1,65 @@
+"""`claudekeeper open`, `sessions`, `send`, `resolve`: the API for people at a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from claudekeeper.client import Terminal
+from claudekeeper.readers.paths import keeper_home
+
+# a title is whatever somebody wrote: nothing of it may speak to the terminal
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def open_page(options: argparse.Namespace) -> None:
+    """Ask the running Clarvis for a login link; the token proves that this is its owner."""
+    answer = Terminal(keeper_home()).clarvis("POST", "/login/code", {}, port=options.ui_port)
+    print(answer["url"])
+
+
+def sessions(options: argparse.Namespace) -> None:
+    """The newest sessions, one a line."""
+    found = Terminal(keeper_home()).keeper("GET", f"/sessions?limit={options.limit}")["sessions"]
+    for session in found:
+        title = session["name"] or session["title"] or session["firstPrompt"] or "(nothing said)"
+        asks = f" ({session['attention']} to answer)" if session["attention"] else ""
+        place = plain(session["workdir"] or "?")
+        print(f"{session['id']}  {session['state']:<8} {place}  {plain(title)[:80]}{asks}")
+
+
+def send(options: argparse.Namespace) -> None:
+    """Say something; what comes of it is seen in Clarvis, or in the session's history."""
+    text = sys.stdin.read() if options.text == "-" else options.text
+    body: dict[str, Any] = {"text": text}
+    if options.session:
+        body["sessionId"] = options.session
+    else:
+        body["workdir"] = str(Path(options.workdir or ".").resolve())
+    answer = Terminal(keeper_home()).keeper("POST", "/send", body)
+    print(f"{answer['sessionId']}  {answer['state']}")
+
+
+def resolve(options: argparse.Namespace) -> None:
+    """Answer a question; without one, show those that are open."""
+    terminal = Terminal(keeper_home())
+    if options.id is None:
+        for question in terminal.keeper("GET", "/attention")["attention"]:
+            what = plain(question["title"] or question["tool"])
+            print(f"{question['id']}  {question['sessionId']}  {question['kind']}: {what}")
+            print(f"    {plain(str(question['input']))[:200]}")
+        return
+    body: dict[str, Any] = {"attentionId": options.id, "decision": options.decision}
+    if options.message:
+        body["message"] = options.message
+    if options.answer:
+        body["answers"] = dict(each.split("=", 1) for each in options.answer)
+    answer = terminal.keeper("POST", "/resolve", body | {"by": "terminal"})
+    print(f"{answer['attentionId']}  {answer['decision']}")
+
+
+def plain(text: str) -> str:
+    return _CONTROL.sub(" ", text)

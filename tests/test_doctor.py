@@ -1,0 +1,108 @@
+"""`claudekeeper doctor`: each finding with its remedy, and no secret."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.cli import main
+from claudekeeper.config import load_config
+from claudekeeper.doctor import Finding, examine
+from claudekeeper.instance import only_one
+
+SECRET = "sk-very-secret"
+
+
+@pytest.fixture(autouse=True)
+def other_ports(isolated: Path) -> None:
+    """A machine on which the usual ports may be taken by whoever runs the tests."""
+    load_config(isolated / ".claudekeeper")
+    file = isolated / ".claudekeeper" / "config.json"
+    ports = []
+    for _ in range(2):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            ports.append(free.getsockname()[1])
+    text = file.read_text().rstrip().removesuffix("}").rstrip()
+    file.write_text(f'{text}, "port": {ports[0]}, "uiPort": {ports[1]}}}')
+    file.chmod(0o600)
+
+
+def found(about: str) -> list[Finding]:
+    return [each for each in examine() if each.about == about]
+
+
+def test_a_healthy_machine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "BAD" not in said
+    assert "Claude Code 2." in said
+    assert "claude-agent-sdk 0." in said
+    assert "ANTHROPIC_API_KEY is set" in said
+    assert SECRET not in said
+
+
+def test_missing_credentials_are_a_warning_with_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    (finding,) = found("credentials")
+    assert finding.verdict == "warning"
+    assert "log in" in str(finding.mend)
+
+
+def test_a_login_of_claude_code_is_seen_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, isolated: Path
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    (isolated / ".claude" / ".credentials.json").write_text(SECRET)
+    (finding,) = found("credentials")
+    assert finding.verdict == "ok"
+    assert SECRET not in str(finding)
+
+
+def test_another_cli_that_does_not_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", "/nowhere/claude")
+    assert main(["doctor"]) == 1
+    assert "CLAUDEKEEPER_CLI" in capsys.readouterr().out
+
+
+def test_files_that_others_can_read(isolated: Path) -> None:
+    state = isolated / ".claudekeeper" / "state.json"
+    state.write_text("{}")
+    state.chmod(0o644)
+    (finding,) = found("permissions")
+    assert finding.verdict == "wrong"
+    assert finding.mend == f"chmod 600 {state}"
+
+
+def test_a_port_that_another_program_has(isolated: Path) -> None:
+    port = load_config(isolated / ".claudekeeper").port
+    with socket.create_server(("127.0.0.1", port)):
+        findings = found("ports")
+    assert [each.verdict for each in findings] == ["wrong", "ok"]
+    assert str(port) in findings[0].says
+
+
+def test_a_keeper_that_runs_and_does_not_answer(isolated: Path) -> None:
+    with only_one(isolated / ".claudekeeper") as instance:
+        instance.announce(keeper="http://127.0.0.1:9")
+        (finding,) = found("keeper")
+    assert finding.verdict == "wrong"
+    assert "restart" in str(finding.mend)
+
+
+def test_a_configuration_that_cannot_be_used_hides_nothing_else(isolated: Path) -> None:
+    (isolated / ".claudekeeper" / "config.json").write_text("{")
+    findings = examine()
+    assert "wrong" in {each.verdict for each in findings if "config.json" in each.says}
+    assert {"cli", "sdk", "disk", "watching", "hooks"} <= {each.about for each in findings}
+
+
+def test_hooks_that_cannot_be_read(isolated: Path) -> None:
+    (isolated / ".claude" / "settings.json").write_text("{")
+    assert found("hooks")[0].verdict == "wrong"

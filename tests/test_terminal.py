@@ -1,0 +1,90 @@
+"""The API from a terminal: over a port, TLS and a unix socket."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import json
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from claudekeeper.demo.home import DemoHome
+from claudekeeper.terminal import plain
+from tests.doorway.test_listening import certificate
+from tests.process import Keeper
+from tests.writing import SESSION, Transcript
+
+
+@pytest.fixture
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        transcript = Transcript()
+        transcript.prompt("hello \x1b[31mred")
+        transcript.write(home.config / "projects")
+        yield home
+
+
+def options(kind: str, home: DemoHome) -> list[str]:
+    if kind == "tls":
+        tls = certificate(home.root)
+        home.keeper.mkdir(exist_ok=True)
+        (home.keeper / "config.json").write_text(
+            f'{{"token": "a-token-of-some-length", "tlsCert": "{tls.certificate}", '
+            f'"tlsKey": "{tls.key}"}}'
+        )
+    if kind == "unix":
+        return ["--socket", str(home.root / "k.sock"), "--ui-socket", str(home.root / "c.sock")]
+    return []
+
+
+@pytest.mark.parametrize("kind", ["port", "tls", "unix"])
+def test_sessions_and_a_login_link_wherever_it_listens(home: DemoHome, kind: str) -> None:
+    with Keeper(home, *options(kind, home)) as keeper:
+        listed = keeper.command("sessions")
+        assert listed.returncode == 0, listed.stderr
+        assert SESSION in listed.stdout
+        assert "\x1b" not in listed.stdout
+        opened = keeper.command("open")
+        assert opened.returncode == 0, opened.stderr
+        assert "/#login=" in opened.stdout
+        assert keeper.token not in opened.stdout
+        # through the page too: its server reaches the keeper the same way
+        nothing = keeper.command("resolve")
+        assert (nothing.returncode, nothing.stdout) == (0, "")
+
+
+def test_a_refusal_is_said_in_the_keeper_s_words(home: DemoHome) -> None:
+    with Keeper(home, "--no-ui") as keeper:
+        refused = keeper.command("send", "hello", "--session", "not-an-id")
+        assert refused.returncode == 2
+        assert "sessionId" in refused.stderr
+        gone = keeper.command("resolve", "nothing", "allow")
+        assert gone.returncode == 2
+        assert "404" in gone.stderr
+
+
+def test_without_a_keeper_it_says_how_to_start_one(home: DemoHome) -> None:
+    with Keeper(home, "--no-ui") as keeper:
+        pass
+    refused = keeper.command("sessions")
+    assert refused.returncode == 2
+    assert "claudekeeper serve" in refused.stderr
+
+
+def test_nothing_speaks_to_the_terminal() -> None:
+    assert plain("a\x1b]8;;x\x07b\nc\x9b") == "a ]8;;x b c "
+
+
+def test_the_page_reaches_a_keeper_on_a_unix_socket(home: DemoHome) -> None:
+    with Keeper(home, "--socket", str(home.root / "k.sock")) as keeper:
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        browser = urllib.request.build_opener(jar)
+        login = urllib.request.Request(
+            f"{keeper.page}/login",
+            json.dumps({"code": keeper.login_code()}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        assert browser.open(login).status == 200
+        with browser.open(f"{keeper.page}/api/sessions") as answer:
+            assert json.load(answer)["sessions"][0]["id"] == SESSION
