@@ -147,7 +147,8 @@ class Visible:
             await self.require_workdir(send.workdir)
         if send.session_id is None:
             return
-        where = await self.whereabouts.of(send.session_id)
+        # the keeper knows an id in any case: as another one it could be taken for a new session
+        where = await self.whereabouts.of(send.session_id.lower())
         starts_here = where is Where.UNKNOWN and send.workdir is not None
         if where is not Where.INSIDE and not starts_here:
             raise SessionNotFound

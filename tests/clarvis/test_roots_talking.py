@@ -98,10 +98,14 @@ async def test_routing_needs_a_directory_even_from_a_session(
 
 
 @pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize("shouted", [False, True])
 async def test_a_session_outside_is_not_sent_to_whatever_is_said_of_its_place(
-    browser: Browser, keeper: FakeKeeper, root: Path, outside: dict[str, object], inner: bool
+    browser: Browser, keeper: FakeKeeper, root: Path, inner: bool, shouted: bool
 ) -> None:
-    message = {"sessionId": outside["id"], "text": "x"} | ({"workdir": str(root)} if inner else {})
+    outside = "abcdef00-0000-4000-8000-000000000001"
+    keeper.rows[outside] = session(9, id=outside, workdir=str(root.parent))
+    message = {"sessionId": outside.upper() if shouted else outside, "text": "x"}
+    message |= {"workdir": str(root)} if inner else {}
     answer = await browser.post("/api/send", json=message)
     assert answer.status == 404
     assert await error_code(answer) == "session_not_found"
