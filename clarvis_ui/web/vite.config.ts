@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+import { drawIcon, ICONS } from './icons';
 
 const STATIC = join(import.meta.dirname, '..', 'static');
 
@@ -12,7 +13,7 @@ function packed(): Plugin {
     apply: 'build',
     closeBundle() {
       for (const name of readdirSync(STATIC, { recursive: true, encoding: 'utf8' })) {
-        if (!/\.(js|css|html|svg)$/.test(name)) continue;
+        if (!/\.(js|css|html|svg|webmanifest)$/.test(name)) continue;
         const path = join(STATIC, name);
         writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
       }
@@ -20,8 +21,21 @@ function packed(): Plugin {
   };
 }
 
+/** The icons that are made of points; they stand beside the page, under names that stay. */
+function icons(): Plugin {
+  return {
+    name: 'icons',
+    apply: 'build',
+    generateBundle() {
+      for (const [fileName, shape] of Object.entries(ICONS)) {
+        this.emitFile({ type: 'asset', fileName, source: drawIcon(shape) });
+      }
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [packed()],
+  plugins: [icons(), packed()],
   build: {
     outDir: STATIC,
     emptyOutDir: true,

@@ -6,6 +6,7 @@ import { attentionOf } from './state/heartbeat';
 import { createPlace } from './state/place';
 import { createSessionStore } from './state/sessions';
 import { createApi } from './transport/api';
+import { followVisibleHeight } from './ui/visibleHeight';
 import { App } from './views/App';
 
 const api = createApi(fetch.bind(window));
@@ -23,6 +24,8 @@ place.onChange(() => {
   const code = place.takeLogin();
   if (code !== null) void door.arrive(code);
 });
+
+followVisibleHeight(window);
 
 const root = document.getElementById('clarvis');
 if (root) render(<App door={door} place={place} sessions={sessions} />, root);

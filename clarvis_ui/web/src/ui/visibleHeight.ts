@@ -1,0 +1,20 @@
+/**
+ * Keeps the page as high as what can be seen of it: where an on-screen keyboard lies over the page
+ * instead of making it smaller, what one types into would otherwise be below it.
+ */
+export function followVisibleHeight(browser: Window): void {
+  const seen = browser.visualViewport;
+  if (!seen) return;
+  const { style } = browser.document.documentElement;
+
+  const follow = (): void => {
+    if (seen.scale !== 1) return; // zoomed in by two fingers: that is no keyboard
+    style.setProperty('--visible-height', `${Math.round(seen.height)}px`);
+    // some browsers push the page up under the keyboard; it is as high as the rest, so nothing is cut
+    if (seen.offsetTop > 0) browser.scrollTo(0, 0);
+  };
+
+  seen.addEventListener('resize', follow);
+  seen.addEventListener('scroll', follow);
+  follow();
+}
