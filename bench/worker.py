@@ -88,9 +88,9 @@ def _listing(projects: str, database: Path) -> Callable[[], int]:
 
     def work() -> int:
         cache = Cache(database)
-        shelves = cache.load()
+        shelves, times = cache.load()
         folders = project_folders(Path(projects))
-        looked = look_through(folders.keys() | shelves.keys(), shelves, cache)
+        looked = look_through(folders.keys() | shelves.keys(), shelves, cache, times)
         rows = newest(row for folder in looked.values() for row in folder.rows.values())
         rows.sort(key=lambda row: (row.found.mtime, row.found.id), reverse=True)
         cache.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from aiohttp import web
 
@@ -36,10 +37,15 @@ _CURSOR = re.compile(r"(-?[0-9]{1,20}):([0-9a-f-]{36})")
 async def list_sessions(request: web.Request) -> web.Response:
     query = query_of(request, ListQuery)
     overview = request.app[OVERVIEW]
-    page = [row for row in await request.app[CATALOG].rows() if _matches(request, row, query)]
-    if query.cursor is not None:
-        after = _parse_cursor(query.cursor)
-        page = [row for row in page if _place(row) < after]
+    after = _parse_cursor(query.cursor) if query.cursor is not None else None
+    rows = await request.app[CATALOG].rows()
+    wanted = (
+        row
+        for row in rows
+        if (after is None or _place(row) < after) and _matches(request, row, query)
+    )
+    # newest first: one more than the page tells whether there is another
+    page = list(islice(wanted, query.limit + 1))
     more = len(page) > query.limit
     page = page[: query.limit]
     cursor = _cursor(page[-1]) if more and page else None

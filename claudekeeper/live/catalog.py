@@ -15,7 +15,7 @@ import msgspec
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.summary import Folded
-from claudekeeper.readers.cache import Cache, Shelf, Shelves
+from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.discovery import (
     Row,
     by_time,
@@ -32,6 +32,8 @@ POLL = 2.0
 # how much one trip to a thread folds, so that progress shows and closing does not wait long
 BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
+# seconds between two savings of what was learned
+PAUSE = 1.0
 
 
 class Progress(msgspec.Struct, gc=False):
@@ -52,10 +54,14 @@ class Catalog:
         self._ready = asyncio.Event()
         self._uncounted = asyncio.Event()
         self._sweeping = asyncio.Lock()
+        self._changes = asyncio.Event()
         # by folder and path, as read; by id, newest first, as shown
         self._shelves: Shelves = {}
         self._rows: dict[str, Row] = {}
         self._folders: dict[str, int] = {}
+        # what the cache does not know yet
+        self._unsaved: set[str] = set()
+        self._unsaved_folds: dict[str, Folded | None] = {}
         # who shows sessions: called with the id of one whose row is not what it was
         self.changed: Callable[[str], None] = lambda _: None
 
@@ -64,9 +70,11 @@ class Catalog:
         self._tasks.start(self._keep_current(), name="catalog:sweep")
         self._tasks.start(self._follow_changes(), name="catalog:watch")
         self._tasks.start(self._count(), name="catalog:count")
+        self._tasks.start(self._keep_saving(), name="catalog:save")
 
     async def close(self) -> None:
         await self._tasks.close()
+        await self._save()
         await asyncio.to_thread(self._cache.close)
 
     @property
@@ -118,12 +126,12 @@ class Catalog:
     # ---- staying current ----
 
     async def _keep_current(self) -> None:
-        self._shelves = await asyncio.to_thread(self._cache.load)
+        self._shelves, times = await asyncio.to_thread(self._cache.load)
+        await self._look_at(self._shelves.keys() | await self._project_folders(), times)
         while True:
-            await self._sweep()
-            self._ready.set()
             told = self.watcher.state.mode == "watching"
             await asyncio.sleep(SWEEP if told else POLL)
+            await self._sweep()
 
     async def _follow_changes(self) -> None:
         await self._ready.wait()
@@ -142,13 +150,17 @@ class Catalog:
         if changed:
             await self._look_at(changed)
 
-    async def _sweep(self) -> None:
-        folders = await asyncio.to_thread(project_folders, self.projects)
-        await self._look_at(folders.keys() | self._shelves.keys())
+    async def _project_folders(self) -> set[str]:
+        return set(await asyncio.to_thread(project_folders, self.projects))
 
-    async def _look_at(self, folders: Iterable[str]) -> None:
+    async def _sweep(self) -> None:
+        await self._look_at(self._shelves.keys() | await self._project_folders())
+
+    async def _look_at(self, folders: Iterable[str], times: Times | None = None) -> None:
         async with self._sweeping:
-            looked = await asyncio.to_thread(look_through, folders, self._shelves, self._cache)
+            looked = await asyncio.to_thread(
+                look_through, folders, self._shelves, self._cache, times
+            )
             folds: dict[str, Folded | None] = {}
             for folder, found in looked.items():
                 folds |= found.folds
@@ -159,14 +171,8 @@ class Catalog:
                     self._shelves[folder] = _merged(found.rows, self._shelves.get(folder, {}))
                     self._folders[folder] = found.time
             self._show()
-            # only now: who waits for the list does not wait for the disk
-            changed = {folder for folder, found in looked.items() if found.folds}
-            await self._save(changed, folds)
-
-    async def _save(self, folders: Iterable[str], folds: dict[str, Folded | None]) -> None:
-        shelves = {folder: self._shelves.get(folder, {}) for folder in folders}
-        if shelves:
-            await asyncio.to_thread(self._cache.save, shelves, folds)
+            self._ready.set()
+            self._save_soon({folder for folder, found in looked.items() if found.folds}, folds)
 
     def _show(self) -> None:
         rows = newest(row for shelf in self._shelves.values() for row in shelf.values())
@@ -224,7 +230,30 @@ class Catalog:
             changed.add(folder)
             folds[path] = each.folded
         self._show()
-        await self._save(changed, folds)
+        self._save_soon(changed, folds)
+
+    # ---- remembering it for the next start ----
+
+    def _save_soon(self, folders: Iterable[str], folds: dict[str, Folded | None]) -> None:
+        """Who waits for the list does not wait for the disk."""
+        self._unsaved |= set(folders)
+        self._unsaved_folds |= folds
+        if self._unsaved:
+            self._changes.set()
+
+    async def _keep_saving(self) -> None:
+        while True:
+            await self._changes.wait()
+            await self._save()
+            # while thousands are counted, the same folders change again and again
+            await asyncio.sleep(PAUSE)
+
+    async def _save(self) -> None:
+        self._changes.clear()
+        shelves = {folder: self._shelves.get(folder, {}) for folder in self._unsaved}
+        folds, self._unsaved, self._unsaved_folds = self._unsaved_folds, set(), {}
+        if shelves:
+            await asyncio.to_thread(self._cache.save, shelves, dict(self._folders), folds)
 
 
 def _merged(found: Shelf, shelf: Shelf) -> Shelf:

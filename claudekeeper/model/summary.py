@@ -76,6 +76,8 @@ class Folded(msgspec.Struct, array_like=True, gc=False):
     """What the fold must remember between two readings, beside the summary."""
 
     offset: int = 0
+    # how many lines the summary had by then
+    lines: int = 0
     # the bytes before the offset: if they are others now, the file was rewritten
     mark: bytes = b""
     seen: bytes = b""
@@ -123,6 +125,7 @@ class Fold:
                 summary.summary_title = shortened(title)
         folded = Folded(
             offset=offset,
+            lines=summary.lines,
             mark=mark,
             seen=_packed(self._seen),
             replies=_packed(self._replies),

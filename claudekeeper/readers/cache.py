@@ -20,20 +20,22 @@ T = TypeVar("T")
 # rows by the path of their transcript, by the folder they lie in
 Shelf = dict[str, Row]
 Shelves = dict[str, Shelf]
+# when a folder last changed: with every file that comes or goes
+Times = dict[str, int]
 
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 5
+VERSION = 6
 
 _TABLES = """
 -- one row a folder: a start reads all of them, and thousands of small rows would take their time
-CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, rows BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, time INTEGER, rows BLOB NOT NULL);
 -- one row a transcript: needed only when that one has grown
 CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 """
 
-_shelf = msgspec.msgpack.Decoder(Shelf)
+_rows = msgspec.msgpack.Decoder(list[Row])
 _folded = msgspec.msgpack.Decoder(Folded)
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -45,18 +47,23 @@ class Cache:
         self._path = path
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
+        self._closed = False
 
-    def load(self) -> Shelves:
-        """Every row that was saved."""
+    def load(self) -> tuple[Shelves, Times]:
+        """Every row that was saved, and when each folder had last changed by then."""
 
-        def read(database: sqlite3.Connection) -> Shelves:
-            return {
-                folder: _shelf.decode(rows)
-                for folder, rows in database.execute("SELECT folder, rows FROM shelf")
-            }
+        def read(database: sqlite3.Connection) -> tuple[Shelves, Times]:
+            shelves: Shelves = {}
+            times: Times = {}
+            for folder, time, rows in database.execute("SELECT folder, time, rows FROM shelf"):
+                # the path stands in the row: told once, held once
+                shelves[folder] = {row.found.path: row for row in _rows.decode(rows)}
+                times[folder] = time
+            return shelves, times
 
+        nothing: tuple[Shelves, Times] = ({}, {})
         # the first start ever has nothing to wait for
-        return self._use(read, {}) if self._path.exists() else {}
+        return self._use(read, nothing) if self._path.exists() else nothing
 
     def folded(self, path: str) -> Folded | None:
         """What the fold of one transcript remembered."""
@@ -67,10 +74,15 @@ class Cache:
 
         return self._use(read, None)
 
-    def save(self, shelves: Mapping[str, Shelf], folds: Mapping[str, Folded | None]) -> None:
+    def save(
+        self,
+        shelves: Mapping[str, Shelf],
+        times: Mapping[str, int],
+        folds: Mapping[str, Folded | None],
+    ) -> None:
         """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
         full = [
-            (folder, _encode({path: row.packed() for path, row in shelf.items()}))
+            (folder, times.get(folder), _encode([row.packed() for row in shelf.values()]))
             for folder, shelf in shelves.items()
             if shelf
         ]
@@ -80,7 +92,7 @@ class Cache:
 
         def write(database: sqlite3.Connection) -> None:
             with database:
-                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", full)
+                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?, ?)", full)
                 database.executemany("DELETE FROM shelf WHERE folder = ?", empty)
                 database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", kept)
                 database.executemany("DELETE FROM fold WHERE path = ?", lost)
@@ -88,7 +100,9 @@ class Cache:
         self._use(write, None)
 
     def close(self) -> None:
+        """For good: a thread that comes later finds it shut."""
         with self._lock:
+            self._closed = True
             if self._database is not None:
                 self._database.close()
                 self._database = None
@@ -96,6 +110,8 @@ class Cache:
     def _use(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Do it in the database. What fails there is said in the log: a cache is never needed."""
         with self._lock:
+            if self._closed:
+                return otherwise
             try:
                 if self._database is None:
                     self._database = self._open()
@@ -111,6 +127,8 @@ class Cache:
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self._path, check_same_thread=False)
         try:
+            # what is kept is large pieces; a file that is there already keeps its own size
+            database.execute("PRAGMA page_size = 32768")
             database.execute("PRAGMA journal_mode = WAL")
             # a lost cache costs a reading, so it may be lazy about the disk
             database.execute("PRAGMA synchronous = OFF")

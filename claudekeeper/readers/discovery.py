@@ -8,35 +8,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 
 import msgspec
 
-from claudekeeper.model.entries import TYPE_FIRST, Entry, parse, parse_whole, told_nothing
+from claudekeeper.model.entries import parse, told_nothing
 from claudekeeper.model.errors import Fault
-from claudekeeper.model.summary import SYNTHETIC, Fold, Folded, Summary, Tokens, said_by
-from claudekeeper.readers.lines import Changed, forwards, opened
+from claudekeeper.model.summary import Fold, Folded, Summary, Tokens
+from claudekeeper.readers.glance import HEAD, read_head, read_tail
+from claudekeeper.readers.lines import READ_ONLY, Changed, forwards, opened
 from claudekeeper.readers.paths import SESSION_ID
 
 SUFFIX = ".jsonl"
 TRANSCRIPT = re.compile(SESSION_ID.pattern + re.escape(SUFFIX))
-HEAD = 4 * 1024
-TAIL = 4 * 1024
-# a first line of this size is still looked into for the prompt; beyond it the fold will tell
-WIDEST = 512 * 1024
 # a file this small is folded at once
 SMALL = HEAD
 MARK = 64
-TITLES = {
-    b"custom-title": "custom_title",
-    b"ai-title": "ai_title",
-    b"last-prompt": "last_prompt",
-}
-USER_LINE = b'"type":"user"'
-# in a user's line the type stands before the message
-EARLY_KEYS = 512
 
 
 class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -141,6 +130,25 @@ def sort_out(folder: str, known: Mapping[str, Row]) -> tuple[dict[str, Row], lis
     return same, others
 
 
+def are_same(rows: Iterable[Row]) -> bool:
+    """Whether all of these are on disk as they were known."""
+    stat = os.stat
+    try:
+        for row in rows:
+            found = row.found
+            facts = stat(found.path)
+            if (
+                found.mtime != facts.st_mtime_ns
+                or found.size != facts.st_size
+                or found.inode != facts.st_ino
+                or row.fault is not None
+            ):
+                return False
+    except OSError:
+        return False
+    return True
+
+
 def look_again(found: Found) -> Found | None:
     """The version of a transcript that is on disk now; None when it is gone."""
     try:
@@ -166,18 +174,57 @@ def first_look(found: Found) -> Row | None:
     """What head and tail of the file tell; None for a file that is gone."""
     try:
         with opened(found.path) as descriptor:
-            if found.size == 0:
-                return Row.of(found, Summary(counted=True), EMPTY)
-            if found.size <= SMALL:
-                return _fold(descriptor, found, Fold(), 0)[0].packed()
-            summary = Summary()
-            _read_head(descriptor, summary)
-            _read_tail(descriptor, found.size, summary)
+            return _look_at(descriptor, found)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        return Row.of(found, Summary(), _fault(error))
+
+
+def first_looks(folder: str) -> Iterator[Row]:
+    """The same for a folder that is new to us: one question less for each file."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if TRANSCRIPT.fullmatch(entry.name) is None:
+                    continue
+                if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
+                    continue
+                row = _look_at_new(entry.path, entry.name[: -len(SUFFIX)].lower())
+                if row is not None:
+                    yield row
+    except OSError:
+        return
+
+
+def _look_at_new(path: str, session_id: str) -> Row | None:
+    try:
+        descriptor = os.open(path, READ_ONLY)
+        try:
+            return _look_at(descriptor, _found(path, session_id, os.fstat(descriptor)))
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        try:
+            return Row.of(_found(path, session_id, os.stat(path)), Summary(), _fault(error))
+        except OSError:
+            return None
+
+
+def _look_at(descriptor: int, found: Found) -> Row:
+    if found.size == 0:
+        return Row.of(found, Summary(counted=True), EMPTY)
+    try:
+        if found.size <= SMALL:
+            return _fold(descriptor, found, Fold(), 0)[0].packed()
+        summary = Summary()
+        read_head(descriptor, summary)
+        read_tail(descriptor, found.size, summary)
     except (OSError, Changed) as error:
         return Row.of(found, Summary(), _fault(error))
-    return Row(found, _pack(summary), False, not summary.is_subagent)
+    return Row(found, summary, False, not summary.is_subagent)
 
 
 def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None:
@@ -190,9 +237,12 @@ def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None
         found = row.found
     try:
         with opened(found.path) as descriptor:
-            if folded is not None and _only_grown(descriptor, found, folded):
+            summary = row.summary
+            # what is remembered may be of an earlier reading than the row
+            fits = folded is not None and folded.lines == summary.lines
+            if folded is not None and fits and _only_grown(descriptor, found, folded):
                 # the old row may be in somebody's hands: fold into a copy
-                summary = msgspec.structs.replace(row.summary)
+                summary = msgspec.structs.replace(summary)
                 summary.tokens = msgspec.structs.replace(summary.tokens or Tokens())
                 return _fold(descriptor, found, Fold(summary, folded), folded.offset)
             return _fold(descriptor, found, Fold(), 0)
@@ -231,81 +281,6 @@ def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, F
     summary, folded = fold.finish(offset, _mark(descriptor, offset))
     fault = EMPTY if found.size == 0 else ILLEGIBLE if summary.lines == 0 else None
     return Row.of(found, summary, fault), folded
-
-
-def _read_head(descriptor: int, summary: Summary) -> None:
-    """The first of everything: directory, time, prompt."""
-    # the prompt's own line has it all, so the others need not be decoded; if none is found by its
-    # looks, somebody else wrote the file and every line is looked into
-    head = _read_lines(descriptor, summary, os.pread(descriptor, HEAD, 0), by_looks=True)
-    if not summary.first_prompt:
-        summary.lines = summary.main_lines = 0
-        _read_lines(descriptor, summary, head, by_looks=False)
-
-
-def _read_lines(descriptor: int, summary: Summary, head: bytes, *, by_looks: bool) -> bytes:
-    start = 0
-    while not (summary.first_prompt and summary.workdir):
-        end = head.find(b"\n", start)
-        while end < 0:
-            if len(head) >= WIDEST or not (more := os.pread(descriptor, len(head) * 3, len(head))):
-                return head
-            head += more
-            end = head.find(b"\n", start)
-        summary.lines += 1
-        if not by_looks or head.find(USER_LINE, start, min(end, start + EARLY_KEYS)) >= 0:
-            line = head[start:end]
-            entry = parse_whole(line)
-            if entry is not None:
-                _begin(summary, entry)
-            elif line:
-                entries, bad = parse(line)
-                summary.unreadable += bad
-                summary.lines += len(entries) - 1
-                for each in entries:
-                    _begin(summary, each)
-        start = end + 1
-    return head
-
-
-def _begin(summary: Summary, entry: Entry) -> None:
-    if entry.is_sidechain:
-        summary.sidechains = True
-        return
-    summary.workdir = summary.workdir or entry.cwd
-    summary.git_branch = entry.git_branch or summary.git_branch
-    if entry.uuid is None:
-        return
-    summary.main_lines += 1
-    summary.created = summary.created or entry.timestamp
-    if entry.type == "user" and (said := said_by(entry)):
-        text, real = said
-        if real:
-            summary.first_prompt = summary.first_prompt or text
-        else:
-            summary.first_command = summary.first_command or text
-
-
-def _read_tail(descriptor: int, size: int, summary: Summary) -> None:
-    """The last of everything: titles, prompt, model, branch; what the fold finds is exact."""
-    tail = os.pread(descriptor, TAIL, size - TAIL)
-    end = len(tail)
-    ended = False
-    # the first one is only the end of a line
-    while (start := tail.rfind(b"\n", 0, end) + 1) > 0:
-        if tail.startswith(TYPE_FIRST, start):
-            field = TITLES.get(tail[start + 9 : tail.find(b'"', start + 9, end)])
-            # of each the last one counts, and it is met first
-            if field is not None and getattr(summary, field) is None:
-                entry = parse_whole(tail[start:end])
-                if entry is not None:
-                    setattr(summary, field, getattr(entry, field))
-        elif not ended and start < end and (entry := parse_whole(tail[start:end])) is not None:
-            ended = True
-            summary.git_branch = entry.git_branch or summary.git_branch
-            if entry.type == "assistant" and entry.message.model != SYNTHETIC:
-                summary.model = entry.message.model
-        end = start - 1
 
 
 def _leads_out(link: os.DirEntry[str], root: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +92,27 @@ async def test_a_projects_folder_that_comes_later_is_found(catalog: Catalog) -> 
     assert await catalog.rows() == []
     conversation().write(projects_folder())
     assert len(await catalog.rows()) == 1
+
+
+async def test_who_waits_for_the_list_does_not_wait_for_the_disk(tmp_path: Path) -> None:
+    class SlowCache(Cache):
+        """Saves only when it is told to."""
+
+        go_on = threading.Event()
+
+        def save(self, *what: Any) -> None:
+            self.go_on.wait()
+            super().save(*what)
+
+    conversation().write(projects_folder())
+    cache = SlowCache(tmp_path / "cache.db")
+    catalog = Catalog(projects_folder(), cache)
+    await catalog.start()
+    try:
+        assert [row.found.id for row in await catalog.rows()] == [SESSION]
+    finally:
+        cache.go_on.set()
+        await catalog.close()
 
 
 async def test_progress_is_told(catalog: Catalog) -> None:

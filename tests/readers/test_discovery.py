@@ -87,6 +87,66 @@ def test_growth_is_read_from_where_the_last_reading_stopped() -> None:
     assert grown[1].offset == folded.offset + len(more.lines[0]) + 1
 
 
+def test_what_was_remembered_of_an_earlier_reading_is_not_counted_twice() -> None:
+    transcript = long_transcript()
+    path = transcript.write(projects_folder())
+    first = fold_on(only_row(projects_folder()), None)
+    assert first is not None
+    row, remembered = first
+    with path.open("ab") as file:
+        file.write(transcript.lines[1].replace(b"make a shop", b"once more") + b"\n")
+    grown = fold_on(row, remembered)
+    assert grown is not None
+    again = fold_on(grown[0], remembered)
+    assert again is not None
+    assert again[0].summary == grown[0].summary
+
+
+@pytest.mark.parametrize("ending", ["a reply", "an error", "a subagent", "a long result", "a hook"])
+@pytest.mark.parametrize(
+    "beginning", ["a prompt", "a hook", "a command", "a picture", "a subagent"]
+)
+def test_a_first_look_agrees_with_the_reading_of_every_line(beginning: str, ending: str) -> None:
+    transcript = Transcript()
+    match beginning:
+        case "a hook":
+            transcript.chain("progress", data={"type": "hook_progress", "text": "x" * 3000})
+        case "a command":
+            transcript.prompt("Caveat: The messages below were generated…", isMeta=True)
+            transcript.prompt("<command-name>/clear</command-name>")
+            transcript.prompt("<local-command-stdout></local-command-stdout>")
+        case "a picture":
+            picture = {"type": "base64", "media_type": "image/png", "data": "A" * 40_000}
+            blocks = [{"type": "image", "source": picture}, {"type": "text", "text": "what is it?"}]
+            transcript.prompt(blocks)
+        case "a subagent":
+            transcript.prompt("Warmup", isSidechain=True)
+            transcript.reply("ready", isSidechain=True, model="claude-haiku-4-5")
+    transcript.prompt("make a shop")
+    for number in range(20):
+        transcript.call(f"toolu_{number}")
+        transcript.result(f"toolu_{number}", "x" * 500)
+    match ending:
+        case "a reply":
+            transcript.reply("made")
+        case "an error":
+            transcript.reply("API error", model="<synthetic>")
+        case "a subagent":
+            transcript.reply("found", isSidechain=True, model="claude-haiku-4-5")
+        case "a long result":
+            transcript.result("toolu_9", "x" * 8_000)
+        case "a hook":
+            transcript.chain("system", subtype="stop_hook_summary", content="x" * 2_000)
+    transcript.write(projects_folder())
+    row = only_row(projects_folder())
+    read = fold_on(row, None)
+    assert read is not None
+    look, fold = row.summary, read[0].summary
+    assert not look.counted
+    for field in ("workdir", "created", "model", "git_branch", "first_prompt"):
+        assert getattr(look, field) == getattr(fold, field), field
+
+
 def test_a_file_that_was_rewritten_in_place_is_read_anew() -> None:
     transcript = long_transcript()
     path = transcript.write(projects_folder())

@@ -1,0 +1,216 @@
+"""What the two ends of a transcript tell: the first look at a file.
+
+A first listing looks at thousands of files, so as few bytes as will do are read and little is
+decoded: at the beginning only the line of the first prompt, found by its looks; at the end a few
+lines at once, and of them only what is shown. What is missed here the fold will tell, which reads
+every line.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from claudekeeper.model.entries import Entry, parse, told_nothing
+from claudekeeper.model.prompts import shortened
+from claudekeeper.model.summary import SYNTHETIC, Summary, said_by
+
+# most ends of most files tell everything in so little; the others are read on
+HEAD = 4 * 1024
+TAIL = 4 * 1024
+WIDER_TAIL = 16 * 1024
+# a first line of this size is still looked into for the prompt; beyond it the fold will tell
+WIDEST = 512 * 1024
+# inside a string the quotes would be escaped: only a user's own line has these bytes
+USER = b'"role":"user","content":'
+RESULT = b'[{"tool_use_id":'
+LINK = b'{"parentUuid":'
+LOCAL = ("<command-name>", "<local-command-", "<bash-")
+
+
+class _Words(msgspec.Struct, gc=False):
+    content: str
+
+
+class _Prompt(msgspec.Struct, rename="camel", gc=False):
+    """A line with a prompt that is a plain string, as nearly every one is."""
+
+    message: _Words
+    uuid: str
+    timestamp: str
+    cwd: str
+    git_branch: str | None = None
+    is_sidechain: bool = False
+    is_meta: bool = False
+    is_compact_summary: bool = False
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is for the machine, or was done in the terminal only."""
+        return self.is_meta or self.message.content.startswith(LOCAL)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing to unwrap and nothing to tell apart."""
+        text = self.message.content
+        wrapped = "<" in text or text.startswith(("[", "(", "Caveat:")) or not text.strip()
+        return not (wrapped or self.is_sidechain or self.is_compact_summary)
+
+
+class _Stamp(msgspec.Struct, rename="camel", gc=False):
+    """When a line was written."""
+
+    timestamp: str | None = None
+    is_sidechain: bool = False
+
+
+class _Said(msgspec.Struct, gc=False):
+    model: str | None = None
+
+
+class _Line(msgspec.Struct, rename="camel", gc=False):
+    """Any line: what it may say about the session as it stands."""
+
+    is_sidechain: bool = False
+    message: _Said | None = None
+    type: str = ""
+    git_branch: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    last_prompt: str | None = None
+
+
+_prompt = msgspec.json.Decoder(_Prompt)
+_line = msgspec.json.Decoder(_Line)
+_stamp = msgspec.json.Decoder(_Stamp)
+_STRANGE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def read_head(descriptor: int, summary: Summary) -> None:
+    """The first of everything: directory, time, prompt."""
+    head = os.pread(descriptor, HEAD, 0)
+    at = head.find(USER)
+    while True:
+        end = head.find(b"\n", at) if at >= 0 else -1
+        if end >= 0:
+            start = head.rfind(b"\n", 0, at) + 1
+            if summary.created is None and (link := head.find(LINK, 0, start)) >= 0:
+                # a hook spoke before the first prompt
+                summary.created = _time_of(head[link : head.find(b"\n", link)])
+            if _read_prompt(head[start:end], at - start + len(USER), summary):
+                return
+            at = head.find(USER, end)
+            continue
+        # what hooks print at a start can stand before the first prompt, and pictures inside it
+        if len(head) >= WIDEST or not (more := os.pread(descriptor, len(head) * 3, len(head))):
+            break
+        at = at if at >= 0 else max(0, len(head) - len(USER))
+        head += more
+        at = head.find(USER, at)
+    _read_every_line(head, summary)
+
+
+def _read_prompt(line: bytes, content: int, summary: Summary) -> bool:
+    """Whether the line is the first prompt: then it has all that the head can tell."""
+    if line.startswith(RESULT, content):
+        return False
+    try:
+        user = _prompt.decode(line)
+    except _STRANGE:
+        user = None
+    if user is not None and user.is_aside:
+        return False
+    if user is None or not user.is_plain:
+        # blocks, a command, something strange
+        for entry in parse(line)[0]:
+            _begin(summary, entry)
+        return bool(summary.first_prompt and summary.workdir)
+    summary.first_prompt = shortened(user.message.content)
+    summary.workdir = user.cwd
+    summary.git_branch = user.git_branch or None
+    summary.created = summary.created or user.timestamp
+    summary.main_lines += 1
+    return True
+
+
+def _time_of(line: bytes) -> str | None:
+    try:
+        stamp = _stamp.decode(line)
+    except _STRANGE:
+        return None
+    return None if stamp.is_sidechain else stamp.timestamp
+
+
+def _read_every_line(head: bytes, summary: Summary) -> None:
+    """A head in which no prompt is found by its looks."""
+    for line in head.split(b"\n"):
+        if not told_nothing(line):
+            for entry in parse(line)[0]:
+                _begin(summary, entry)
+
+
+def _begin(summary: Summary, entry: Entry) -> None:
+    if entry.is_sidechain:
+        summary.sidechains = True
+        return
+    summary.workdir = summary.workdir or entry.cwd
+    summary.git_branch = entry.git_branch or summary.git_branch
+    if entry.uuid is None:
+        return
+    summary.main_lines += 1
+    summary.created = summary.created or entry.timestamp
+    if entry.type == "user" and (said := said_by(entry)):
+        text, real = said
+        if real:
+            summary.first_prompt = summary.first_prompt or text
+        else:
+            summary.first_command = summary.first_command or text
+
+
+def read_tail(descriptor: int, size: int, summary: Summary) -> None:
+    """The last of everything: titles, prompt, model, branch."""
+    for window in (TAIL, WIDER_TAIL):
+        start = max(0, size - window)
+        tail = os.pread(descriptor, window, start)
+        # the first line is only the end of one
+        _read_last(_lines(tail[tail.find(b"\n") + 1 :] if start else tail), summary)
+        # a long result can hide the last reply; nothing else is worth a wider look
+        if summary.model is not None or start == 0:
+            return
+
+
+def _lines(tail: bytes) -> list[_Line]:
+    try:
+        return _line.decode_lines(tail)
+    except _STRANGE:
+        pass
+    lines = []
+    for line in tail.split(b"\n"):
+        try:
+            lines.append(_line.decode(line))
+        except _STRANGE:
+            # torn, or not for us: the fold looks at such lines closely
+            continue
+    return lines
+
+
+def _read_last(lines: list[_Line], summary: Summary) -> None:
+    """Of each kind the last line counts, and it is met first."""
+    branch = None
+    for line in reversed(lines):
+        if line.is_sidechain:
+            continue
+        branch = branch or line.git_branch
+        match line.type:
+            case "assistant":
+                said = line.message
+                if summary.model is None and said is not None and said.model != SYNTHETIC:
+                    summary.model = said.model
+            case "last-prompt":
+                summary.last_prompt = summary.last_prompt or line.last_prompt
+            case "ai-title":
+                summary.ai_title = summary.ai_title or line.ai_title
+            case "custom-title":
+                summary.custom_title = summary.custom_title or line.custom_title
+    summary.git_branch = branch or summary.git_branch
