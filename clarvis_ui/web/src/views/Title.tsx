@@ -4,6 +4,7 @@ import { titleOf } from '../state/described';
 import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
 import { Icon } from '../ui/Icon';
+import './title.css';
 
 export interface TitleProps {
   session: Session;
@@ -25,17 +26,20 @@ export function Title({ session, onRename }: TitleProps) {
   if (editing.value) return <TitleField session={session} onRename={onRename} onClose={close} />;
   return (
     <div class="title">
-      <h1 dir="auto">{titleOf(session)}</h1>
+      <h1 dir="auto" title={titleOf(session)}>
+        {titleOf(session)}
+      </h1>
       <button
         ref={rename}
         type="button"
         class="quiet"
+        aria-label="Rename"
+        title="Rename"
         onClick={() => {
           editing.value = true;
         }}
       >
         <Icon name="pencil" />
-        Rename
       </button>
     </div>
   );

@@ -1,0 +1,102 @@
+"""Talking through Clarvis: the whole way, and only within the allowed roots."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import CookieJar
+from aiohttp.test_utils import TestClient, TestServer
+
+from clarvis_ui.roots import Roots
+from clarvis_ui.server import LOGIN, create_app
+from clarvis_ui.settings import Settings
+from tests.talking.keeper import TOKEN, Ear, Keeper, new_uuid, text_of
+
+Browser = TestClient[Any, Any]
+
+
+@pytest.fixture
+async def browser(keeper: Keeper) -> AsyncIterator[Browser]:
+    settings = Settings(
+        keeper=str(keeper.client.make_url("")).rstrip("/"),
+        token=lambda: TOKEN,
+        roots=Roots.parse(str(keeper.workdir)),
+    )
+    server = TestServer(create_app(settings))
+    async with TestClient(server, cookie_jar=CookieJar(unsafe=True)) as browser:
+        code = server.app[LOGIN].codes.mint().text
+        assert (await browser.post("/login", json={"code": code})).status == 200
+        yield browser
+
+
+async def asked(browser: Browser, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    answer = await browser.request(method, f"/api{path}", json=body)
+    return answer.status, await answer.json()
+
+
+async def test_a_question_inside_is_answered_and_one_outside_is_not_there(
+    keeper: Keeper, browser: Browser
+) -> None:
+    elsewhere = keeper.home / "elsewhere"
+    elsewhere.mkdir()
+    ear = Ear(await browser.ws_connect("/api/ws", max_msg_size=0))
+    await ear.event("hello")
+    await ear.say({"type": "subscribe", "sessions": ["*"]})
+    everything = await keeper.listen()
+
+    begin = {"workdir": str(elsewhere), "text": "run: touch b.txt", "uuid": new_uuid()}
+    status, refused = await asked(browser, "POST", "/send", begin)
+    assert (status, refused["error"]["code"]) == (403, "outside_roots")
+    outside = (await keeper.post("/send", begin, 202))["sessionId"]
+    hidden = (await everything.event("attention/raised", outside))["attention"]
+
+    begin = {"workdir": str(keeper.workdir), "text": "run: touch a.txt", "uuid": new_uuid()}
+    status, accepted = await asked(browser, "POST", "/send", begin)
+    assert status == 202
+    inside = accepted["sessionId"]
+    question = (await ear.event("attention/raised", inside))["attention"]
+    _, listed = await asked(browser, "GET", "/attention")
+    assert [each["id"] for each in listed["attention"]] == [question["id"]]
+    _, page = await asked(browser, "GET", "/sessions")
+    assert [each["id"] for each in page["sessions"]] == [inside]
+
+    status, _ = await asked(
+        browser, "POST", "/resolve", {"attentionId": hidden["id"], "decision": "allow"}
+    )
+    assert status == 404
+    for path in ("", "/commands"):
+        assert (await asked(browser, "GET", f"/sessions/{outside}{path}"))[0] == 404
+    for deed in ("interrupt", "close", "fork", "mode"):
+        assert (await asked(browser, "POST", f"/sessions/{outside}/{deed}", {}))[0] == 404
+
+    answer = {"attentionId": question["id"], "decision": "allow", "by": "a browser"}
+    assert (await asked(browser, "POST", "/resolve", answer))[0] == 200
+    assert (await asked(browser, "POST", "/resolve", answer))[0] == 409
+    settled = await ear.event("attention/settled", inside)
+    assert (settled["decision"], settled["by"]) == ("allow", "a browser")
+    await ear.finished(inside, outcome="done")
+    assert (keeper.workdir / "a.txt").exists()
+    assert not (elsewhere / "b.txt").exists()
+
+    _, history = await asked(browser, "GET", f"/sessions/{inside}")
+    assert text_of(history["messages"][0]) == "run: touch a.txt"
+    assert {event.get("sessionId", inside) for event in ear.heard} == {inside}
+
+
+async def test_what_a_new_session_offers_and_where_it_can_begin(
+    keeper: Keeper, browser: Browser
+) -> None:
+    (keeper.workdir / "inner").mkdir()
+    (keeper.workdir / "way-out").symlink_to(keeper.home)
+    _, roots = await asked(browser, "GET", "/directories")
+    root = roots["directories"][0]["path"]
+    _, listed = await asked(browser, "GET", f"/directories?path={root}")
+    assert [each["name"] for each in listed["directories"]] == ["inner"]
+    assert listed["parent"] is None
+    status, offer = await asked(browser, "GET", f"/commands?workdir={root}")
+    assert status == 200
+    assert "default" in offer["modes"]
+    assert offer["models"]
+    assert offer["commands"]
