@@ -53,6 +53,7 @@ class Proxy:
             web.get(f"{session}/subagents/{{agent:{ID}}}", self.within_session),
             web.get(f"{session}/commands", self.within_session),
             web.post(f"{session}/interrupt", self.within_session),
+            web.post(f"{session}/continue", self.within_session),
             web.post(f"{session}/mode", self.within_session),
             web.post(f"{session}/fork", self.within_session),
             web.post(f"{session}/close", self.within_session),

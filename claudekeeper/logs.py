@@ -30,8 +30,9 @@ def set_up(format_: Format, level: Level) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # it says at every start of a CLI which one it starts
-    logging.getLogger("claude_agent_sdk").setLevel(logging.WARNING)
+    # the one says at every start of a CLI which one it starts, the other counts changes
+    for talkative in ("claude_agent_sdk", "watchfiles"):
+        logging.getLogger(talkative).setLevel(logging.WARNING)
 
 
 class Human(logging.Formatter):

@@ -11,10 +11,11 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from clarvis_ui.roots import Roots, RootsInvalid
 from clarvis_ui.server import Clarvis, running
@@ -23,8 +24,11 @@ from claudekeeper import logs
 from claudekeeper.config import Config, config_file, load_config
 from claudekeeper.credentials import CredentialsFile
 from claudekeeper.edge.app import Places, create_app
+from claudekeeper.edge.keys import ENDING
 from claudekeeper.instance import only_one
+from claudekeeper.live.ending import Ending
 from claudekeeper.live.memory import be_frugal
+from claudekeeper.live.strays import MARK, end_strays
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.notify import Notifier
@@ -33,6 +37,8 @@ from doorway.activation import given_sockets
 from doorway.gate import Gate, NameInvalid
 from doorway.listening import Place, Tls, TlsInvalid, served
 from doorway.proxies import Proxies, ProxyInvalid
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -70,10 +76,16 @@ async def serve(options: ServeOptions) -> None:
     # both take what they need out of the environment, before any child could inherit it
     notifier = Notifier(os.environ)
     given = given_sockets(os.environ)
-    stopped = asyncio.Event()
+    # a keeper can be started from a session's shell: what it starts is its own
+    os.environ.pop(MARK, None)
+    stopped, hurry = asyncio.Event(), asyncio.Event()
+
+    def signalled() -> None:
+        (hurry if stopped.is_set() else stopped).set()
+
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stopped.set)
+        loop.add_signal_handler(name, signalled)
     async with AsyncExitStack() as stack:
         if options.demo:
             await _set_up_demo(stack, stopped)
@@ -83,9 +95,12 @@ async def serve(options: ServeOptions) -> None:
         config = load_config(home)
         logs.set_up(options.log_format or config.log_format, options.log_level or config.log_level)
         instance = stack.enter_context(only_one(home))
+        # what a killed keeper left running, and at the end whatever did not end with us
+        await asyncio.to_thread(end_strays, home)
+        stack.push_async_callback(asyncio.to_thread, end_strays, home)
         place, page = _places(options, config, given)
         gate = _gate(config, place.host)
-        keeper = await stack.enter_async_context(_keeper(config, home, place, gate))
+        keeper, ending = await stack.enter_async_context(_keeper(config, home, place, gate))
         # before it is said: who reads it may ask at once who runs
         instance.announce(keeper=keeper)
         print(f"claudekeeper listening on {keeper}", flush=True)
@@ -101,7 +116,8 @@ async def serve(options: ServeOptions) -> None:
         stack.push_async_callback(tasks.close)
         tasks.start(notifier.watchdog(), name="serve:watchdog")
         await stopped.wait()
-        notifier.stopping("ending")
+        notifier.stopping("seeing running turns through")
+        await _first_of(ending.drain(config.limits.drain_seconds), hurry.wait())
 
 
 async def _set_up_demo(stack: AsyncExitStack, stopped: asyncio.Event) -> None:
@@ -109,24 +125,34 @@ async def _set_up_demo(stack: AsyncExitStack, stopped: asyncio.Event) -> None:
     from claudekeeper.demo.running import demo
 
     print("Making a demo: a dozen sample sessions, a few seconds…", flush=True)
-    setting_up = asyncio.get_running_loop().create_task(
+    made = await _first_of(
         stack.enter_async_context(demo(progress=lambda step: print(f"  {step}", flush=True))),
-        name="demo",
+        stopped.wait(),
     )
-    stopping = asyncio.get_running_loop().create_task(stopped.wait(), name="demo:stop")
-    await asyncio.wait({setting_up, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if not setting_up.done():
-        setting_up.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await setting_up
-        return
-    os.environ.update((await setting_up).environment)
+    if made is not None:
+        os.environ.update(made.environment)
+
+
+async def _first_of(work: Coroutine[Any, Any, T], end: Coroutine[Any, Any, Any]) -> T | None:
+    """The work's result, or None if the end came first."""
+    loop = asyncio.get_running_loop()
+    working, ending = loop.create_task(work, name="work"), loop.create_task(end, name="end")
+    try:
+        await asyncio.wait({working, ending}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ending.cancel()
+        if not working.done():
+            working.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        return await working
+    return None
 
 
 @asynccontextmanager
-async def _keeper(config: Config, home: Path, place: Place, gate: Gate) -> AsyncIterator[str]:
-    """Serve the API; yields its address."""
+async def _keeper(
+    config: Config, home: Path, place: Place, gate: Gate
+) -> AsyncIterator[tuple[str, Ending]]:
+    """Serve the API; yields its address, and who sees to its end."""
     projects = claude_home() / "projects"
     places = Places(projects, home / "state.json", cache_file(projects))
     version = await asyncio.to_thread(cli_version)
@@ -134,7 +160,7 @@ async def _keeper(config: Config, home: Path, place: Place, gate: Gate) -> Async
     async with AsyncExitStack() as stack:
         with _address(place, "--port"):
             url = await stack.enter_async_context(served(app, place))
-        yield url
+        yield url, app[ENDING]
 
 
 async def _start_clarvis(

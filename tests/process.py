@@ -148,6 +148,14 @@ def parents() -> dict[int, int]:
     return found
 
 
+def is_alive(pid: int) -> bool:
+    """Whether it runs; one that waits for its parent to notice its end does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def samples(text: str) -> dict[str, float]:
     """The figures of /metrics by name and labels."""
     found = re.findall(r"^([a-z_]+(?:\{.*\})?) (\S+)$", text, re.MULTILINE)

@@ -34,9 +34,11 @@ from claudekeeper.edge.keys import (
     CONFIG,
     DESK,
     DOOR,
+    ENDING,
     HISTORY,
     OVERVIEW,
     PREFERENCES,
+    RECORDS,
     REGISTRY,
     SOCKETS,
     STARTED,
@@ -52,8 +54,10 @@ from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.client import MakeClient, make_sdk_client
+from claudekeeper.live.ending import Ending
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Disk, Registry
+from claudekeeper.live.unfinished import Records, under_way
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.history import History
 from doorway.gate import Gate
@@ -70,6 +74,11 @@ class Places:
     projects: Path
     state: Path
     cache: Path
+
+    @property
+    def turns(self) -> Path:
+        """What is under way, for the next keeper."""
+        return self.state.with_name("turns.json")
 
 
 def endpoints() -> list[Endpoint]:
@@ -115,11 +124,24 @@ def create_app(
         bus, desk, _disk(catalog, history), make_client, config.limits
     )
     app[ABILITIES] = Abilities(make_client)
-    app[OVERVIEW] = overview = Overview(catalog, registry, preferences.name_of, bus)
+    app[RECORDS] = records = Records(
+        places.turns, lambda session_id: under_way(registry.get(session_id), desk)
+    )
+    app[ENDING] = ending = Ending(registry, desk, records)
+    app[OVERVIEW] = overview = Overview(catalog, registry, preferences.name_of, bus, records.left)
     app[SOCKETS] = Sockets()
-    catalog.changed = registry.changed = desk.changed = overview.tell
+
+    def live_changed(session_id: str) -> None:
+        # first: what was left unfinished may have just been taken up again
+        records.note(session_id)
+        overview.tell(session_id)
+        ending.note(session_id)
+
+    catalog.changed = overview.tell
+    registry.changed = desk.changed = live_changed
     app.cleanup_ctx.append(door.watch)
     app.cleanup_ctx.append(_preferences)
+    app.cleanup_ctx.append(_records)
     app.cleanup_ctx.append(_catalog)
     app.cleanup_ctx.append(_registry)
     app.on_shutdown.append(_say_goodbye)
@@ -145,6 +167,13 @@ def _disk(catalog: Catalog, history: History) -> Disk:
         return any(message.uuid == uuid for message in page.messages)
 
     return Disk(workdir, has_message)
+
+
+async def _records(app: web.Application) -> AsyncIterator[None]:
+    await asyncio.to_thread(app[RECORDS].load)
+    app[RECORDS].start()
+    yield
+    await app[RECORDS].close()
 
 
 async def _registry(app: web.Application) -> AsyncIterator[None]:

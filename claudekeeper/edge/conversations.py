@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, REGISTRY
+from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REGISTRY
 from claudekeeper.edge.sessions import position_of, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
@@ -64,6 +64,7 @@ async def conversation(request: web.Request) -> web.StreamResponse:
             None,
             None,
             position_of(request.app),
+            request.app[RECORDS].left(row.found.id),
         )
     )
 
@@ -133,6 +134,7 @@ async def _stream(
     """The whole history, message by message, in bounded memory."""
     messages: Generator[Message] = _nothing()
     rest = Conversation(session, [], None, [], [], None, None, position_of(request.app))
+    rest.interrupted = request.app[RECORDS].left(session.id)
     waiting: list[Message] = []
     if live is not None:
         rest.queue, rest.partial, rest.turn = live.line.shown, live.stream.partial, live.turns.shown

@@ -13,8 +13,10 @@ from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.ending import Ending
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Registry
+from claudekeeper.live.unfinished import Records
 from claudekeeper.readers.history import History
 
 CONFIG: web.AppKey[Config] = web.AppKey("config", Config)
@@ -28,6 +30,8 @@ CLI_VERSION: web.AppKey[str] = web.AppKey("cli_version", str)
 BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)
 DESK: web.AppKey[Desk] = web.AppKey("desk", Desk)
 REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
+RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
+ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import ABILITIES, CATALOG, OVERVIEW, REGISTRY
+from claudekeeper.edge.keys import ABILITIES, CATALOG, OVERVIEW, RECORDS, REGISTRY
 from claudekeeper.edge.sessions import known_id, shown
 from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
 from claudekeeper.live.abilities import Offer, offer_of
@@ -24,11 +24,15 @@ from claudekeeper.model.errors import (
     MessageTaken,
     ModelRefused,
     ModeRefused,
+    NothingInterrupted,
     SessionNotFound,
     UnsupportedMedia,
     WorkdirMissing,
 )
 from claudekeeper.model.sessions import Session, State
+
+# what is said to a session whose turn was cut off
+GO_ON = "Continue from where you left off."
 
 
 class Accepted(msgspec.Struct, rename="camel"):
@@ -58,6 +62,21 @@ async def send(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
     session = await request.app[REGISTRY].send(wish)
+    return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
+
+
+async def continue_turn(request: web.Request) -> web.Response:
+    """Goes on where an earlier keeper was ended; whatever it asked, it asks again."""
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    left = request.app[RECORDS].left(session_id)
+    if left is None:
+        raise NothingInterrupted
+    wish = Send(session_id=session_id, text=GO_ON).checked()
+    session = await request.app[REGISTRY].send(wish)
+    for item in left.queue:
+        if not session.line.knows(item.uuid):
+            session.send(item)
     return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
 
 
@@ -136,6 +155,15 @@ ENDPOINTS = [
             KeeperStopping,
             *_BODY,
         ),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/continue",
+        continue_turn,
+        "Go on with a turn in which the keeper was ended; open questions are asked again",
+        Accepted,
+        status=202,
+        failures=(SessionNotFound, NothingInterrupted, KeeperBusy, KeeperStopping),
     ),
     Endpoint(
         "POST",

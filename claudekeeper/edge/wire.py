@@ -9,6 +9,7 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from claudekeeper.live.catalog import Progress
+from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.branches import Departure
 from claudekeeper.model.commands import Path
 from claudekeeper.model.errors import BodyTooLarge, Fault, InvalidRequest, UnsupportedMedia
@@ -62,6 +63,8 @@ class Conversation(msgspec.Struct, rename="camel"):
     partial: Partial | None
     turn: Turn | None
     position: str
+    # what an earlier keeper could not see through; it goes on only if somebody says so
+    interrupted: Unfinished | None = None
 
 
 class Subagents(msgspec.Struct, rename="camel"):

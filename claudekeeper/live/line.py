@@ -48,6 +48,7 @@ class Line:
         self._bus = bus
         self._waiting: deque[Item] = deque()
         self._filled = asyncio.Event()
+        self._held = False
         # by uuid, of those that were once here: whether they were taken back
         self._gone: dict[str, bool] = {}
 
@@ -61,9 +62,24 @@ class Line:
     def shown(self) -> list[Queued]:
         return [item.shown("queued") for item in self._waiting]
 
+    @property
+    def waiting(self) -> list[Item]:
+        return list(self._waiting)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the first may be taken."""
+        return bool(self._waiting) and not self._held
+
+    def hold(self) -> None:
+        """Nobody is taken any more: the keeper ends."""
+        self._held = True
+        self._filled.clear()
+
     def add(self, item: Item) -> None:
         self._waiting.append(item)
-        self._filled.set()
+        if not self._held:
+            self._filled.set()
         self._tell()
 
     async def filled(self) -> None:

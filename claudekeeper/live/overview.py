@@ -9,6 +9,7 @@ import msgspec
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.registry import Registry
+from claudekeeper.live.unfinished import INTERRUPTED
 from claudekeeper.model.events import SessionRemoved, SessionUpdated
 from claudekeeper.model.sessions import Liveness, Session, iso, project_of
 from claudekeeper.readers.discovery import Row
@@ -23,7 +24,10 @@ class Overview:
         registry: Registry,
         name_of: Callable[[str], str | None],
         bus: Bus,
+        left: Callable[[str], object | None] = lambda _: None,
     ) -> None:
+        # what an earlier keeper left unfinished there
+        self._left = left
         self._catalog = catalog
         self._registry = registry
         self._name_of = name_of
@@ -38,6 +42,8 @@ class Overview:
         if row is None:
             return _begun(session_id, live, name) if live is not None else None
         session = _written(row, name)
+        if session.error is None and self._left(session_id) is not None:
+            session.error = INTERRUPTED
         session.permission_mode = self._registry.choices(session_id).permission_mode
         return _overlaid(session, live) if live is not None else session
 

@@ -30,6 +30,7 @@ from claude_agent_sdk.types import PermissionUpdate
 
 from claudekeeper.live.client import Ears, Opening, Question
 from claudekeeper.live.line import Item
+from claudekeeper.live.strays import MARK, mark_of
 from claudekeeper.model.attention import Answer
 from claudekeeper.model.errors import (
     CliFailed,
@@ -38,6 +39,7 @@ from claudekeeper.model.errors import (
     SessionNotFound,
     WorkdirMissing,
 )
+from claudekeeper.readers.paths import keeper_home
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +138,7 @@ class SdkClient:
             max_buffer_size=LONGEST_LINE,
             extra_args=extra,
             # hooks of ours that run inside know that the keeper asks anyway
-            env={"CLAUDEKEEPER_SESSION": opening.session_id},
+            env={"CLAUDEKEEPER_SESSION": opening.session_id, MARK: mark_of(keeper_home())},
             stderr=self._stderr.append,
         )
 

@@ -25,6 +25,9 @@ from claudekeeper.model.errors import (
 from claudekeeper.model.limits import Limits
 from claudekeeper.model.sessions import Liveness
 
+# seconds after which somebody who was turned away at the end may find the next keeper
+BACK_SOON = 5
+
 
 class Disk(msgspec.Struct, frozen=True):
     """What the transcripts tell of a session."""
@@ -120,6 +123,12 @@ class Registry:
         if session is not None:
             await session.close()
 
+    def take_no_more(self) -> None:
+        """Turns that run go on; no other one begins."""
+        self._stopping = True
+        for session in self.all():
+            session.line.hold()
+
     async def close(self) -> None:
         """End everything."""
         self._stopping = True
@@ -177,7 +186,7 @@ class Registry:
 
     def _check_open(self, wish: Send, session: LiveSession | None) -> None:
         if self._stopping:
-            raise KeeperStopping
+            raise KeeperStopping(retry_after=BACK_SOON)
         if not wish.wait:
             self._check_room(session)
 

@@ -237,7 +237,7 @@ class LiveSession:
         """Until a message waits and nothing is being done; False when none has come for long."""
         while True:
             await self._quiet.wait()
-            if len(self.line):
+            if self.line.ready:
                 return True
             try:
                 async with asyncio.timeout(self._world.idle_seconds):

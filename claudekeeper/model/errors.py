@@ -148,6 +148,11 @@ class ForkRefused(KeeperError):
     sentence = "The session cannot be forked there."
 
 
+class NothingInterrupted(KeeperError):
+    code, status = "nothing_interrupted", 409
+    sentence = "No turn of this session was cut off: there is nothing to continue."
+
+
 class KeeperBusy(KeeperError):
     code, status = "keeper_busy", 429
     sentence = (

@@ -110,7 +110,7 @@ class FakeKeeper:
         app.router.add_get("/sessions/{id}/commands", self.commands)
         app.router.add_post("/send", self.send)
         app.router.add_post("/resolve", self.resolve)
-        app.router.add_post("/sessions/{id}/{deed:interrupt|mode|fork|close}", self.done)
+        app.router.add_post("/sessions/{id}/{deed:interrupt|continue|mode|fork|close}", self.done)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
         app.router.add_get("/ws", self.socket)
         return app

@@ -132,6 +132,7 @@ async def test_what_cannot_be_understood_is_not_passed_on(
     [
         ("GET", "/commands"),
         ("POST", "/interrupt"),
+        ("POST", "/continue"),
         ("POST", "/mode"),
         ("POST", "/fork"),
         ("POST", "/close"),

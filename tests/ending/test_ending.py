@@ -1,0 +1,173 @@
+"""SIGTERM and SIGKILL in the middle of turns: what ends, what is kept, and what nobody approves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from claudekeeper.config import load_config
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from tests.process import Keeper, is_alive
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.talking.keeper import Ear
+from tests.visitor import Visitor, visiting
+from tests.waiting import until
+
+
+@pytest.fixture
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        yield home
+
+
+@pytest.fixture
+def api_url(scripted_api: ScriptedApi) -> str:  # noqa: F811
+    return scripted_api.url
+
+
+def set_limits(home: DemoHome, **limits: Any) -> None:
+    load_config(home.keeper)
+    file = home.keeper / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "limits": limits}))
+
+
+def transcripts(home: DemoHome) -> dict[str, list[Any]]:
+    """Every line of every session; a torn one would not be JSON."""
+    return {
+        path.stem: [json.loads(line) for line in path.read_text().splitlines()]
+        for path in home.config.glob("projects/*/*.jsonl")
+    }
+
+
+async def closing_code(ear: Ear) -> int | None:
+    async for _ in ear.ws:
+        pass
+    return ear.ws.close_code
+
+
+async def asks(ear: Ear, session: str) -> Any:
+    return (await ear.event("attention/raised", session))["attention"]
+
+
+async def shows_interrupted(visitor: Visitor, session: str) -> Any:
+    """The session as the next keeper shows it; nothing has been approved meanwhile."""
+    page = await visitor.get(f"/sessions/{session}")
+    assert page["session"]["error"]["code"] == "turn_interrupted"
+    assert page["session"]["state"] == "idle"
+    assert (await visitor.get("/attention"))["attention"] == []
+    listed = (await visitor.get("/sessions"))["sessions"]
+    (row,) = [each for each in listed if each["id"] == session]
+    assert row["error"]["code"] == "turn_interrupted"
+    return page["interrupted"]
+
+
+async def goes_on(visitor: Visitor, session: str) -> None:
+    """One click, and the turn goes on."""
+    ear = await visitor.listen()
+    await visitor.post(f"/sessions/{session}/continue", status=202)
+    await ear.event("turn/finished", session)
+    page = await visitor.get(f"/sessions/{session}")
+    assert page["session"]["error"] is None
+    assert page["interrupted"] is None
+    await visitor.post(f"/sessions/{session}/continue", status=409)
+    await ear.close()
+
+
+async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
+    home: DemoHome, api_url: str
+) -> None:
+    set_limits(home, drainSeconds=600)
+    work = home.project("scratch")
+    with Keeper(home, api_url=api_url) as keeper:
+        async with visiting(keeper) as visitor:
+            ear = await visitor.listen()
+            asking = await visitor.begin(work, "run: touch forbidden.txt")
+            question = await asks(ear, asking)
+            busy = await visitor.begin(work, "slow: 900")
+            await ear.event("message/delta", busy)
+            await visitor.post("/send", {"sessionId": busy, "text": "say: later"}, 202)
+            children = keeper.children()
+            assert len(children) >= 2
+            keeper.process.send_signal(signal.SIGTERM)
+
+            # whoever comes now is told to come again
+            body = {"workdir": str(work), "text": "say: too late"}
+            while True:
+                async with visitor.client.post("/send", json=body) as answer:
+                    if answer.status == 503:
+                        break
+                    assert answer.status == 202
+            assert int(answer.headers["Retry-After"]) > 0
+            assert (await visitor.get("/health"))["status"] == "ok"
+
+            # a turn of fifteen minutes will not end: a second signal makes it short
+            keeper.process.send_signal(signal.SIGTERM)
+            assert await closing_code(ear) == 1001
+        assert await asyncio.to_thread(keeper.stop) == 0
+    assert not [pid for pid in children if is_alive(pid)]
+    assert not (work / "forbidden.txt").exists()
+    assert {asking, busy} <= transcripts(home).keys()
+
+    with Keeper(home, api_url=api_url) as keeper:
+        async with visiting(keeper) as visitor:
+            left = await shows_interrupted(visitor, asking)
+            assert [each["input"] for each in left["questions"]] == [question["input"]]
+            resolving = {"attentionId": question["id"], "decision": "allow"}
+            await visitor.post("/resolve", resolving, 404)
+            await goes_on(visitor, asking)
+            left = await shows_interrupted(visitor, busy)
+            assert [item["content"] for item in left["queue"]] == ["say: later"]
+    assert not (work / "forbidden.txt").exists()
+
+
+async def test_a_turn_that_can_end_is_seen_through(home: DemoHome, api_url: str) -> None:
+    set_limits(home, drainSeconds=600)
+    with Keeper(home, "--no-ui", api_url=api_url) as keeper:
+        async with visiting(keeper) as visitor:
+            ear = await visitor.listen()
+            session = await visitor.begin(home.project("scratch"), "slow: 2")
+            await ear.event("message/delta", session)
+            keeper.process.send_signal(signal.SIGTERM)
+            await ear.event("turn/finished", session, outcome="done")
+            assert await closing_code(ear) == 1001
+        assert await asyncio.to_thread(keeper.stop) == 0
+    assert json.loads((home.keeper / "turns.json").read_text()) == {}
+
+
+async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, api_url: str) -> None:
+    work = home.project("scratch")
+    keeper = Keeper(home, "--no-ui", api_url=api_url)
+    async with visiting(keeper) as visitor:
+        ear = await visitor.listen()
+        asking = await visitor.begin(work, "run: touch forbidden.txt")
+        question = await asks(ear, asking)
+        busy = await visitor.begin(
+            work, "run: touch started.txt; tail -f /dev/null; touch late.txt"
+        )
+        allowed = {"attentionId": (await asks(ear, busy))["id"], "decision": "allow"}
+        await visitor.post("/resolve", allowed)
+        await until((work / "started.txt").exists)
+        record = home.keeper / "turns.json"
+        await until(lambda: question["id"] in record.read_text() and busy in record.read_text())
+        children = keeper.children()
+        keeper.kill()
+
+    with Keeper(home, "--no-ui", api_url=api_url) as keeper:
+        assert not [pid for pid in children if is_alive(pid)]
+        assert keeper.children() == []
+        async with visiting(keeper) as visitor:
+            left = await shows_interrupted(visitor, asking)
+            assert [each["id"] for each in left["questions"]] == [question["id"]]
+            await visitor.post(
+                "/resolve", {"attentionId": question["id"], "decision": "allow"}, 404
+            )
+            await shows_interrupted(visitor, busy)
+            await goes_on(visitor, busy)
+        assert not (work / "forbidden.txt").exists()
+        assert not (work / "late.txt").exists()
