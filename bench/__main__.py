@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bench import conversation, listing, report, serving
+from bench import conversation, fanout, listing, live, report, serving
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from bench.measure import ROOT, Figure, isolated
 
@@ -37,6 +37,9 @@ class Bench:
             "whole-history": lambda: conversation.whole_history(corpus, environment),
             "memory": lambda: serving.idle_memory(corpus, environment, self._cold),
             "health": lambda: serving.health(corpus, environment, self._cold),
+            "fan-out": lambda: fanout.fan_out(environment),
+            "latency": lambda: live.latency(environment),
+            "endurance": lambda: live.endurance(environment),
         }
 
     def _warm(self, subject: Callable[[], list[Figure]]) -> list[Figure]:
@@ -53,6 +56,9 @@ SUBJECTS = (
     "whole-history",
     "memory",
     "health",
+    "fan-out",
+    "latency",
+    "endurance",
 )
 
 
