@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bench import conversation, fanout, listing, live, report, serving
+from bench import conversation, fanout, listing, live, page, report, serving
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from bench.measure import ROOT, Figure, isolated
 
@@ -40,6 +40,7 @@ class Bench:
             "fan-out": lambda: fanout.fan_out(environment),
             "latency": lambda: live.latency(environment),
             "endurance": lambda: live.endurance(environment),
+            "page": page.page,
         }
 
     def _warm(self, subject: Callable[[], list[Figure]]) -> list[Figure]:
@@ -59,6 +60,7 @@ SUBJECTS = (
     "fan-out",
     "latency",
     "endurance",
+    "page",
 )
 
 
@@ -76,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shape = Shape(options.sessions, options.bytes)
     load = os.getloadavg()[0]
     start = time.perf_counter()
+    if options.only == "page":  # it makes its own conversation
+        print(f"\n{report.machine()}\n\n{report.as_text({'page': page.page()})}\n\n{_since(start)}")
+        return 0
     try:
         made = corpus(options.corpus.resolve(), shape)
     except CorpusUnusable as error:

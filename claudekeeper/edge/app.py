@@ -157,16 +157,16 @@ def _disk(catalog: Catalog, history: History) -> Disk:
         row = await catalog.row(session_id)
         return (row.summary.workdir or str(Path.home())) if row is not None else None
 
-    async def recent(session_id: str) -> list[str]:
+    async def has_message(session_id: str, uuid: str) -> bool:
         row = await catalog.row(session_id)
         if row is None or row.fault is not None:
-            return []
+            return False
         page = await asyncio.to_thread(
             history.page, Path(row.found.path), session_id, limit=RECENT_MESSAGES
         )
-        return [message.uuid for message in page.messages]
+        return any(message.uuid == uuid for message in page.messages)
 
-    return Disk(workdir, recent)
+    return Disk(workdir, has_message)
 
 
 async def _records(app: web.Application) -> AsyncIterator[None]:

@@ -100,7 +100,7 @@ async def _live_conversation(
             messages,
             before,
             page.branches,
-            live.queue,
+            live.line.shown,
             live.stream.partial,
             live.turns.shown,
             position_of(request.app),
@@ -137,7 +137,7 @@ async def _stream(
     rest.interrupted = request.app[RECORDS].left(session.id)
     waiting: list[Message] = []
     if live is not None:
-        rest.queue, rest.partial, rest.turn = live.queue, live.stream.partial, live.turns.shown
+        rest.queue, rest.partial, rest.turn = live.line.shown, live.stream.partial, live.turns.shown
         waiting = live.ledger.unwritten
     if row.fault is None:
         history = request.app[HISTORY]
@@ -189,10 +189,11 @@ async def subagents(request: web.Request) -> web.Response:
 async def subagent(request: web.Request) -> web.Response:
     query = query_of(request, NestedQuery)
     row = await row_of(request)
-    agent_id = request.match_info["agent_id"]
+    wanted = request.match_info["agent_id"]
     with _unreadable():
         known = await asyncio.to_thread(_subagents, row)
-        agent = next((each for each in known if each.agent_id == agent_id), None)
+        # a client that shows a call knows the call's id only
+        agent = next((each for each in known if wanted in (each.agent_id, each.tool_use_id)), None)
         if agent is None:
             raise SubagentNotFound
         page = await asyncio.to_thread(
@@ -200,12 +201,12 @@ async def subagent(request: web.Request) -> web.Response:
             request.app[HISTORY],
             Path(row.found.path),
             row.found.id,
-            agent_id,
+            agent.agent_id,
             limit=query.limit,
             before=query.before,
         )
     for message in page.messages:
-        message.agent_id = agent_id
+        message.agent_id = agent.agent_id
         message.parent_tool_use_id = agent.tool_use_id
     return reply(Nested(agent, page.messages, page.before, page.branches))
 
@@ -247,7 +248,7 @@ ENDPOINTS = [
         "GET",
         "/sessions/{id}/subagents/{agent_id}",
         subagent,
-        "A subagent's messages, in pages from the end",
+        "A subagent's messages, in pages from the end; the id of its call does as well",
         Nested,
         query=NestedQuery,
         failures=(SessionNotFound, SubagentNotFound, MessageNotFound, TranscriptUnreadable),

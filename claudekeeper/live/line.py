@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -49,17 +49,14 @@ class Line:
         self._waiting: deque[Item] = deque()
         self._filled = asyncio.Event()
         self._held = False
-        # by uuid: what became of those that were once here
-        self._gone: dict[str, Literal["taken", "cancelled", "lost"]] = {}
-        # the one whose turn it is
-        self.taken: Item | None = None
+        # by uuid, of those that were once here: whether they were taken back
+        self._gone: dict[str, bool] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def knows(self, uuid: str) -> bool:
-        """Whether it waits or had its turn; what was taken back or lost may come again."""
-        return self._gone.get(uuid) == "taken" or any(item.uuid == uuid for item in self._waiting)
+        return uuid in self._gone or any(item.uuid == uuid for item in self._waiting)
 
     @property
     def shown(self) -> list[Queued]:
@@ -90,38 +87,31 @@ class Line:
 
     def take(self) -> Item:
         item = self._waiting.popleft()
-        self.taken = item
-        self._leave(item, "taken")
+        self._leave(item, taken_back=False)
         return item
-
-    def done(self, *, lost: bool) -> None:
-        """The turn of the one that was taken is over; `lost`: no transcript has it."""
-        if self.taken is not None and lost:
-            self._gone[self.taken.uuid] = "lost"
-        self.taken = None
 
     def take_back(self, uuid: str) -> None:
         for item in self._waiting:
             if item.uuid == uuid:
                 self._waiting.remove(item)
-                self._leave(item, "cancelled")
+                self._leave(item, taken_back=True)
                 return
         gone = self._gone.get(uuid)
         if gone is None:
             raise MessageNotFound("No message with this uuid waits in line.")
-        raise MessageTaken("It was taken back already." if gone == "cancelled" else None)
+        raise MessageTaken("It was taken back already." if gone else None)
 
     def clear(self) -> None:
         while self._waiting:
             self.take_back(self._waiting[0].uuid)
 
-    def _leave(self, item: Item, state: Literal["taken", "cancelled"]) -> None:
+    def _leave(self, item: Item, *, taken_back: bool) -> None:
         if not self._waiting:
             self._filled.clear()
-        self._gone[item.uuid] = state
+        self._gone[item.uuid] = taken_back
         while len(self._gone) > REMEMBERED:
             self._gone.pop(next(iter(self._gone)))
-        self._tell(item.shown(state))
+        self._tell(item.shown("cancelled" if taken_back else "taken"))
 
     def _tell(self, *left: Queued) -> None:
         queue = [*left, *self.shown]

@@ -194,6 +194,7 @@ async def test_subagents_nest_under_their_call(start_keeper: StartKeeper) -> Non
     assert [message["kind"] for message in nested["messages"]] == ["prompt", "reply"]
     assert {message["parentToolUseId"] for message in nested["messages"]} == {"toolu_2"}
     assert {message["agentId"] for message in nested["messages"]} == {"b2"}
+    assert await get(keeper, f"{AT}/subagents/toolu_2") == nested
     assert await error_code(keeper, "GET", f"{AT}/subagents/zz", 404) == "subagent_not_found"
     assert len((await get(keeper, "/sessions"))["sessions"]) == 1
 

@@ -1,48 +1,75 @@
 import '../src/ui/base.css';
-import { signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Partial, ShownMessage, Turn } from '../src/state/conversation';
 import { Thread } from '../src/views/thread/Thread';
+import { conversation, longReply } from './made';
 
 /**
- * A conversation on its own, for measuring: whoever drives the browser puts messages in and looks
- * at what the page does with them.
+ * A conversation on its own, for measuring: whoever drives the browser says what happens, and
+ * looks at what the page does.
  */
 
 const PAGE = 200;
+const PAGE_ARRIVES_MS = 20;
+const DELTA = 6;
+const DELTAS_A_FRAME = 8;
 
 const all = signal<readonly ShownMessage[]>([]);
 const from = signal(0);
+const shown = computed(() => all.value.slice(from.value));
+const loading = signal(false);
 const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
-const nested = new Map<string, readonly ShownMessage[]>();
+
+/** As a keeper on this machine would: a moment later. */
+function older(): void {
+  if (loading.value) return;
+  loading.value = true;
+  setTimeout(() => {
+    batch(() => {
+      from.value = Math.max(0, from.value - PAGE);
+      loading.value = false;
+    });
+  }, PAGE_ARRIVES_MS);
+}
 
 function App() {
   return (
     <Thread
       sessionId="measured"
-      messages={all.value.slice(from.value)}
+      messages={shown.value}
       partial={partial.value}
       turn={turn.value}
       hasOlder={from.value > 0}
-      loading={false}
-      onOlder={() => {
-        from.value = Math.max(0, from.value - PAGE);
-      }}
-      fetchSubagent={async (id) => nested.get(id) ?? []}
+      loading={loading.value}
+      onOlder={older}
+      fetchSubagent={async () => []}
       onFork={() => {}}
     />
   );
 }
 
-const root = document.getElementById('clarvis');
+function log(): HTMLElement {
+  const element = document.querySelector<HTMLElement>('.log');
+  if (!element) throw new Error('no conversation is shown');
+  return element;
+}
+
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
+}
 
 const measured = {
-  /** Shows the end of a conversation; resolves when it can be seen. */
+  conversation,
+  /** Shows the end of a conversation; resolves with the milliseconds until it could be seen. */
   async show(messages: readonly ShownMessage[]): Promise<number> {
     const began = performance.now();
     all.value = messages;
     from.value = Math.max(0, messages.length - PAGE);
+    const root = document.getElementById('clarvis');
     if (root) render(<App />, root);
     await painted();
     return performance.now() - began;
@@ -50,25 +77,22 @@ const measured = {
   add(message: ShownMessage): void {
     all.value = [...all.value, message];
   },
-  work(now: Turn | null): void {
-    turn.value = now;
+  loaded: () => shown.value.length,
+  toTop: () => log().scrollTo({ top: 0 }),
+  /** A reply in so many pieces; resolves when the last one is there. */
+  async stream(deltas: number): Promise<void> {
+    turn.value = { uuid: 'prompt', started: new Date().toISOString(), status: null };
+    const whole = longReply(deltas * DELTA);
+    const block = { messageId: 'm', index: 0, kind: 'text', tool: null, toolUseId: null } as const;
+    for (let at = 1; at <= deltas; at += 1) {
+      partial.value = { ...block, text: whole.slice(0, at * DELTA) };
+      if (at % DELTAS_A_FRAME === 0) await painted();
+    }
+    turn.value = null;
   },
-  write(block: Partial | null): void {
-    partial.value = block;
-  },
-  nest(agentId: string, messages: readonly ShownMessage[]): void {
-    nested.set(agentId, messages);
-  },
-  loaded: () => all.value.length - from.value,
-  painted,
+  /** How far the end is from the lower edge of the window. */
+  toEnd: () => log().scrollHeight - log().scrollTop - log().clientHeight,
+  elements: () => document.querySelectorAll('*').length,
 };
-
-export type Measured = typeof measured;
-
-function painted(): Promise<void> {
-  return new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-  });
-}
 
 Object.assign(window, { measured });

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../ui/CopyButton';
 import type { Piece } from './highlighter';
+import { knownAs } from './languages';
 import './code.css';
 
 export interface CodeProps {
@@ -11,7 +12,7 @@ export interface CodeProps {
 }
 
 /** Beyond this, colouring would hold the page up for longer than it helps to read. */
-const MOST_COLOURED = 60_000;
+const MOST_COLOURED = 20_000;
 const LINES_A_PIECE = 100;
 
 /** A block of code with a way to copy it; coloured once it is seen. */
@@ -73,8 +74,6 @@ function Plain({ text }: { text: string }) {
   );
 }
 
-type Highlighter = typeof import('./highlighter');
-
 function useColours(
   box: { current: HTMLElement | null },
   text: string,
@@ -82,25 +81,26 @@ function useColours(
   never: boolean,
 ): Piece[] | null {
   const [coloured, setColoured] = useState<{ text: string; pieces: Piece[] | null } | null>(null);
+  const known = knownAs(language);
   useEffect(() => {
     const element = box.current;
-    if (never || !language || !element) return;
+    if (never || known === null || !element) return;
     let wanted = true;
     const observer = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      void import('./highlighter').then(
-        (highlighter: Highlighter) => {
-          if (wanted) setColoured({ text, pieces: highlighter.pieces(text, language) });
-        },
-        () => {}, // without colours it can be read as well
-      );
+      void import('./highlighter')
+        .then(({ colour }) => colour(text, known))
+        .then(
+          (pieces) => wanted && setColoured({ text, pieces }),
+          () => {}, // without colours it can be read as well
+        );
     });
     observer.observe(element);
     return () => {
       wanted = false;
       observer.disconnect();
     };
-  }, [box, text, language, never]);
+  }, [box, text, known, never]);
   return coloured?.text === text ? coloured.pieces : null;
 }

@@ -47,13 +47,19 @@ export function say(call: Call): Said {
     return { ...base, verb: words.verb, outcome: failureOf(result.text), tone: 'bad' };
   }
   const changes = isEdit(call.name) ? changesOf(call) : null;
+  const outcome = changes ? '' : plain(words.outcome?.(result) ?? '');
   return {
     ...base,
     verb: words.verb,
-    outcome: changes ? '' : plain(words.outcome?.(result) ?? ''),
-    tone: 'quiet',
+    outcome,
+    tone: toneOf(outcome),
     tally: changes && tallyOf(changes),
   };
+}
+
+function toneOf(outcome: string): Tone {
+  if (/\bfailed$|\bfailed,/.test(outcome)) return 'bad';
+  return outcome.endsWith(' passed') ? 'good' : 'quiet';
 }
 
 // ---- edits ----

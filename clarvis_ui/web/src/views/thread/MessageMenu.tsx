@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ShownMessage } from '../../state/conversation';
 import { fullTime } from '../../state/words';
 import { copyText } from '../../ui/clipboard';
 import { Icon } from '../../ui/Icon';
@@ -7,8 +6,15 @@ import { messageLink } from './link';
 import { useReader } from './reader';
 import './menu.css';
 
+export interface MenuOf {
+  uuid: string;
+  timestamp: string | null;
+  /** What is copied. */
+  text: string;
+}
+
 /** What can be done with any message: copy it, link to it, go on from it in another session. */
-export function MessageMenu({ message, text }: { message: ShownMessage; text: string }) {
+export function MessageMenu(message: MenuOf) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const said = useSaid();
@@ -30,8 +36,7 @@ export function MessageMenu({ message, text }: { message: ShownMessage; text: st
       </span>
       {open && (
         <Items
-          message={message}
-          text={text}
+          {...message}
           onDone={(words) => {
             setOpen(false);
             said.say(words);
@@ -48,21 +53,20 @@ export function MessageMenu({ message, text }: { message: ShownMessage; text: st
   );
 }
 
-interface ItemsProps {
-  message: ShownMessage;
-  text: string;
+interface ItemsProps extends MenuOf {
   onDone(words: string): void;
 }
 
-function Items({ message, text, onDone }: ItemsProps) {
+function Items({ uuid, timestamp, text, onDone }: ItemsProps) {
   const { sessionId, onFork } = useReader();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    list.current?.querySelector('button')?.focus();
+    list.current?.scrollIntoView({ block: 'nearest' });
+    list.current?.querySelector('button')?.focus({ preventScroll: true });
   }, []);
   const copy = async (what: string) =>
     onDone((await copyText(what)) ? 'Copied' : 'Copying is not allowed here');
-  const time = fullTime(message.timestamp);
+  const time = fullTime(timestamp);
   return (
     <div
       class="menu-items"
@@ -79,7 +83,7 @@ function Items({ message, text, onDone }: ItemsProps) {
       <button
         type="button"
         role="menuitem"
-        onClick={() => copy(messageLink(window.location, sessionId, message.uuid))}
+        onClick={() => copy(messageLink(window.location, sessionId, uuid))}
       >
         <Icon name="link" /> Copy link
       </button>
@@ -88,7 +92,7 @@ function Items({ message, text, onDone }: ItemsProps) {
         role="menuitem"
         onClick={() => {
           onDone('');
-          onFork(message.uuid);
+          onFork(uuid);
         }}
       >
         <Icon name="branch" /> Fork from here

@@ -20,11 +20,15 @@ export function Prompt({ row }: { row: PromptRow }) {
       title={fullTime(message.timestamp) || undefined}
       tabIndex={-1}
     >
-      <div class="bubble">
-        <Images images={images} />
-        {clean && <Words name={row.key} text={clean} />}
+      <div class="you-line">
+        <div class="bubble">
+          <Images images={images} />
+          {clean && <Words name={row.key} text={clean} />}
+        </div>
+        {message.optimistic === undefined && (
+          <MessageMenu uuid={message.uuid} timestamp={message.timestamp} text={clean} />
+        )}
       </div>
-      {message.optimistic === undefined && <MessageMenu message={message} text={clean} />}
       {message.optimistic === 'sending' && (
         <p class="you-note" role="status">
           Sending…

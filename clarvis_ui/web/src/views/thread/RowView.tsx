@@ -86,7 +86,7 @@ function Reply({ row }: { row: TextRow }) {
   return (
     <article class="reply" aria-label="Claude">
       <Markdown text={row.text} />
-      <MessageMenu message={row.message} text={row.text} />
+      <MessageMenu uuid={row.uuid} timestamp={row.message.timestamp} text={row.text} />
     </article>
   );
 }

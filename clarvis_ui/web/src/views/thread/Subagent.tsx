@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ToolBody } from '../../blocks/ToolBody';
 import type { ShownMessage } from '../../state/conversation';
 import { counted } from '../../state/words';
 import { chunksOf } from './chunks';
 import { RowView } from './RowView';
 import { useReader } from './reader';
-import { rowsOf, type ToolRow } from './rows';
+import { callOf, rowsOf, type ToolRow } from './rows';
 
 const AGENTS = new Set(['Task', 'Agent']);
 
@@ -43,8 +44,9 @@ export function Subagent({ row }: { row: ToolRow }) {
 
   if (live) return <Nested messages={row.nested} running={row.running} />;
   if (past) return <Nested messages={past} running={false} />;
-  if (failed) return <p class="quiet-line">Its conversation cannot be read.</p>;
-  return row.running ? null : <p class="quiet-line">Reading its conversation…</p>;
+  // what it was asked and what it answered is known in any case
+  if (failed || row.running) return <ToolBody call={callOf(row)} />;
+  return <p class="quiet-line">Reading its conversation…</p>;
 }
 
 const SHOWN_AT_FIRST = 40;

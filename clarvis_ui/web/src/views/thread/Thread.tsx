@@ -14,7 +14,7 @@ import { useAnnouncement } from './useAnnouncement';
 import { useFind } from './useFind';
 import { useSpot } from './useSpot';
 import { useThreadKeys } from './useThreadKeys';
-import { useWindow } from './useWindow';
+import { useWindow, type Window } from './useWindow';
 import './thread.css';
 
 export interface ThreadProps {
@@ -60,25 +60,19 @@ function Conversation(props: ThreadProps) {
             <div class="column">
               {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
               <div class="rows" ref={inner}>
-                {chunks.map((chunk, at) =>
-                  window_.isDrawn(chunk.key, at) ? (
-                    <ChunkView key={chunk.key} chunk={chunk} />
-                  ) : (
-                    <div
-                      key={chunk.key}
-                      class="chunk"
-                      data-chunk={chunk.key}
-                      style={{ height: `${window_.heightOf(chunk)}px` }}
-                    />
-                  ),
-                )}
+                <Bundles chunks={chunks} drawn={window_.drawn} heightOf={window_.heightOf} />
               </div>
               {partial && <Streaming partial={partial} />}
               {turn && <TurnLine turn={turn} quiet={partial !== null} />}
               {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
             </div>
+            <ToEnd
+              rows={rows}
+              following={window_.following}
+              far={window_.far}
+              onGo={window_.toEnd}
+            />
           </section>
-          <ToEnd rows={rows} following={window_.following} far={window_.far} onGo={window_.toEnd} />
           {spot.notice && (
             <p class="thread-notice" role="status">
               {spot.notice}
@@ -128,6 +122,28 @@ function useReaderOf(
   );
 }
 
+interface BundlesProps {
+  chunks: readonly Chunk[];
+  drawn: Window['drawn'];
+  heightOf: Window['heightOf'];
+}
+
+/** All bundles, as themselves or as an empty box of their height. */
+const Bundles = memo(function Bundles({ chunks, drawn, heightOf }: BundlesProps) {
+  return chunks.map((chunk, at) =>
+    drawn.has(chunk.key) || at >= chunks.length - 2 ? (
+      <ChunkView key={chunk.key} chunk={chunk} />
+    ) : (
+      <div
+        key={chunk.key}
+        class="chunk"
+        data-chunk={chunk.key}
+        style={{ height: `${heightOf(chunk)}px` }}
+      />
+    ),
+  );
+});
+
 const ChunkView = memo(
   function ChunkView({ chunk }: { chunk: Chunk }) {
     return (
@@ -172,9 +188,11 @@ function ToEnd({ rows, following, far, onGo }: ToEndProps) {
   const fresh = !following && seen.current !== undefined && seen.current !== last;
   if (following || (!fresh && !far)) return null;
   return (
-    <button type="button" class="to-end" data-fresh={fresh} onClick={onGo}>
-      {fresh ? 'New messages' : 'To the end'}
-      <Icon name="downwards" />
-    </button>
+    <div class="to-end">
+      <button type="button" data-fresh={fresh} onClick={onGo}>
+        {fresh ? 'New messages' : 'To the end'}
+        <Icon name="downwards" />
+      </button>
+    </div>
   );
 }

@@ -12,6 +12,7 @@ import { plain } from '../../blocks/safe';
 import { ToolBody } from '../../blocks/ToolBody';
 import { counted } from '../../state/words';
 import { Fold } from './Fold';
+import { MessageMenu } from './MessageMenu';
 import { callOf, type ToolRow, type ToolsRow } from './rows';
 import { isSubagent, Subagent } from './Subagent';
 
@@ -22,8 +23,8 @@ export function Tool({ row }: { row: ToolRow }) {
     <Fold name={row.key} class="tool" summary={<Summary said={say(call)} />}>
       {() => (
         <>
-          <ToolBody call={call} />
-          {isSubagent(row) && <Subagent row={row} />}
+          {isSubagent(row) ? <Subagent row={row} /> : <ToolBody call={call} />}
+          <MessageMenu uuid={row.uuid} timestamp={null} text={row.result?.text ?? ''} />
         </>
       )}
     </Fold>

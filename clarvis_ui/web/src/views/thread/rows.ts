@@ -322,11 +322,11 @@ function gathered(rows: readonly Row[]): Row[] {
     const as = gatheredAs(row);
     let end = at + 1;
     while (as !== null && gatheredAs(rows[end]) === as) end += 1;
-    const run = rows.slice(at, end).filter((each) => each.kind === 'tool');
-    if (as !== null && run.length >= (GATHERED[as]?.from ?? Number.POSITIVE_INFINITY)) {
-      shown.push({ kind: 'tools', key: `tools/${row.key}`, uuid: row.uuid, calls: run });
+    if (as !== null && end - at >= (GATHERED[as]?.from ?? Number.POSITIVE_INFINITY)) {
+      const calls = rows.slice(at, end).filter((each) => each.kind === 'tool');
+      shown.push({ kind: 'tools', key: `tools/${row.key}`, uuid: row.uuid, calls });
     } else {
-      shown.push(...rows.slice(at, end));
+      for (let each = at; each < end; each += 1) shown.push(rows[each] as Row);
     }
     at = end;
   }
@@ -342,8 +342,11 @@ export function keptRows(before: ReadonlyMap<string, Row>, rows: readonly Row[])
 }
 
 function sameRow(one: Row, other: Row): boolean {
-  const names = Object.keys(other) as (keyof Row)[];
-  return one.kind === other.kind && names.every((name) => sameValue(one[name], other[name]));
+  if (one.kind !== other.kind) return false;
+  for (const name in other) {
+    if (!sameValue(one[name as keyof Row], other[name as keyof Row])) return false;
+  }
+  return true;
 }
 
 function sameValue(one: unknown, other: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Chunk, guessedHeight } from './chunks';
 import type { Spot } from './remembered';
 
@@ -9,7 +9,8 @@ const MARGIN = 1.5;
 const NEAR_END = 48;
 
 export interface Window {
-  isDrawn(key: string, index: number): boolean;
+  /** Keys of the bundles that are drawn; the last two always are. */
+  drawn: ReadonlySet<string>;
   /** The height that stands for a bundle that is not drawn. */
   heightOf(chunk: Chunk): number;
   /** Whether the view keeps to the end as the conversation grows. */
@@ -137,41 +138,45 @@ export function useWindow(
     };
   }, [box, inner, follow, keep, look]);
 
-  return {
-    isDrawn: (key, index) => drawn.has(key) || index >= chunks.length - 2,
-    heightOf: (chunk) => heights.current.get(chunk.key) ?? guessedHeight(chunk),
-    following,
-    far,
-    toEnd() {
-      follow(true);
-      jumping.current = false;
-      setDrawn(lastScreens(live.current.chunks));
-      keep();
-    },
-    jump(key, offset) {
-      const index = chunks.findIndex((chunk) => chunk.rows.some(({ row }) => row.key === key));
-      if (index < 0) return false;
-      follow(false);
-      anchor.current = { key, offset };
-      jumping.current = true;
-      setDrawn(new Set(chunks.slice(Math.max(0, index - 2), index + 3).map((chunk) => chunk.key)));
-      keep();
-      return true;
-    },
-    hold() {
-      const view = box.current;
-      if (view && inner.current) anchor.current = anchorIn(view, inner.current);
-      follow(false);
-    },
-    spot() {
-      if (followingNow.current) return { at: 'end' };
-      const at = anchor.current;
-      const row = chunks
-        .flatMap((chunk) => chunk.rows)
-        .find((placed) => placed.row.key === at?.key);
-      return at && row ? { at: 'row', key: at.key, uuid: row.row.uuid, offset: at.offset } : null;
-    },
-  };
+  const actions = useMemo(
+    () => ({
+      heightOf: (chunk: Chunk) => heights.current.get(chunk.key) ?? guessedHeight(chunk),
+      toEnd() {
+        follow(true);
+        jumping.current = false;
+        setDrawn(lastScreens(live.current.chunks));
+        keep();
+      },
+      jump(key: string, offset: number) {
+        const { chunks } = live.current;
+        const index = chunks.findIndex((chunk) => chunk.rows.some(({ row }) => row.key === key));
+        if (index < 0) return false;
+        follow(false);
+        anchor.current = { key, offset };
+        jumping.current = true;
+        const around = chunks.slice(Math.max(0, index - 2), index + 3);
+        setDrawn(new Set(around.map((chunk) => chunk.key)));
+        keep();
+        return true;
+      },
+      hold() {
+        const view = box.current;
+        if (view && inner.current) anchor.current = anchorIn(view, inner.current);
+        follow(false);
+      },
+      spot(): Spot | null {
+        if (followingNow.current) return { at: 'end' };
+        const at = anchor.current;
+        for (const { rows } of live.current.chunks) {
+          const placed = at && rows.find(({ row }) => row.key === at.key);
+          if (placed) return { at: 'row', key: at.key, uuid: placed.row.uuid, offset: at.offset };
+        }
+        return null;
+      },
+    }),
+    [box, inner, follow, keep],
+  );
+  return useMemo(() => ({ ...actions, drawn, following, far }), [actions, drawn, following, far]);
 }
 
 /** The end of the conversation, enough for a window of any size. */
