@@ -157,16 +157,16 @@ def _disk(catalog: Catalog, history: History) -> Disk:
         row = await catalog.row(session_id)
         return (row.summary.workdir or str(Path.home())) if row is not None else None
 
-    async def has_message(session_id: str, uuid: str) -> bool:
+    async def recent(session_id: str) -> list[str]:
         row = await catalog.row(session_id)
         if row is None or row.fault is not None:
-            return False
+            return []
         page = await asyncio.to_thread(
             history.page, Path(row.found.path), session_id, limit=RECENT_MESSAGES
         )
-        return any(message.uuid == uuid for message in page.messages)
+        return [message.uuid for message in page.messages]
 
-    return Disk(workdir, has_message)
+    return Disk(workdir, recent)
 
 
 async def _records(app: web.Application) -> AsyncIterator[None]:

@@ -100,7 +100,7 @@ async def _live_conversation(
             messages,
             before,
             page.branches,
-            live.line.shown,
+            live.queue,
             live.stream.partial,
             live.turns.shown,
             position_of(request.app),
@@ -137,7 +137,7 @@ async def _stream(
     rest.interrupted = request.app[RECORDS].left(session.id)
     waiting: list[Message] = []
     if live is not None:
-        rest.queue, rest.partial, rest.turn = live.line.shown, live.stream.partial, live.turns.shown
+        rest.queue, rest.partial, rest.turn = live.queue, live.stream.partial, live.turns.shown
         waiting = live.ledger.unwritten
     if row.fault is None:
         history = request.app[HISTORY]

@@ -25,7 +25,9 @@ LARGEST_BODY = 1024 * 1024
 # a message may carry images
 LARGEST_MESSAGE = 48 * 1024 * 1024
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Name = Annotated[
+    str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")
+]
 PageSize = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 
 

@@ -26,9 +26,8 @@ from claudekeeper.readers.discovery import (
 from claudekeeper.readers.sweep import count, folder_of, look_through
 from claudekeeper.readers.watch import Watcher
 
-# seconds between two looks at everything, when the system tells of changes and when it does not
+# seconds between two looks at everything
 SWEEP = 60.0
-POLL = 2.0
 # how much one trip to a thread folds, so that progress shows and closing does not wait long
 BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
@@ -129,8 +128,8 @@ class Catalog:
         self._shelves, times = await asyncio.to_thread(self._cache.load)
         await self._look_at(self._shelves.keys() | await self._project_folders(), times)
         while True:
-            told = self.watcher.state.mode == "watching"
-            await asyncio.sleep(SWEEP if told else POLL)
+            # a net below the watcher, which looks by itself where nothing is told
+            await asyncio.sleep(SWEEP)
             await self._sweep()
 
     async def _follow_changes(self) -> None:

@@ -31,7 +31,9 @@ class Hearing:
         self.lifecycle = False
         self.on_init: Callable[[], None] = lambda: None
         self.on_result: Callable[[dict[str, Any]], None] = lambda _: None
-        self.on_mode: Callable[[str], None] = lambda _: None
+        # a mode, and the one before it where that is known
+        self.on_mode: Callable[[str, str | None], None] = lambda *_: None
+        self.on_repeat: Callable[[], None] = lambda: None
 
     def begin_client(self) -> None:
         self.lifecycle = False
@@ -41,7 +43,7 @@ class Hearing:
         match raw.get("type"):
             case "stream_event":
                 if raw.get("parent_tool_use_id") is None:
-                    self._stream.hear(raw.get("event", {}))
+                    self._pieces(raw.get("event", {}))
             case "assistant" | "user":
                 self._message(raw)
             case "transcript_mirror":
@@ -58,8 +60,19 @@ class Hearing:
             case _:
                 pass
 
+    def _pieces(self, event: dict[str, Any]) -> None:
+        turn = self._turns.current
+        if event.get("type") == "message_start" and turn is not None and turn.retrying:
+            self._tell("working")
+        self._stream.hear(event)
+
     def _message(self, raw: dict[str, Any]) -> None:
         turn = self._turns.current
+        if turn is not None and raw.get("isReplay") and raw.get("uuid") == turn.uuid:
+            begun = turn.taken if self.lifecycle else turn.confirmed
+            if not begun:
+                self.on_repeat()
+                return
         if turn is not None and raw.get("error"):
             turn.api_error = str(raw["error"])
         message = said(raw, self._ledger.session_id, self.prompts)
@@ -117,8 +130,8 @@ class Hearing:
     def _mode(self, raw: dict[str, Any]) -> None:
         mode = raw.get("permissionMode")
         if isinstance(mode, str) and mode != self.permission_mode:
-            self.permission_mode = mode
-            self.on_mode(mode)
+            before, self.permission_mode = self.permission_mode, mode
+            self.on_mode(mode, before)
 
     def _task(self, raw: dict[str, Any]) -> None:
         task_id = str(raw.get("task_id", ""))

@@ -7,6 +7,7 @@ between must get it too, and nobody may get it twice.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 
 from claudekeeper.live.bus import Bus
 from claudekeeper.model.events import MessageAdded
@@ -50,9 +51,11 @@ class Ledger:
     def knows(self, uuid: str) -> bool:
         return uuid in self._told
 
-    def know(self, uuid: str) -> None:
-        """It stands in the history already."""
-        self._told.setdefault(uuid, 0)
+    def know(self, uuids: Iterable[str]) -> None:
+        """They stand in the history already, in this order."""
+        for uuid in uuids:
+            self._told.setdefault(uuid, 0)
+            self._last_written = uuid
 
     @property
     def unwritten(self) -> list[Message]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -49,14 +49,17 @@ class Line:
         self._waiting: deque[Item] = deque()
         self._filled = asyncio.Event()
         self._held = False
-        # by uuid, of those that were once here: whether they were taken back
-        self._gone: dict[str, bool] = {}
+        # by uuid: what became of those that were once here
+        self._gone: dict[str, Literal["taken", "cancelled", "lost"]] = {}
+        # the one whose turn it is
+        self.taken: Item | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def knows(self, uuid: str) -> bool:
-        return uuid in self._gone or any(item.uuid == uuid for item in self._waiting)
+        """Whether it waits or had its turn; what was taken back or lost may come again."""
+        return self._gone.get(uuid) == "taken" or any(item.uuid == uuid for item in self._waiting)
 
     @property
     def shown(self) -> list[Queued]:
@@ -87,31 +90,38 @@ class Line:
 
     def take(self) -> Item:
         item = self._waiting.popleft()
-        self._leave(item, taken_back=False)
+        self.taken = item
+        self._leave(item, "taken")
         return item
+
+    def done(self, *, lost: bool) -> None:
+        """The turn of the one that was taken is over; `lost`: no transcript has it."""
+        if self.taken is not None and lost:
+            self._gone[self.taken.uuid] = "lost"
+        self.taken = None
 
     def take_back(self, uuid: str) -> None:
         for item in self._waiting:
             if item.uuid == uuid:
                 self._waiting.remove(item)
-                self._leave(item, taken_back=True)
+                self._leave(item, "cancelled")
                 return
         gone = self._gone.get(uuid)
         if gone is None:
             raise MessageNotFound("No message with this uuid waits in line.")
-        raise MessageTaken("It was taken back already." if gone else None)
+        raise MessageTaken("It was taken back already." if gone == "cancelled" else None)
 
     def clear(self) -> None:
         while self._waiting:
             self.take_back(self._waiting[0].uuid)
 
-    def _leave(self, item: Item, *, taken_back: bool) -> None:
+    def _leave(self, item: Item, state: Literal["taken", "cancelled"]) -> None:
         if not self._waiting:
             self._filled.clear()
-        self._gone[item.uuid] = taken_back
+        self._gone[item.uuid] = state
         while len(self._gone) > REMEMBERED:
             self._gone.pop(next(iter(self._gone)))
-        self._tell(item.shown("cancelled" if taken_back else "taken"))
+        self._tell(item.shown(state))
 
     def _tell(self, *left: Queued) -> None:
         queue = [*left, *self.shown]

@@ -34,8 +34,8 @@ class Disk(msgspec.Struct, frozen=True):
 
     # its working directory; None when there is no such session
     workdir: Callable[[str], Awaitable[str | None]]
-    # whether a message with this uuid stands near its end
-    has_message: Callable[[str, str], Awaitable[bool]]
+    # the uuids of the messages near its end
+    recent: Callable[[str], Awaitable[list[str]]]
 
 
 class Registry:
@@ -87,7 +87,7 @@ class Registry:
         """Take a message; its turn comes when it comes. The same uuid twice is one message."""
         assert wish.uuid is not None
         session = await self._session_for(wish)
-        if session.line.knows(wish.uuid) or session.ledger.knows(wish.uuid):
+        if session.knows(wish.uuid):
             return session
         changed = {"model": wish.model, "permission_mode": wish.permission_mode}
         given = {name: value for name, value in changed.items() if value is not None}
@@ -163,21 +163,30 @@ class Registry:
         if wish.session_id is None:
             return await self._new_session(wish)
         session_id = wish.session_id
-        workdir = None
-        if session_id not in self._sessions:
-            workdir = await self._disk.workdir(session_id)
-            if workdir is None and session_id not in self._sessions:
-                raise SessionNotFound
-        self._check_open(wish, self._sessions.get(session_id))
-        if session_id not in self._sessions:
-            assert wish.uuid is not None
-            session = self._open(session_id, workdir or "/")
-            # a message that was sent before a restart, and is sent again, is not said twice
-            if await self._disk.has_message(session_id, wish.uuid):
-                session.ledger.know(wish.uuid)
-        return self._sessions[session_id]
+        while (session := self._sessions.get(session_id)) is not None and session.over:
+            # two processes on one transcript would write past each other
+            await session.closed.wait()
+        if session is not None:
+            self._check_open(wish, session)
+            return session
+        workdir = await self._disk.workdir(session_id)
+        if workdir is None:
+            raise SessionNotFound
+        # a message that was sent before a restart, and is sent again, is not said twice
+        recent = await self._disk.recent(session_id)
+        session = self._sessions.get(session_id)
+        self._check_open(wish, session)
+        if session is None or session.over:
+            session = self._open(session_id, workdir)
+            session.ledger.know(recent)
+        return session
 
     async def _new_session(self, wish: Send) -> LiveSession:
+        assert wish.uuid is not None
+        for session in self.all():
+            # the answer to its first sending was lost on the way
+            if not session.over and session.knows(wish.uuid):
+                return session
         workdir = wish.workdir or ""
         if not await asyncio.to_thread(os.path.isdir, workdir):
             raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
@@ -191,7 +200,8 @@ class Registry:
             self._check_room(session)
 
     def _open(self, session_id: str, workdir: str) -> LiveSession:
-        session = LiveSession(session_id, workdir, self.choices(session_id), self._world)
+        choices = self._choices.setdefault(session_id, Choices())
+        session = LiveSession(session_id, workdir, choices, self._world)
         self._sessions[session_id] = session
         session.start()
         return session

@@ -21,9 +21,9 @@ from claudekeeper.live.stream import Stream
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.turns import CurrentTurn, Turns
 from claudekeeper.model.attention import Answer, Attention, kind_of
-from claudekeeper.model.commands import PermissionMode
+from claudekeeper.model.commands import MODES, PermissionMode
 from claudekeeper.model.errors import CliCrashed, Fault, KeeperError, ModelRefused, ModeRefused
-from claudekeeper.model.events import Resync
+from claudekeeper.model.events import Queued, Resync
 from claudekeeper.model.sessions import Liveness, State, now
 
 log = logging.getLogger(__name__)
@@ -83,6 +83,7 @@ class LiveSession:
         self._hearing.on_init = self._confirmed
         self._hearing.on_result = self._result
         self._hearing.on_mode = self._mode_is
+        self._hearing.on_repeat = self._repeated
         self._tasks = Tasks()
         self._farewells = Tasks()
         self._client: Client | None = None
@@ -94,6 +95,9 @@ class LiveSession:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._interrupting: asyncio.TimerHandle | None = None
+        # held while a CLI is ended: the next one has to wait
+        self._ending_client = asyncio.Lock()
+        self.closed = asyncio.Event()
 
     def start(self) -> asyncio.Task[Any]:
         return self._tasks.start(self._run(), name=f"session:{self.id}")
@@ -104,9 +108,10 @@ class LiveSession:
     def state(self) -> State:
         if self._world.desk.count(self.id):
             return "waiting"
-        if self.turns.current is None:
-            return "idle" if self._confirmed_once or not len(self.line) else "starting"
-        return "running" if self._confirmed_once else "starting"
+        if self.turns.current is None and not len(self.line):
+            return "idle"
+        ready = self._client is not None if self.turns.current is None else self._confirmed_once
+        return "running" if ready else "starting"
 
     @property
     def liveness(self) -> Liveness:
@@ -149,6 +154,17 @@ class LiveSession:
         return self._ending
 
     @property
+    def queue(self) -> list[Queued]:
+        """What waits, and what was taken and does not stand in the conversation yet."""
+        taken = self.line.taken
+        under_way = taken is not None and not self.ledger.knows(taken.uuid)
+        return [*([taken.shown("taken")] if taken and under_way else []), *self.line.shown]
+
+    def knows(self, uuid: str) -> bool:
+        """Whether a message was sent before."""
+        return self.line.knows(uuid) or self.ledger.knows(uuid)
+
+    @property
     def pid(self) -> int | None:
         return self._client.pid if self._client is not None else None
 
@@ -174,22 +190,22 @@ class LiveSession:
 
     async def change(self, choices: Choices) -> None:
         """Takes effect at once where the CLI can, else before the next turn."""
-        client, old = self._client, self.choices
-        self.choices = choices
-        if client is None or self._connecting:
-            self._renew = self._connecting
-            return
-        if choices.permission_mode and choices.permission_mode != old.permission_mode:
-            if choices.permission_mode == "bypassPermissions" and not client.bypass:
+        old, self.choices = self.choices, choices
+        if self._client is not None:
+            await self._apply(self._client, old)
+            self._world.changed(self.id)
+
+    async def _apply(self, client: Client, old: Choices) -> None:
+        """Tell a CLI that was started, or told, otherwise."""
+        mode, model = self.choices.permission_mode, self.choices.model
+        if mode and mode != old.permission_mode:
+            if mode == "bypassPermissions" and not client.bypass:
                 self._renew = True
             else:
-                await self._ask_client(
-                    client.set_permission_mode(choices.permission_mode), ModeRefused, old
-                )
-        if choices.model != old.model:
-            await self._ask_client(client.set_model(choices.model), ModelRefused, old)
-            self._hearing.model = choices.model
-        self._world.changed(self.id)
+                await self._ask_client(client.set_permission_mode(mode), ModeRefused, old)
+        if model != old.model:
+            await self._ask_client(client.set_model(model), ModelRefused, old)
+            self._hearing.model = model
 
     async def _ask_client(
         self, asking: Awaitable[None], refusal: type[KeeperError], old: Choices
@@ -214,7 +230,7 @@ class LiveSession:
         await self._drop_client()
         await self._farewells.finish()
         self._end_turn(None)
-        self._world.changed(self.id)
+        self._leave()
 
     async def _stop_turn(self) -> None:
         """The CLI would first see its turn through; told to stop, it writes down what there is."""
@@ -229,9 +245,18 @@ class LiveSession:
 
     async def _run(self) -> None:
         while await self._next():
-            await self._work(self.line.take())
+            await self._find_place()
+            # it may have been taken back while there was no place
+            if self.line.ready:
+                await self._work(self.line.take())
+            else:
+                self._give_place_back()
         self._ending = True
+        self._leave()
+
+    def _leave(self) -> None:
         self._world.changed(self.id)
+        self.closed.set()
 
     async def _next(self) -> bool:
         """Until a message waits and nothing is being done; False when none has come for long."""
@@ -273,16 +298,28 @@ class LiveSession:
         self._world.changed(self.id)
         return turn
 
-    async def _ready(self) -> Client:
-        """A CLI that runs with what was chosen."""
+    async def _find_place(self) -> None:
+        """A CLI that can be used, or a place for one; until then, messages can be taken back."""
         if self._client is not None and (self._renew or self._client_gone):
             await self._drop_client()
+        async with self._ending_client:
+            # a CLI that is being ended still writes
+            missing = self._client is None
+        if missing:
+            await self._world.places.enter(self)
+            self._connecting = True
+
+    def _give_place_back(self) -> None:
+        self._connecting = False
+        self._world.places.left()
+
+    async def _ready(self) -> Client:
+        """A CLI that runs with what was chosen."""
         if self._client is not None:
             return self._client
-        await self._world.places.enter(self)
-        self._connecting = True
         self._client_gone = False
         self._renew = False
+        chosen = self.choices
         client: Client | None = None
         try:
             client = await self._world.make_client(
@@ -290,9 +327,9 @@ class LiveSession:
                     session_id=self.id,
                     workdir=self.workdir,
                     resume=await self._world.exists(self.id),
-                    model=self.choices.model,
-                    permission_mode=self.choices.permission_mode,
-                    append_prompt=self.choices.append_prompt,
+                    model=chosen.model,
+                    permission_mode=chosen.permission_mode,
+                    append_prompt=chosen.append_prompt,
                 ),
                 self,
             )
@@ -304,23 +341,25 @@ class LiveSession:
                 await asyncio.shield(self._farewells.start(farewell, name=f"end:{self.id}"))
             raise
         finally:
-            self._connecting = False
-            self._world.places.left()
+            self._give_place_back()
         self._client = client
         self._hearing.begin_client()
+        # what was changed in the meantime
+        await self._apply(client, chosen)
         return client
 
     async def _drop_client(self) -> None:
-        client, self._client = self._client, None
-        self._client_gone = False
-        self._world.desk.withdraw_all(self.id)
-        if client is not None:
-            # whoever waits for it may be cancelled; the process has to be seen off all the same
-            await asyncio.shield(self._farewells.start(_see_off(client), name=f"end:{self.id}"))
-        self._lose_unwritten()
-        self._hearing.background.clear()
-        self._world.places.left()
-        self._world.changed(self.id)
+        async with self._ending_client:
+            client, self._client = self._client, None
+            self._client_gone = False
+            self._world.desk.withdraw_all(self.id)
+            if client is not None:
+                # whoever waits for it may be cancelled; the process is seen off all the same
+                await asyncio.shield(self._farewells.start(_see_off(client), name=f"end:{self.id}"))
+            self._lose_unwritten()
+            self._hearing.background.clear()
+            self._world.places.left()
+            self._world.changed(self.id)
 
     # ---- what the CLI says ----
 
@@ -377,10 +416,16 @@ class LiveSession:
         self.failure = self.turns.last_failure
         self._rest()
 
-    def _mode_is(self, mode: str) -> None:
-        if self.choices.permission_mode and mode != self.choices.permission_mode:
+    def _repeated(self) -> None:
+        """The CLI knows this prompt from the past, and has nothing to say to it."""
+        if self.turns.current is not None:
+            self.turns.skip()
+            self._rest()
+
+    def _mode_is(self, mode: str, before: str | None) -> None:
+        if before is not None and mode in MODES:
             # it changed by itself: a plan was approved, or an answer set it
-            self.choices.permission_mode = mode  # type: ignore[assignment]
+            self.choices.permission_mode = mode
         self._world.changed(self.id)
 
     def _interrupt(self) -> None:
@@ -423,6 +468,9 @@ class LiveSession:
             self._interrupting.cancel()
             self._interrupting = None
         self.ledger.turn_over()
+        if (taken := self.line.taken) is not None:
+            self._hearing.prompts.discard(taken.uuid)
+            self.line.done(lost=not self.ledger.knows(taken.uuid))
         self.used = asyncio.get_running_loop().time()
         self._quiet.set()
         self._world.places.left()

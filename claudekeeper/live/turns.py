@@ -43,6 +43,10 @@ class CurrentTurn:
         # the kind of API error that the CLI reported last
         self.api_error: str | None = None
 
+    @property
+    def retrying(self) -> bool:
+        return self.status is not None and self.status.status == "retrying"
+
     def begun(self, lifecycle: bool) -> bool:
         """Whether a result can be this turn's; `lifecycle`: the CLI says which prompt it takes."""
         return self.uuid is None or self.taken or not lifecycle
@@ -101,6 +105,10 @@ class Turns:
             duration=result.get("duration_ms"),
         )
         return outcome
+
+    def skip(self) -> None:
+        """There was nothing to do."""
+        self._end("done", None)
 
     def abort(self, error: KeeperError | None) -> None:
         """The turn is over and the CLI did not say so; without an error somebody wanted it."""

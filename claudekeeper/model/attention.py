@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.errors import InvalidRequest
 from claudekeeper.model.sessions import Origin
 
@@ -48,6 +49,48 @@ class Answer(msgspec.Struct, kw_only=True):
     interrupt: bool = False
 
 
+class _Rule(msgspec.Struct, rename="camel"):
+    tool_name: str
+    rule_content: str | None = None
+
+
+class _Permission(msgspec.Struct, tag_field="type", kw_only=True):
+    destination: Literal["userSettings", "projectSettings", "localSettings", "session", "cliArg"]
+
+
+class _Rules(_Permission, kw_only=True):
+    rules: list[_Rule]
+    behavior: Literal["allow", "deny", "ask"]
+
+
+class _AddRules(_Rules, tag="addRules"): ...
+
+
+class _ReplaceRules(_Rules, tag="replaceRules"): ...
+
+
+class _RemoveRules(_Rules, tag="removeRules"): ...
+
+
+class _SetMode(_Permission, tag="setMode"):
+    mode: PermissionMode
+
+
+class _Directories(_Permission, kw_only=True):
+    directories: list[str]
+
+
+class _AddDirectories(_Directories, tag="addDirectories"): ...
+
+
+class _RemoveDirectories(_Directories, tag="removeDirectories"): ...
+
+
+_PERMISSIONS = list[
+    _AddRules | _ReplaceRules | _RemoveRules | _SetMode | _AddDirectories | _RemoveDirectories
+]
+
+
 class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
     """An answer as a client sends it."""
 
@@ -58,7 +101,7 @@ class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_onl
     updated_permissions: list[dict[str, Any]] | None = None
     answers: dict[str, str | list[str]] | None = None
     interrupt: bool = False
-    by: str = "client"
+    by: Annotated[str, msgspec.Meta(max_length=100)] = "client"
 
 
 def kind_of(tool: str) -> Kind:
@@ -79,7 +122,7 @@ def answer_to(attention: Attention, wish: Resolve) -> Answer:
         by=wish.by,
         input=given,
         message=(wish.message or "").strip() or DENIED,
-        permissions=wish.updated_permissions or [],
+        permissions=_permissions(wish.updated_permissions or []),
         interrupt=wish.decision == "deny" and wish.interrupt,
     )
 
@@ -93,7 +136,30 @@ def _answers(attention: Attention, given: dict[str, str | list[str]]) -> dict[st
         raise InvalidRequest(f"This was not asked: {question!r}.")
     for question in known - given.keys():
         raise InvalidRequest(f"An answer is missing: {question!r}.")
+    several = {
+        str(each["question"])
+        for each in questions
+        if isinstance(each, dict) and each.get("multiSelect")
+    }
     return {
-        question: answer if isinstance(answer, str) else ", ".join(answer)
+        question: _one_text(question, answer, several=question in several)
         for question, answer in given.items()
     }
+
+
+def _one_text(question: str, answer: str | list[str], *, several: bool) -> str:
+    answers = [answer] if isinstance(answer, str) else answer
+    if not answers or not all(each.strip() for each in answers):
+        raise InvalidRequest(f"An answer is missing: {question!r}.")
+    if len(answers) > 1 and not several:
+        raise InvalidRequest(f"This takes one answer: {question!r}.")
+    return ", ".join(answers)
+
+
+def _permissions(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As they came, once it is certain that Claude Code can take them."""
+    try:
+        msgspec.convert(given, _PERMISSIONS)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"'updatedPermissions' is not valid: {error}.") from error
+    return given

@@ -18,8 +18,8 @@ Uuid = Annotated[
     str, Meta(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", max_length=36)
 ]
 # a model's name or alias, such as opus, claude-x-1[1m] or region.vendor/model:0
-Model = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$")]
-Path = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=4096)]
+Model = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$(?!\n)")]
+Path = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f\x7f]*$(?!\n)", max_length=4096)]
 
 # they make Claude Code go on under another id, or end it
 LEAVING = frozenset({"/clear", "/new", "/reset", "/exit", "/quit", "/resume", "/continue"})

@@ -61,6 +61,26 @@ class Keeper:
         where = {"sessionId": session} if session else {"workdir": str(self.workdir)}
         return await self.post("/send", {**where, "text": text, **more}, 202)
 
+    async def begin(self, text: str, ear: Ear, **more: Any) -> str:
+        """A new session whose first turn is over."""
+        session = str((await self.send(text, **more))["sessionId"])
+        await ear.finished(session, outcome="done")
+        return session
+
+    async def resolve(self, attention: Event, status: int = 200, **answer: Any) -> Any:
+        """Answer a question: `decision` is allow unless said."""
+        body = {"attentionId": attention["id"], "decision": "allow", **answer}
+        return await self.post("/resolve", body, status)
+
+    async def interrupt(self, session: str) -> bool:
+        return bool((await self.post(f"/sessions/{session}/interrupt", {}, 202))["interrupted"])
+
+    async def close(self, session: str) -> None:
+        await self.post(f"/sessions/{session}/close", {}, 202)
+
+    async def state_of(self, session: str) -> str:
+        return str((await self.get(f"/sessions/{session}?limit=1"))["session"]["state"])
+
     async def history(self, session: str, query: str = "limit=1000") -> list[Any]:
         return list((await self.get(f"/sessions/{session}?{query}"))["messages"])
 
@@ -121,6 +141,21 @@ class Ear:
             )
 
         return await self.until(matches)
+
+    async def asked(self, session: str) -> Any:
+        """The next question of the session."""
+        return (await self.event("attention/raised", session))["attention"]
+
+    async def added(self, session: str, kind: str) -> Any:
+        """The next message of this kind."""
+        event = await self.until(
+            lambda event: (
+                event["type"] == "message/added"
+                and event["sessionId"] == session
+                and event["message"]["kind"] == kind
+            )
+        )
+        return event["message"]
 
     async def finished(self, session: str, **fields: Any) -> Event:
         return await self.event("turn/finished", session, **fields)

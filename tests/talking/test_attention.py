@@ -1,0 +1,270 @@
+"""Questions: each kind, each answer, each on its own; the model sees what was decided."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from claudekeeper.demo.api import ScriptedApi
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of, uuids
+
+
+def result_of(ear: Ear, session: str, tool_use_id: str) -> str:
+    """What the model got as the outcome of a call."""
+    for message in ear.messages(session):
+        for block in message["content"]:
+            if block.get("tool_use_id") == tool_use_id:
+                content = block["content"]
+                return content if isinstance(content, str) else text_of({"content": content})
+    raise AssertionError("the call has no outcome")
+
+
+async def test_a_denial_is_seen_by_the_model(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    question = await ear.asked(session)
+    assert (question["kind"], question["tool"], question["origin"]) == (
+        "permission",
+        "Bash",
+        "gateway",
+    )
+    assert question["input"]["command"] == "touch a"
+    await keeper.resolve(question, decision="deny", message="use mkdir, please")
+    await ear.finished(session, outcome="done")
+    assert "use mkdir, please" in text_of(ear.messages(session)[-1])
+    await keeper.send("run: touch a", session)
+    await keeper.resolve(await ear.asked(session), decision="deny")
+    await ear.finished(session, outcome="done")
+    assert not (keeper.workdir / "a").exists()
+    # and one that stops everything
+    await keeper.send("run: touch a\nrun: touch b", session)
+    await keeper.resolve(await ear.asked(session), decision="deny", interrupt=True)
+    await ear.finished(session, outcome="interrupted")
+    await keeper.send("say: still here", session)
+    await ear.finished(session, outcome="done")
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_a_changed_input_is_what_runs(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch a && run: touch b"))["sessionId"]
+    first = await ear.asked(session)
+    await keeper.resolve(first, updatedInput={**first["input"], "command": "touch changed"})
+    second = await ear.asked(session)
+    assert second["input"]["command"] == "touch b"
+    await keeper.resolve(second, decision="deny", message="not b")
+    await ear.finished(session, outcome="done")
+    assert (keeper.workdir / "changed").exists()
+    assert not (keeper.workdir / "a").exists()
+    assert not (keeper.workdir / "b").exists()
+    assert "not b" in result_of(ear, session, second["toolUseId"])
+
+
+async def test_what_is_always_allowed_is_not_asked_again(keeper: Keeper, ear: Ear) -> None:
+    """What the CLI suggests, given back to it: rules, directories, a mode."""
+    # a rule for this project, a rule and a mode, a directory and a mode
+    for number, step in enumerate(("run: python3 -c 1", "run: touch x1", "write: {}/out.txt: 1")):
+        folder, outside = keeper.home / f"inside{number}", keeper.home / f"outside{number}"
+        folder.mkdir()
+        outside.mkdir()
+        script = step.format(outside)
+        session = (await keeper.send(script, workdir=str(folder)))["sessionId"]
+        question = await ear.asked(session)
+        assert question["suggestions"]
+        await keeper.resolve(question, updatedPermissions=question["suggestions"])
+        await ear.finished(session, outcome="done")
+        await keeper.send(script.replace("out.txt", "more.txt"), session)
+        await ear.finished(session, outcome="done")
+        assert len(ear.of("attention/raised", session)) == 1
+    mode = await keeper.begin("say: hello", ear)
+    await keeper.send("write: one.txt: 1", mode)
+    question = await ear.asked(mode)
+    (edits,) = [each for each in question["suggestions"] if each["type"] == "setMode"]
+    await keeper.resolve(question, updatedPermissions=[edits])
+    await ear.finished(mode, outcome="done")
+    page = await keeper.get(f"/sessions/{mode}")
+    assert page["session"]["permissionMode"] == edits["mode"] == "acceptEdits"
+    await keeper.send("write: two.txt: 2", mode)
+    await ear.finished(mode, outcome="done")
+    assert len(ear.of("attention/raised", mode)) == 1
+    # and it comes back so
+    await keeper.close(mode)
+    await keeper.send("write: three.txt: 3", mode)
+    await ear.finished(mode, outcome="done")
+    assert len(ear.of("attention/raised", mode)) == 1
+
+
+async def test_questions_of_one_answer_of_several_and_in_own_words(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("ask: Which database? Postgres | SQLite"))["sessionId"]
+    question = await ear.asked(session)
+    assert question["kind"] == "question"
+    asked = "Which database?"
+    refused: list[dict[str, Any]] = [
+        {},
+        {"answers": {}},
+        {"answers": {"Another?": "Postgres"}},
+        {"answers": {asked: "Postgres", "Another?": "x"}},
+        {"answers": {asked: 5}},
+        {"answers": {asked: ["Postgres", "SQLite"]}},
+        {"answers": {asked: []}},
+        {"answers": {asked: ""}},
+        {"answers": {asked: ["Postgres", 5]}},
+        {"answers": "Postgres"},
+    ]
+    for answer in refused:
+        failure = await keeper.resolve(question, status=400, **answer)
+        assert failure["error"]["code"] == "invalid_request"
+    assert (await keeper.get("/attention"))["attention"] == [question]
+    await keeper.resolve(question, answers={asked: "SQLite"})
+    await ear.finished(session, outcome="done")
+    assert "“SQLite”" in text_of(ear.messages(session)[-1])
+    await keeper.send("ask: Which database? Postgres | SQLite", session)
+    await keeper.resolve(await ear.asked(session), answers={asked: "a flat file, really"})
+    await ear.finished(session, outcome="done")
+    assert "“a flat file, really”" in text_of(ear.messages(session)[-1])
+    await keeper.send("ask many: Which checks? Lint | Types | Tests", session)
+    await keeper.resolve(await ear.asked(session), answers={"Which checks?": ["Lint", "Tests"]})
+    await ear.finished(session, outcome="done")
+    assert "“Lint, Tests”" in text_of(ear.messages(session)[-1])
+    await keeper.send("ask: Which database? Postgres | SQLite", session)
+    await keeper.resolve(await ear.asked(session), decision="deny", message="ask me later")
+    await ear.finished(session, outcome="done")
+    assert "ask me later" in text_of(ear.messages(session)[-1])
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_a_plan_is_refused_and_then_approved(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("plan: read; change", permissionMode="plan"))["sessionId"]
+    question = await ear.asked(session)
+    assert question["kind"] == "plan"
+    await keeper.resolve(question, decision="deny", message="more detail")
+    await ear.finished(session, outcome="done")
+    assert "more detail" in text_of(ear.messages(session)[-1])
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["session"]["permissionMode"] == "plan"
+    await keeper.send("plan: read; change", session)
+    await keeper.resolve(await ear.asked(session))
+    await ear.finished(session, outcome="done")
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["session"]["permissionMode"] == "default"
+    updated = ear.of("session/updated", session)[-1]["session"]
+    assert updated["permissionMode"] == "default"
+    await keeper.send("write: after.txt: x", session)
+    await keeper.resolve(await ear.asked(session))
+    await ear.finished(session, outcome="done")
+    assert (keeper.workdir / "after.txt").exists()
+
+
+async def test_a_subagent_asks_for_itself(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("agent: run: touch deep"))["sessionId"]
+    question = await ear.asked(session)
+    assert question["agentId"]
+    await keeper.resolve(question)
+    await ear.finished(session, outcome="done")
+    assert (keeper.workdir / "deep").exists()
+    nested = [
+        event["message"]
+        for event in ear.of("message/added", session)
+        if event["message"]["parentToolUseId"] is not None
+    ]
+    (listed,) = (await keeper.get(f"/sessions/{session}/subagents"))["subagents"]
+    assert listed["agentId"] == question["agentId"]
+    read = await keeper.get(f"/sessions/{session}/subagents/{listed['agentId']}")
+    assert uuids(nested) == uuids(read["messages"])
+    for live, stored in zip(nested, read["messages"], strict=True):
+        for field in ("agentId", "parentToolUseId", "kind", "role", "content"):
+            assert live[field] == stored[field], field
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_of_two_answers_one_wins(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    question = await ear.asked(session)
+    body = {"attentionId": question["id"], "decision": "allow"}
+
+    async def answer(by: str) -> int:
+        async with keeper.client.post("/resolve", json={**body, "by": by}) as response:
+            return response.status
+
+    statuses = await asyncio.gather(*(answer(f"client {n}") for n in range(5)))
+    assert sorted(statuses) == [200, 409, 409, 409, 409]
+    settled = await ear.event("attention/settled", session)
+    assert settled["by"] == f"client {statuses.index(200)}"
+    late = await keeper.resolve(question, 409)
+    assert settled["by"] in late["error"]["message"]
+    unknown = await keeper.post("/resolve", {**body, "attentionId": new_uuid()}, 404)
+    assert unknown["error"]["code"] == "attention_not_found"
+    await ear.finished(session, outcome="done")
+    assert len(ear.of("attention/settled", session)) == 1
+
+
+ODD_ANSWERS: list[dict[str, Any]] = [
+    {"decision": "maybe"},
+    {"decision": None},
+    {"updatedInput": []},
+    {"updatedInput": "touch b"},
+    {"updatedPermissions": {}},
+    {"updatedPermissions": ["all"]},
+    {"updatedPermissions": [{}]},
+    {"updatedPermissions": [{"type": "everything"}]},
+    {"updatedPermissions": [{"type": "addRules", "rules": [{}], "behavior": "allow"}]},
+    {"updatedPermissions": [{"type": "addRules", "rules": "Bash", "behavior": "allow"}]},
+    {"updatedPermissions": [{"type": "setMode", "mode": "chaos", "destination": "session"}]},
+    {"updatedPermissions": [{"type": "addDirectories", "directories": "/"}]},
+    {"answers": {"What?": "x"}},
+    {"message": 5},
+    {"by": 5},
+    {"by": "x" * 10_000},
+    {"interrupt": "yes"},
+    {"unknown": 1},
+]
+
+
+async def test_an_odd_answer_leaves_the_question_open(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    question = await ear.asked(session)
+    for odd in ODD_ANSWERS:
+        body = {"attentionId": question["id"], "decision": "allow", **odd}
+        async with keeper.client.post("/resolve", json=body) as response:
+            failure = await response.json()
+            assert response.status == 400, odd
+        assert failure["error"]["code"] == "invalid_request"
+        assert failure["error"]["message"].endswith(".")
+        assert (await keeper.get("/attention"))["attention"] == [question]
+    await keeper.resolve(question)
+    await ear.finished(session, outcome="done")
+
+
+async def test_an_input_that_the_tool_cannot_take_is_seen_by_the_model(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    question = await ear.asked(session)
+    await keeper.resolve(question, updatedInput={"nonsense": True})
+    await ear.finished(session)
+    assert not (keeper.workdir / "a").exists()
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_ten_sessions_ask_at_once(
+    keeper: Keeper, ear: Ear, scripted_api: ScriptedApi
+) -> None:
+    sessions = [(await keeper.send(f"run: touch t{n}"))["sessionId"] for n in range(10)]
+    questions: dict[str, Any] = {}
+    while len(questions) < 10:
+        event = await ear.event("attention/raised")
+        questions[event["sessionId"]] = event["attention"]
+    assert len((await keeper.get("/attention"))["attention"]) == 10
+    listed = (await keeper.get("/sessions"))["sessions"]
+    assert {each["state"] for each in listed if each["id"] in sessions} == {"waiting"}
+    for session in sessions:
+        await keeper.resolve(questions[session])
+    ended: set[str] = set()
+    while len(ended) < 10:
+        event = await ear.event("turn/finished")
+        assert event["outcome"] == "done"
+        ended.add(event["sessionId"])
+    for n, session in enumerate(sessions):
+        assert (keeper.workdir / f"t{n}").exists()
+        assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    assert (await keeper.get("/attention"))["attention"] == []

@@ -1,0 +1,134 @@
+"""Positions: what was missed is replayed, what cannot be is said to be read again."""
+
+from __future__ import annotations
+
+import pytest
+from aiohttp import WSMsgType
+
+from tests.talking.keeper import Ear, Keeper, uuids
+
+
+async def test_what_cannot_be_replayed_is_read_again(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    position = (await keeper.get(f"/sessions/{session}"))["position"]
+    epoch, _, seq = position.partition(":")
+    odd = [f"{epoch}:{int(seq) + 1}", f"{epoch}:{'9' * 30}", f"0{epoch}:1", f"{epoch}:-1"]
+    odd += [
+        "",
+        ":",
+        epoch,
+        f"{epoch}:",
+        f"{epoch}:1e3",
+        f"{epoch}:\u0661",
+        "garbage",
+        f" {position}",
+    ]
+    for since in odd:
+        # an empty one is no position either
+        ws = await keeper.client.ws_connect("/ws")
+        await ws.receive_json()
+        await ws.send_json({"type": "subscribe", "sessions": [session], "since": since})
+        assert (await ws.receive_json())["type"] == "resync", since
+        await ws.close()
+    fresh = await keeper.listen(session, since=position)
+    assert fresh.heard[-1]["type"] == "subscribed"
+    assert fresh.heard[-1]["replayed"] == 0
+
+
+async def test_beyond_the_ring_is_read_again(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    old = ear.heard[3]["position"]
+    for _ in range(2):
+        await keeper.send("huge: 10", session)
+        await ear.finished(session)
+    late = await keeper.listen(session, since=old)
+    assert late.heard[-1]["type"] == "resync"
+    # so much fills the context: it is compacted in between
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_sessions_that_nobody_asked_for_are_silent(keeper: Keeper, ear: Ear) -> None:
+    one = await keeper.begin("say: one", ear)
+    two = await keeper.begin("say: two", ear)
+    only = await keeper.listen(one)
+    await keeper.send("say: more of two", two)
+    await ear.finished(two)
+    await keeper.send("say: more of one", one)
+    await only.finished(one)
+    assert {event["sessionId"] for event in only.heard if "sessionId" in event} == {one}
+    await only.say({"type": "unsubscribe", "sessions": [one]})
+    await only.say({"type": "ping"})
+    await only.event("pong")
+    count = len(only.heard)
+    await keeper.send("say: still more", one)
+    await ear.finished(one)
+    await only.say({"type": "ping"})
+    await only.event("pong")
+    assert len(only.heard) == count + 1
+
+
+async def test_open_questions_are_sent_to_every_new_subscriber(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    question = await ear.asked(session)
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["session"]["state"] == "waiting"
+    assert page["session"]["attention"] == 1
+    late = await keeper.listen(session)
+    assert await late.asked(session) == question
+    with_since = await keeper.listen("*", since=page["position"])
+    assert await with_since.asked(session) == question
+    assert (await keeper.get("/attention"))["attention"] == [question]
+    await keeper.resolve(question, by="phone")
+    for each in (ear, late, with_since):
+        settled = await each.event("attention/settled", session)
+        assert (settled["attentionId"], settled["by"]) == (question["id"], "phone")
+        await each.finished(session)
+    assert (await keeper.get("/attention"))["attention"] == []
+
+
+async def test_who_does_not_read_is_cut_off_and_nobody_else_notices(
+    keeper: Keeper, ear: Ear
+) -> None:
+    lazy = await keeper.client.ws_connect("/ws", max_msg_size=0)
+    await lazy.send_json({"type": "subscribe", "sessions": ["*"]})
+    transport = lazy._response.connection.transport  # type: ignore[union-attr]
+    transport.pause_reading()  # type: ignore[union-attr]
+    session = await keeper.begin("huge: 10", ear)
+    await keeper.send("huge: 10", session)
+    await ear.finished(session)
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    transport.resume_reading()  # type: ignore[union-attr]
+    while (message := await lazy.receive()).type is WSMsgType.TEXT:
+        pass
+    assert (message.type, message.data) == (WSMsgType.CLOSE, 4008)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "nonsense",
+        "[]",
+        '{"type": "subscribe"}',
+        '{"type": "subscribe", "sessions": "*"}',
+        '{"type": "subscribe", "sessions": [1]}',
+        '{"type": "subscribe", "sessions": ["*"], "since": 5}',
+        '{"type": "dance"}',
+        '{"type": "ping", "more": 1}',
+        '{"type": "subscribe", "sessions": ["' + "x" * 100 + '"]}',
+        "[" * 5000,
+        '{"type": "subscribe", "sessions": ["\\ud800"]}',
+    ],
+)
+async def test_odd_words_on_the_socket_are_answered(keeper: Keeper, said: str) -> None:
+    ws = await keeper.client.ws_connect("/ws")
+    await ws.receive_json()
+    await ws.send_str(said)
+    answer = await ws.receive_json()
+    assert answer["type"] == "error"
+    assert answer["error"]["code"] == "invalid_message"
+    assert answer["error"]["message"].endswith(".")
+    await ws.send_bytes(b"{}")
+    assert (await ws.receive_json())["type"] == "error"
+    await ws.send_json({"type": "ping"})
+    assert (await ws.receive_json())["type"] == "pong"
+    await ws.close()

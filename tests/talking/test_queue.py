@@ -1,0 +1,145 @@
+"""Messages that wait while a turn runs: visible, in order, each once, and free to be taken back."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+from typing import Any
+
+from claudekeeper.demo.pictures import phone_screenshot
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of, uuids
+from tests.waiting import until
+
+
+def prompts(messages: list[Any]) -> list[str]:
+    return [text_of(message) for message in messages if message["kind"] == "prompt"]
+
+
+async def test_messages_wait_in_order_and_can_be_taken_back(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch gate"))["sessionId"]
+    question = await ear.asked(session)
+    sent = [(await keeper.send(f"say: {n}", session))["uuid"] for n in range(4)]
+    page = await keeper.get(f"/sessions/{session}")
+    assert [(each["uuid"], each["state"]) for each in page["queue"]] == [
+        (uuid, "queued") for uuid in sent
+    ]
+    queue = f"/sessions/{session}/queue"
+    # somebody else, who came later, takes it back
+    other = await keeper.listen(session, since=page["position"])
+    answer = await keeper.ask("DELETE", f"{queue}/{sent[1].upper()}")
+    assert answer == {"uuid": sent[1], "state": "cancelled"}
+    updated = await other.event("queue/updated", session)
+    assert [each["state"] for each in updated["queue"]] == ["cancelled", *["queued"] * 3]
+    await keeper.ask("DELETE", f"{queue}/{sent[1]}", status=409)
+    await keeper.ask("DELETE", f"{queue}/{new_uuid()}", status=404)
+    await keeper.ask("DELETE", f"{queue}/nonsense", status=404)
+    # the same message again is the same message, waiting or not
+    await keeper.send("say: 2", session, uuid=sent[2])
+    await keeper.resolve(question)
+    for uuid in (sent[0], sent[2], sent[3]):
+        await ear.event("turn/started", session, uuid=uuid)
+        await ear.finished(session, outcome="done", uuid=uuid)
+    await keeper.ask("DELETE", f"{queue}/{sent[0]}", status=409)
+    await keeper.send("say: 2", session, uuid=sent[2])
+    # what was taken back may be sent after all
+    await keeper.send("say: 1", session, uuid=sent[1])
+    await ear.finished(session, outcome="done", uuid=sent[1])
+    history = await keeper.history(session)
+    assert prompts(history) == ["run: touch gate", "say: 0", "say: 2", "say: 3", "say: 1"]
+    assert uuids(ear.messages(session)) == uuids(history)
+    assert (await keeper.get(f"/sessions/{session}"))["queue"] == []
+
+
+async def test_images_wait_too(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch gate"))["sessionId"]
+    question = await ear.asked(session)
+    picture = png_block()
+    body = {"sessionId": session, "content": [{"type": "text", "text": "look"}, picture, picture]}
+    uuid = (await keeper.post("/send", body, 202))["uuid"]
+    only = (await keeper.post("/send", {"sessionId": session, "content": [picture]}, 202))["uuid"]
+    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
+    assert [(each["uuid"], each["text"], each["images"]) for each in queue] == [
+        (uuid, "look", 2),
+        (only, "", 1),
+    ]
+    await keeper.resolve(question)
+    await ear.finished(session, uuid=uuid, outcome="done")
+    await ear.finished(session, uuid=only, outcome="done")
+    told = ear.messages(session)
+    history = await keeper.history(session)
+    assert uuids(told) == uuids(history)
+    (message,) = [each for each in told if each["uuid"] == uuid]
+    (written,) = [each for each in history if each["uuid"] == uuid]
+    assert message["content"] == written["content"]
+    assert "2 images" in text_of(told[uuids(told).index(uuid) + 1])
+
+
+async def test_the_line_goes_on_after_an_interruption_a_failure_and_a_crash(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.event("message/delta", session)
+    failing = (await keeper.send("error: 401", session))["uuid"]
+    asking = (await keeper.send("run: touch gate", session))["uuid"]
+    last = (await keeper.send("say: here", session))["uuid"]
+    assert await keeper.interrupt(session)
+    await ear.finished(session, outcome="interrupted")
+    await ear.finished(session, uuid=failing, outcome="failed")
+    await ear.asked(session)
+    # the CLI writes a moment after it speaks; what it had no time for would be lost
+    await until(lambda: any(line.get("uuid") == asking for line in keeper.transcript(session)))
+    os.kill(keeper.pid_of(session), signal.SIGKILL)
+    await ear.event("attention/settled", session, decision="withdrawn")
+    await ear.finished(session, uuid=asking, outcome="failed")
+    await ear.finished(session, uuid=last, outcome="done")
+    history = await keeper.history(session)
+    assert text_of(history[-1]) == "here"
+    assert prompts(history) == ["slow: 60", "error: 401", "run: touch gate", "say: here"]
+
+
+async def test_a_message_that_waits_for_its_process_is_seen(keeper: Keeper, ear: Ear) -> None:
+    """From the first moment on: in line, taken, or in the conversation, but never nowhere."""
+    uuid = new_uuid()
+    session = (await keeper.send("say: one", uuid=uuid))["sessionId"]
+    seen = []
+    while not (
+        page := await keeper.get(f"/sessions/{session}"),
+        any(message["kind"] == "reply" for message in page["messages"]),
+    )[1]:
+        seen.append({each["uuid"] for each in (*page["queue"], *page["messages"])})
+    assert all(uuid in each for each in seen)
+    await ear.finished(session, outcome="done")
+
+
+async def test_a_message_that_failed_can_be_sent_again(keeper: Keeper, ear: Ear) -> None:
+    """Its uuid stands in no transcript: sent again, it is not taken for said already."""
+    session = await keeper.begin("say: one", ear)
+    await keeper.close(session)
+    away = keeper.workdir.rename(keeper.home / "elsewhere")
+    uuid = (await keeper.send("say: two", session))["uuid"]
+    failed = await ear.event("session/failed", session, uuid=uuid)
+    assert failed["error"]["code"] == "workdir_missing"
+    await ear.finished(session, outcome="failed", uuid=uuid)
+    away.rename(keeper.workdir)
+    await keeper.send("say: two", session, uuid=uuid)
+    await ear.finished(session, outcome="done", uuid=uuid)
+    assert uuids(await keeper.history(session)).count(uuid) == 1
+
+
+async def test_an_old_message_sent_again_is_not_said_twice(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    old = (await keeper.history(session))[0]["uuid"]
+    await keeper.close(session)
+    await keeper.send("say: two", session)
+    await ear.finished(session, outcome="done")
+    await keeper.send("say: one", session, uuid=old)
+    await keeper.send("say: three", session)
+    await ear.finished(session, outcome="done")
+    assert prompts(await keeper.history(session)) == ["say: one", "say: two", "say: three"]
+    assert len(ear.of("turn/finished", session)) == 3
+
+
+def png_block() -> dict[str, Any]:
+    data = base64.b64encode(phone_screenshot()).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
