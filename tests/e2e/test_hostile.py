@@ -38,7 +38,9 @@ async def test_hostile_text_stays_text(open_page: OpenPage, keeper: FakeKeeper) 
         await expect(page.locator("[aria-current=true]")).to_have_attribute(
             "data-session", one["id"]
         )
+        await page.get_by_role("button", name="Details").first.click()
         await expect(page.locator(".details")).to_contain_text(one["id"])
+        await page.get_by_role("button", name="Close").click()
     assert await page.evaluate("window.pwned") is None
     assert await page.locator("img, iframe, script:not([src]), svg image, style").count() == 0
     # what the page asked for, and of whom, is checked when it closes

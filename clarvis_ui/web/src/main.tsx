@@ -1,23 +1,62 @@
 import './ui/base.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { createDoor } from './state/door';
+import { createActivity } from './state/activity';
+import { sessionHref } from './state/address';
+import { createClarvis } from './state/clarvis';
+import { sentenceOf, titleOf } from './state/described';
 import { attentionOf } from './state/heartbeat';
+import { createMemory, storageOf } from './state/memory';
+import { createNotifications, notifierOf } from './state/notifications';
 import { createPlace } from './state/place';
-import { createSessionStore } from './state/sessions';
+import { nameOf } from './state/questions';
+import { showInTab } from './state/tab';
 import { createApi } from './transport/api';
 import { followVisibleHeight } from './ui/visibleHeight';
 import { App } from './views/App';
+import { fetchAhead } from './views/Selected';
 
-const api = createApi(fetch.bind(window));
 const place = createPlace(window);
-const door = createDoor(api);
-const sessions = createSessionStore(api, attentionOf(document, window), door.shut);
+const memory = createMemory(storageOf(window));
+const clarvis = createClarvis({
+  api: createApi(fetch.bind(window)),
+  memory,
+  page: attentionOf(document, window),
+  openSocket: () => new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/ws`),
+  name: nameOf(navigator.userAgent),
+});
+const { door, sessions, questions } = clarvis;
+const known = (id: string | null) =>
+  id === null ? undefined : sessions.listing.value.sessions.get(id);
+
+const activity = createActivity();
+const notifications = createNotifications(
+  notifierOf(window),
+  memory,
+  (attention) => {
+    const session = known(attention.sessionId);
+    return {
+      title: session ? titleOf(session) : 'Clarvis',
+      body: `Claude ${sentenceOf(attention)}`,
+    };
+  },
+  (sessionId) => {
+    location.hash = sessionHref(sessionId);
+  },
+);
+clarvis.onEvents((events) => {
+  for (const event of events) activity.note(event);
+  notifications.hear(events);
+});
 
 effect(() => {
-  if (door.state.value === 'open') sessions.start();
-  else sessions.stop();
+  const session = known(place.session.value);
+  showInTab(document, questions.inbox.value.open.length, session ? titleOf(session) : null);
 });
+effect(() => {
+  if (door.state.value === 'shut') activity.forget();
+});
+
 void door.arrive(place.takeLogin());
 // a login link that is pasted into an open page changes the address and loads nothing
 place.onChange(() => {
@@ -28,4 +67,12 @@ place.onChange(() => {
 followVisibleHeight(window);
 
 const root = document.getElementById('clarvis');
-if (root) render(<App door={door} place={place} sessions={sessions} />, root);
+if (root) {
+  render(
+    <App clarvis={clarvis} place={place} activity={activity} notifications={notifications} />,
+    root,
+  );
+}
+// a session in the address is wanted at once, the rest when the list stands
+if (place.session.value !== null) fetchAhead();
+else addEventListener('load', () => setTimeout(fetchAhead, 500));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAddress, sessionHref, withoutLogin } from '../src/state/address';
+import { INBOX_HREF, parseAddress, sessionHref, withoutLogin } from '../src/state/address';
 
 test.each([
   ['', null, null],
@@ -13,7 +13,11 @@ test.each([
   ['#nonsense&&=', null, null],
   ['#session=%', '%', null],
 ])('%j', (fragment, session, login) => {
-  expect(parseAddress(fragment)).toEqual({ session, login });
+  expect(parseAddress(fragment)).toEqual({ session, login, inbox: false });
+});
+
+test('what waits has an address of its own', () => {
+  expect(parseAddress(INBOX_HREF)).toEqual({ session: null, login: null, inbox: true });
 });
 
 test.each([

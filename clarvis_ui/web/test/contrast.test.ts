@@ -31,10 +31,12 @@ describe.each([
   ['dark', dark],
 ])('%s', (_name, palette) => {
   const pairs = TEXT.flatMap((text) => GROUNDS.map((ground) => [text, ground] as const));
-  test.each([...pairs, ['accent', 'accent-soft'] as const, ['paper', 'ink'] as const])(
-    '--%s can be read on --%s',
-    (text, ground) => {
-      expect(contrast(colour(palette, text), colour(palette, ground))).toBeGreaterThanOrEqual(4.5);
-    },
-  );
+  test.each([
+    ...pairs,
+    ['accent', 'accent-soft'] as const,
+    ['on-accent', 'accent'] as const,
+    ['paper', 'ink'] as const,
+  ])('--%s can be read on --%s', (text, ground) => {
+    expect(contrast(colour(palette, text), colour(palette, ground))).toBeGreaterThanOrEqual(4.5);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Attention } from '../src/state/heartbeat';
 import type { Api } from '../src/transport/api';
 import { failed, type Outcome, success } from '../src/transport/outcome';
+import type { Prompt } from '../src/transport/talking';
 import type { Health, Session, SessionsPage } from '../src/transport/wire';
 
 /** A server in memory: what it has can be changed, and it can be away. */
@@ -41,6 +42,7 @@ export class FakeApi implements Api {
       return {
         sessions: this.rows.slice(from, end),
         cursor: end < this.rows.length ? String(end) : null,
+        position: null,
       };
     });
     await this.held;
@@ -63,6 +65,65 @@ export class FakeApi implements Api {
 
   async logOut(): Promise<Outcome<null>> {
     return this.answer('logOut', () => null);
+  }
+
+  /** What is answered to the calls below, by name; a function makes an answer for its arguments. */
+  answers: Record<string, unknown> = {};
+
+  // biome-ignore lint/suspicious/noExplicitAny: a fake answers whatever it is told to
+  private async say(what: string, ...given: unknown[]): Promise<Outcome<any>> {
+    const outcome = this.answer([what, ...given].map(words).join(' '), () => {
+      const made = this.answers[what];
+      return typeof made === 'function' ? made(...given) : (made ?? null);
+    });
+    await this.held;
+    return outcome;
+  }
+
+  conversation = (id: string, before: string | null, limit: number) =>
+    this.say('conversation', id, before, limit);
+  subagent = (id: string, agentId: string) => this.say('subagent', id, agentId);
+  send = (prompt: Prompt) => this.say('send', prompt);
+  interrupt = (id: string) => this.say('interrupt', id);
+  setMode = (id: string, mode: object) => this.say('setMode', id, mode);
+  fork = (id: string, at: string | null) => this.say('fork', id, at);
+  cancelQueued = (id: string, uuid: string) => this.say('cancelQueued', id, uuid);
+  offers = (id: string) => this.say('offers', id);
+  offersIn = (workdir: string) => this.say('offersIn', workdir);
+  attention = () => this.say('attention');
+  resolve = (attentionId: string, answer: object, by: string) =>
+    this.say('resolve', attentionId, answer, by);
+  directories = (path: string | null) => this.say('directories', path);
+}
+
+function words(given: unknown): string {
+  return typeof given === 'string' ? given : JSON.stringify(given);
+}
+
+/** What a browser remembers, in memory. */
+export class FakeStorage {
+  readonly kept = new Map<string, string>();
+  full = false;
+
+  get length(): number {
+    return this.kept.size;
+  }
+
+  key(index: number): string | null {
+    return [...this.kept.keys()][index] ?? null;
+  }
+
+  getItem(key: string): string | null {
+    return this.kept.get(key) ?? null;
+  }
+
+  setItem(key: string, value: string): void {
+    if (this.full) throw new Error('full');
+    this.kept.set(key, value);
+  }
+
+  removeItem(key: string): void {
+    this.kept.delete(key);
   }
 }
 

@@ -45,7 +45,10 @@ describe('the first look', () => {
 
   test('ends where a cursor goes round', async () => {
     api.rows = [sample(1)];
-    api.sessions = async () => ({ ok: true, value: { sessions: api.rows, cursor: 'again' } });
+    api.sessions = async () => ({
+      ok: true,
+      value: { sessions: api.rows, cursor: 'again', position: null },
+    });
     store.start();
     await soon();
     expect(store.listing.value.complete).toBe(true);

@@ -33,7 +33,7 @@ export function DiffHead({ path, added, removed }: Omit<Comparison, 'lines'> & {
 /** "+3 −1"; said in words to those who cannot see it. */
 export function Tally({ added, removed }: { added: number; removed: number }) {
   return (
-    <span class="tally">
+    <span class="diff-tally">
       <span class="spoken">
         {counted(added, 'line')} added, {removed} removed
       </span>

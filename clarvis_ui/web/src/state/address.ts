@@ -4,6 +4,8 @@
  */
 export interface Address {
   session: string | null;
+  /** Whether it is the list of what waits. */
+  inbox: boolean;
   login: string | null;
 }
 
@@ -13,7 +15,11 @@ function parts(fragment: string): string[] {
 
 export function parseAddress(fragment: string): Address {
   const given = new URLSearchParams(parts(fragment).join('&'));
-  return { session: given.get('session') || null, login: given.get('login') || null };
+  return {
+    session: given.get('session') || null,
+    inbox: given.has('inbox'),
+    login: given.get('login') || null,
+  };
 }
 
 /** The same place without the code, all other parts as they were. */
@@ -24,6 +30,9 @@ export function withoutLogin(fragment: string): string {
 
 /** Back to the list: a place without a session. */
 export const LIST_HREF = '#';
+
+/** Every question that waits, of every session. */
+export const INBOX_HREF = '#inbox';
 
 export function sessionHref(id: string): string {
   return `#session=${encodeURIComponent(id)}`;

@@ -1,6 +1,35 @@
-import type { Message } from '../transport/messages';
+/**
+ * One conversation, and the only place that decides what it looks like: `(state, event) → state`.
+ *
+ * Truth comes three ways: pages over REST, each true at the position at which it was taken; events,
+ * in the order of their positions, any of them possibly again; and our own messages, shown before
+ * anybody has confirmed them. A page stands for every event up to its position, so an event at or
+ * before what was `seen` says nothing new. Between the loss of the stream and the next page nothing
+ * can be put into its place: events wait in `waiting`.
+ */
+
+import type {
+  KeeperEvent,
+  MessageAdded,
+  Position,
+  Trouble,
+  TurnOutcome,
+} from '../transport/events';
+import { readPosition } from '../transport/events';
+import type {
+  Block,
+  ConversationPage,
+  Departure,
+  Message,
+  Partial,
+  Queued,
+  Turn,
+} from '../transport/messages';
+import { type Sending, unconfirmed, withoutSending, withSending } from './sending';
+import { isFinalOf } from './streamed';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../transport/messages';
+export type { Sending } from './sending';
 
 /** A message as it is shown: one of our own stands there before the keeper has confirmed it. */
 export type ShownMessage = Message & {
@@ -9,3 +38,356 @@ export type ShownMessage = Message & {
   problem?: string;
   onRetry?: () => void;
 };
+
+export interface Conversation {
+  readonly sessionId: string;
+  /** Whether a page has come yet. */
+  readonly loaded: boolean;
+  /** Confirmed messages, oldest first, without holes from the first one on. */
+  readonly messages: readonly Message[];
+  /** Leads to the page above; null at the beginning. */
+  readonly before: string | null;
+  readonly branches: readonly Departure[];
+  readonly partial: Partial | null;
+  readonly turn: Turn | null;
+  readonly queue: readonly Queued[];
+  /** How the last turn ended; null while one runs. */
+  readonly ended: { outcome: TurnOutcome; error: string | null } | null;
+  /** Why the session broke down; null once it goes on. */
+  readonly failure: Trouble | null;
+  /** Ours that nobody has confirmed. */
+  readonly sendings: readonly Sending[];
+  /** Uuids of ours, confirmed or not: no other message of ours is taken for a copy of these. */
+  readonly own: readonly string[];
+
+  readonly epoch: string | null;
+  /** The last position that is part of this state. */
+  readonly seen: number;
+  /** The position of the last page from the end. */
+  readonly pageAt: number;
+  /** Events that came while there was a gap before them; null where there is none. */
+  readonly waiting: readonly KeeperEvent[] | null;
+  /** The last position at which something changed further up than what is loaded. */
+  readonly aboveAt: number;
+}
+
+export type ConversationEvent =
+  | KeeperEvent
+  /** The end of the conversation, as it was at the page's position. */
+  | {
+      type: 'page/loaded';
+      page: ConversationPage;
+      /** Ours that the keeper had taken before it was asked for this page. */
+      accepted?: readonly string[];
+    }
+  /** The page above the cursor `above`. */
+  | { type: 'page/above'; above: string; page: ConversationPage }
+  /** Events may have been missed: only a page tells where we are. */
+  | { type: 'stream/broken' }
+  | { type: 'sending/begun'; sending: Sending }
+  | { type: 'sending/accepted'; uuid: string }
+  | { type: 'sending/failed'; uuid: string; problem: string }
+  | { type: 'sending/withdrawn'; uuid: string };
+
+const OWN_KEPT = 100;
+
+export function emptyConversation(sessionId: string): Conversation {
+  return {
+    sessionId,
+    loaded: false,
+    messages: [],
+    before: null,
+    branches: [],
+    partial: null,
+    turn: null,
+    queue: [],
+    ended: null,
+    failure: null,
+    sendings: [],
+    own: [],
+    epoch: null,
+    seen: -1,
+    pageAt: -1,
+    waiting: [],
+    aboveAt: -1,
+  };
+}
+
+export function reduce(state: Conversation, event: ConversationEvent): Conversation {
+  switch (event.type) {
+    case 'page/loaded':
+      return pageLoaded(state, event.page, event.accepted ?? []);
+    case 'page/above':
+      return pageAbove(state, event.above, event.page);
+    case 'stream/broken':
+      return state.waiting === null ? { ...state, waiting: [] } : state;
+    case 'sending/begun':
+      return confirmed({
+        ...state,
+        sendings: withSending(state.sendings, event.sending),
+        own: [...state.own.filter((uuid) => uuid !== event.sending.uuid), event.sending.uuid].slice(
+          -OWN_KEPT,
+        ),
+      });
+    case 'sending/accepted':
+      return confirmed(changeSending(state, event.uuid, { state: 'accepted', problem: null }));
+    case 'sending/failed':
+      return changeSending(state, event.uuid, { state: 'failed', problem: event.problem });
+    case 'sending/withdrawn':
+      return dropSending(state, event.uuid);
+    default:
+      return told(state, event);
+  }
+}
+
+// ---- pages ----
+
+function pageLoaded(
+  state: Conversation,
+  page: ConversationPage,
+  accepted: readonly string[],
+): Conversation {
+  const at = positionIn(state, readPosition(page.position));
+  // older than what we know: what followed it would be missing, or is here already
+  const hole = state.waiting !== null;
+  if (at.sameEpoch && (hole ? at.seq < state.seen : at.seq <= state.seen)) return state;
+
+  // nothing of before is kept: whoever asks for the page asks for as much as was loaded
+  const loaded: Conversation = {
+    ...state,
+    loaded: true,
+    messages: page.messages,
+    before: page.before,
+    branches: page.branches,
+    partial: page.partial,
+    turn: page.turn,
+    queue: page.queue.filter(isWaiting),
+    ended: page.turn === null ? state.ended : null,
+    epoch: at.epoch,
+    seen: at.seq,
+    pageAt: at.seq,
+    waiting: null,
+    aboveAt: -1,
+  };
+  const settled = lostOnes(confirmed(loaded), page, accepted);
+  return (state.waiting ?? []).reduce(reduce, settled);
+}
+
+function pageAbove(state: Conversation, above: string, page: ConversationPage): Conversation {
+  const at = positionIn(state, readPosition(page.position));
+  // older than something that was told of the part above: it would be missing from it
+  const known = Math.max(state.pageAt, state.aboveAt);
+  if (above !== state.before || !at.sameEpoch || at.seq < known) return state;
+  const here = new Set(state.messages.map((message) => message.uuid));
+  return confirmed({
+    ...state,
+    messages: [...page.messages.filter((message) => !here.has(message.uuid)), ...state.messages],
+    before: page.before,
+    branches: mergedBranches(page.branches, state.branches),
+    aboveAt: at.seq,
+  });
+}
+
+interface Place extends Position {
+  sameEpoch: boolean;
+}
+
+/** An answer without a position is taken to be as new as all we know. */
+function positionIn(state: Conversation, position: Position | null): Place {
+  if (position === null) {
+    return { epoch: state.epoch ?? '', seq: Math.max(state.seen, 0), sameEpoch: true };
+  }
+  return { ...position, sameEpoch: state.epoch === null || state.epoch === position.epoch };
+}
+
+function mergedBranches(above: readonly Departure[], below: readonly Departure[]): Departure[] {
+  const ids = new Set(below.map((branch) => branch.id));
+  return [...above.filter((branch) => !ids.has(branch.id)), ...below];
+}
+
+/** What the keeper had taken and no longer knows went down with it: it can be sent again. */
+function lostOnes(
+  state: Conversation,
+  page: ConversationPage,
+  accepted: readonly string[],
+): Conversation {
+  if (page.session.state !== 'idle' && page.session.state !== 'error') return state;
+  const waiting = new Set(state.queue.map((queued) => queued.uuid));
+  return accepted
+    .filter((uuid) => !waiting.has(uuid))
+    .reduce(
+      (next, uuid) =>
+        changeSending(next, uuid, {
+          state: 'failed',
+          problem: 'The keeper stopped before Claude had it.',
+        }),
+      state,
+    );
+}
+
+// ---- events ----
+
+function told(state: Conversation, event: KeeperEvent): Conversation {
+  if (state.waiting !== null) return { ...state, waiting: [...state.waiting, event] };
+  const at = positionIn(state, event.position);
+  if (event.position !== null && at.sameEpoch && at.seq <= state.seen) return state;
+  return happened({ ...state, epoch: at.epoch, seen: at.seq }, event);
+}
+
+function happened(state: Conversation, event: KeeperEvent): Conversation {
+  switch (event.type) {
+    case 'message/added':
+      return confirmed(placed(state, event));
+    case 'message/delta': {
+      const { messageId, index, kind, text, tool, toolUseId } = event;
+      const last = state.partial;
+      const goesOn = last !== null && last.messageId === messageId && last.index === index;
+      const partial = goesOn
+        ? { ...last, text: last.text + text }
+        : { messageId, index, kind, text, tool, toolUseId };
+      return { ...state, partial };
+    }
+    case 'turn/started':
+      return {
+        ...state,
+        turn: { uuid: event.uuid, started: null, status: null },
+        partial: null,
+        ended: null,
+        failure: null,
+      };
+    case 'turn/status': {
+      const turn = state.turn ?? { uuid: null, started: null, status: null };
+      return { ...state, turn: { ...turn, status: event.status } };
+    }
+    case 'turn/finished': {
+      const ended = { outcome: event.outcome, error: event.error };
+      const over: Conversation = { ...state, turn: null, partial: null, ended };
+      // a command that leaves no message of its own is over all the same
+      return event.uuid === null ? over : dropSending(over, event.uuid);
+    }
+    case 'queue/updated': {
+      const cancelled = event.queue.filter((queued) => queued.state === 'cancelled');
+      return cancelled.reduce<Conversation>((next, queued) => dropSending(next, queued.uuid), {
+        ...state,
+        queue: event.queue.filter(isWaiting),
+      });
+    }
+    case 'session/failed': {
+      const broken: Conversation = { ...state, turn: null, partial: null, failure: event.error };
+      return event.uuid === null
+        ? broken
+        : changeSending(broken, event.uuid, { state: 'failed', problem: event.error.message });
+    }
+    case 'session/updated':
+    case 'session/removed':
+    case 'attention/raised':
+    case 'attention/settled':
+      return state; // others keep these
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The message in its place; what streamed of it goes. */
+function placed(state: Conversation, event: MessageAdded): Conversation {
+  const { message, after } = event;
+  const partial = isFinalOf(message, state.partial, state.messages) ? null : state.partial;
+  const known = indexOf(state.messages, message.uuid);
+  const anchor = after === null ? -1 : indexOf(state.messages, after);
+  const above = after !== null && anchor < 0 && state.before !== null;
+
+  // across the edge of what is loaded nothing can be moved: only a new page says what stands there
+  if (known >= 0 && (above || (known === 0 && after !== null && state.before !== null))) {
+    return { ...state, partial, waiting: [] };
+  }
+  if (above) return { ...state, partial, aboveAt: state.seen };
+  if (anchor < 0 || after === message.uuid) {
+    const messages = known < 0 ? [...state.messages, message] : state.messages.with(known, message);
+    return { ...state, partial, messages };
+  }
+  const others = known < 0 ? state.messages : state.messages.toSpliced(known, 1);
+  const behind = indexOf(others, after as string) + 1;
+  return { ...state, partial, messages: others.toSpliced(behind, 0, message) };
+}
+
+// ---- our own ----
+
+function confirmed(state: Conversation): Conversation {
+  if (state.sendings.length === 0) return state;
+  const sendings = unconfirmed(state.sendings, state.messages, state.own);
+  return sendings.length === state.sendings.length ? state : { ...state, sendings };
+}
+
+function changeSending(
+  state: Conversation,
+  uuid: string,
+  changes: Pick<Sending, 'state' | 'problem'>,
+): Conversation {
+  if (!state.sendings.some((sending) => sending.uuid === uuid)) return state;
+  const sendings = state.sendings.map((sending) =>
+    sending.uuid === uuid ? { ...sending, ...changes } : sending,
+  );
+  return { ...state, sendings };
+}
+
+function dropSending(state: Conversation, uuid: string): Conversation {
+  const sendings = withoutSending(state.sendings, uuid);
+  return sendings === state.sendings ? state : { ...state, sendings };
+}
+
+function isWaiting(queued: Queued): boolean {
+  return queued.state === 'queued';
+}
+
+/** From the end, where nearly everything happens. */
+function indexOf(messages: readonly Message[], uuid: string): number {
+  return messages.findLastIndex((message) => message.uuid === uuid);
+}
+
+// ---- derived ----
+
+/** Ours that wait for a running turn: they are shown as chips, not as part of the conversation. */
+export function inLine(state: Conversation): Queued[] {
+  const known = new Set(state.queue.map((queued) => queued.uuid));
+  const onTheirWay = state.sendings
+    .filter((sending) => sending.state !== 'failed' && !known.has(sending.uuid))
+    .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
+    .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
+  return [...state.queue, ...onTheirWay];
+}
+
+/** The conversation as it is read: what is confirmed, then what is on its way. */
+export function shownMessages(
+  state: Conversation,
+  retry: (uuid: string) => void,
+): readonly ShownMessage[] {
+  if (state.sendings.length === 0) return state.messages;
+  const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
+  const own = state.sendings.filter((sending) => !queued.has(sending.uuid));
+  return [...state.messages, ...own.map((sending) => shown(state.sessionId, sending, retry))];
+}
+
+function shown(sessionId: string, sending: Sending, retry: (uuid: string) => void): ShownMessage {
+  return {
+    uuid: sending.uuid,
+    sessionId,
+    role: 'user',
+    content: sending.content as readonly Block[],
+    timestamp: null,
+    kind: 'prompt',
+    messageId: null,
+    parentUuid: null,
+    model: null,
+    usage: null,
+    agentId: null,
+    parentToolUseId: null,
+    branch: null,
+    ...(sending.state === 'failed'
+      ? {
+          optimistic: 'failed' as const,
+          problem: sending.problem ?? 'It could not be sent.',
+          onRetry: () => retry(sending.uuid),
+        }
+      : { optimistic: 'sending' as const }),
+  };
+}

@@ -26,7 +26,7 @@ export function retryDelay(failures: number, random: number): number {
 export function createHeartbeat(
   work: (signal: AbortSignal) => Promise<boolean>,
   attention: Attention,
-  everyMs: number,
+  everyMs: () => number,
 ): Heartbeat {
   let life: AbortController | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,7 +46,7 @@ export function createHeartbeat(
     }
     failures = succeeded ? 0 : failures + 1;
     if (attention.isHidden()) return; // the return wakes it
-    const delay = succeeded ? everyMs : retryDelay(failures, Math.random());
+    const delay = succeeded ? everyMs() : retryDelay(failures, Math.random());
     timer = setTimeout(() => void beat(signal), delay);
   }
 

@@ -17,6 +17,7 @@ export type ListingEvent =
   /** Every session there is: whatever is not among them is gone. */
   | { type: 'whole/seen'; sessions: readonly Session[] }
   | { type: 'session/updated'; session: Session }
+  | { type: 'session/removed'; sessionId: string }
   | { type: 'scan/seen'; scan: Scan | null }
   | { type: 'keeper/failed'; failure: Failure }
   | { type: 'keeper/answered' };
@@ -36,6 +37,12 @@ export function reduce(listing: Listing, event: ListingEvent): Listing {
       return { ...listing, sessions: replaced(listing.sessions, event.sessions), complete: true };
     case 'session/updated':
       return { ...listing, sessions: merged(listing.sessions, [event.session]) };
+    case 'session/removed': {
+      if (!listing.sessions.has(event.sessionId)) return listing;
+      const sessions = new Map(listing.sessions);
+      sessions.delete(event.sessionId);
+      return { ...listing, sessions };
+    }
     case 'scan/seen':
       return { ...listing, scan: event.scan };
     case 'keeper/failed':

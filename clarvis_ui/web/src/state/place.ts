@@ -1,9 +1,10 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { parseAddress, withoutLogin } from './address';
 
 /** Where in the page one is. The address is the only place that knows; this follows it. */
 export interface Place {
   readonly session: ReadonlySignal<string | null>;
+  readonly inbox: ReadonlySignal<boolean>;
   /** The code that came with the address, which from then on no longer has it. */
   takeLogin(): string | null;
   onChange(listener: () => void): void;
@@ -13,14 +14,15 @@ type Browser = Pick<Window, 'location' | 'history' | 'addEventListener'>;
 
 export function createPlace(browser: Browser): Place {
   const { location, history } = browser;
-  const session = signal(parseAddress(location.hash).session);
+  const here = signal(parseAddress(location.hash));
 
   browser.addEventListener('hashchange', () => {
-    session.value = parseAddress(location.hash).session;
+    here.value = parseAddress(location.hash);
   });
 
   return {
-    session,
+    session: computed(() => here.value.session),
+    inbox: computed(() => here.value.inbox),
     takeLogin() {
       const { login } = parseAddress(location.hash);
       if (login !== null) {

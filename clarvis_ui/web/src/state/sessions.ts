@@ -1,6 +1,8 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
+import { type KeeperEvent, type Position, readPosition } from '../transport/events';
 import { CANCELLED, type Failure, NOT_LOGGED_IN, type Outcome } from '../transport/outcome';
+import type { KeeperSocket } from '../transport/socket';
 import type { Health, Session, SessionsPage } from '../transport/wire';
 import { type Attention, createHeartbeat } from './heartbeat';
 import { isScanning, type Listing, type ListingEvent, NOTHING_YET, reduce } from './listing';
@@ -13,10 +15,20 @@ export interface SessionStore {
   /** Forget everything: whoever comes next may not be allowed to see it. */
   stop(): void;
   refreshNow(): void;
+  /** What the socket told. */
+  hear(events: readonly KeeperEvent[]): void;
+  /** The socket tells of changes as they happen, or no longer does. */
+  setLive(live: boolean): void;
+  /** A session that came with its conversation, perhaps before it was in any list. */
+  meet(session: Session): void;
+  /** A session as an answer had it just now. */
+  know(session: Session): void;
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
 }
 
 const EVERY_MS = 4000;
+// while the socket tells what happens, a look now and then is only for what nobody tells
+const EVERY_MS_LIVE = 30_000;
 const WHOLE_EVERY_MS = 60_000;
 const WHOLE_EVERY_MS_SCANNING = 8000;
 
@@ -46,12 +58,16 @@ export function createSessionStore(
   api: Api,
   attention: Attention,
   onLoggedOut: () => void,
+  socket: Pick<KeeperSocket, 'remember'> | null = null,
 ): SessionStore {
   const listing = signal(NOTHING_YET);
   let lastWhole: WholeLook | null = null;
   // answers that set out before a rename know the old name: they must not bring it back
   let renames = 0;
   const renamedAt = new Map<string, number>();
+  // and answers may be older than what the socket told in the meantime
+  const toldAt = new Map<string, Position>();
+  let live = false;
 
   function dispatch(event: ListingEvent): void {
     listing.value = reduce(listing.value, event);
@@ -65,15 +81,17 @@ export function createSessionStore(
 
   async function look(signal: AbortSignal): Promise<boolean> {
     const began = renames;
-    const current = (session: Session): Session =>
-      (renamedAt.get(session.id) ?? 0) > began
-        ? (listing.value.sessions.get(session.id) ?? session)
-        : session;
-
     const [health, first] = await Promise.all([api.health(signal), api.sessions(null, signal)]);
     if (signal.aborted) return false; // stopped in the meantime: what was forgotten stays forgotten
     if (!first.ok) return failed(first.failure);
     if (!health.ok) return failed(health.failure);
+    const position = readPosition(first.value.position);
+    socket?.remember(position);
+    const current = (session: Session): Session => {
+      const newer =
+        (renamedAt.get(session.id) ?? 0) > began || isOlder(position, toldAt, session.id);
+      return newer ? (listing.value.sessions.get(session.id) ?? session) : session;
+    };
 
     dispatch({ type: 'scan/seen', scan: health.value.scan });
     dispatch({ type: 'newest/seen', sessions: first.value.sessions.map(current) });
@@ -103,7 +121,9 @@ export function createSessionStore(
     return { ok: true, value: sessions };
   }
 
-  const heartbeat = createHeartbeat(look, attention, EVERY_MS);
+  const heartbeat = createHeartbeat(look, attention, () =>
+    live && !isScanning(listing.value.scan) ? EVERY_MS_LIVE : EVERY_MS,
+  );
 
   return {
     listing,
@@ -113,8 +133,28 @@ export function createSessionStore(
       heartbeat.stop();
       listing.value = NOTHING_YET;
       lastWhole = null;
+      toldAt.clear();
     },
     refreshNow: heartbeat.now,
+    hear(events) {
+      for (const event of events) {
+        if (event.type !== 'session/updated' && event.type !== 'session/removed') continue;
+        const before = toldAt.get(event.sessionId);
+        const again = before && before.epoch === event.position?.epoch;
+        if (again && before.seq >= (event.position?.seq ?? 0)) continue;
+        if (event.position) toldAt.set(event.sessionId, event.position);
+        dispatch(event);
+      }
+    },
+    setLive(now) {
+      const lost = live && !now;
+      live = now;
+      if (lost) heartbeat.now();
+    },
+    meet(session) {
+      if (!listing.value.sessions.has(session.id)) dispatch({ type: 'session/updated', session });
+    },
+    know: (session) => dispatch({ type: 'session/updated', session }),
     async rename(id, name) {
       const outcome = await api.rename(id, name);
       if (outcome.ok) {
@@ -127,4 +167,14 @@ export function createSessionStore(
       return outcome;
     },
   };
+}
+
+/** Whether the answer set out before the socket told of this session. */
+function isOlder(
+  answered: Position | null,
+  told: ReadonlyMap<string, Position>,
+  id: string,
+): boolean {
+  const last = told.get(id);
+  return last !== undefined && last.epoch === answered?.epoch && last.seq > answered.seq;
 }

@@ -1,14 +1,19 @@
+import { createAsk } from './asking';
+import { type Answer, type Attention, readAttentions } from './attention';
+import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
+import { type Outcome, success } from './outcome';
+import { each, fields } from './reading';
 import {
-  CANCELLED,
-  CLARVIS_UNREACHABLE,
-  failed,
-  NOT_UNDERSTOOD,
-  type Outcome,
-  success,
-} from './outcome';
+  type Accepted,
+  type Directories,
+  type Offers,
+  type Prompt,
+  readAccepted,
+  readDirectories,
+  readOffers,
+} from './talking';
 import {
   type Health,
-  readFailure,
   readHealth,
   readSession,
   readSessionsPage,
@@ -23,57 +28,42 @@ export interface Api {
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
   logIn(code: string): Promise<Outcome<null>>;
   logOut(): Promise<Outcome<null>>;
+
+  /** The end of a conversation, or the page above the cursor `before`. */
+  conversation(
+    id: string,
+    before: string | null,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<Outcome<ConversationPage>>;
+  subagent(id: string, agentId: string): Promise<Outcome<Message[]>>;
+  send(prompt: Prompt): Promise<Outcome<Accepted>>;
+  interrupt(id: string): Promise<Outcome<null>>;
+  setMode(id: string, mode: { permissionMode?: string; model?: string }): Promise<Outcome<Session>>;
+  fork(id: string, at: string | null): Promise<Outcome<Session>>;
+  cancelQueued(id: string, uuid: string): Promise<Outcome<null>>;
+  offers(id: string): Promise<Outcome<Offers>>;
+  offersIn(workdir: string): Promise<Outcome<Offers>>;
+  attention(signal?: AbortSignal): Promise<Outcome<Attention[]>>;
+  resolve(attentionId: string, answer: Answer, by: string): Promise<Outcome<null>>;
+  directories(path: string | null): Promise<Outcome<Directories>>;
 }
 
 export const PAGE_SIZE = 200;
-const PATIENCE_MS = 20_000;
+const WHOLE_SUBAGENT = 10_000;
 
 export function createApi(fetcher: typeof fetch): Api {
-  async function ask<T>(
-    method: 'GET' | 'POST' | 'PATCH',
-    path: string,
-    read: (raw: unknown) => T | null,
-    { body, signal }: { body?: unknown; signal?: AbortSignal | undefined } = {},
-  ): Promise<Outcome<T>> {
-    const patience = AbortSignal.timeout(PATIENCE_MS);
-    let answer: Response;
-    let raw: unknown;
-    try {
-      answer = await fetcher(path, {
-        method,
-        signal: signal ? AbortSignal.any([signal, patience]) : patience,
-        ...(method !== 'GET' && {
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify(body ?? {}),
-        }),
-      });
-      raw = await answer.json();
-    } catch (error) {
-      if (signal?.aborted) return failed(CANCELLED, 'This was no longer wanted.');
-      if (error instanceof SyntaxError) {
-        return failed(
-          NOT_UNDERSTOOD,
-          'The server gave an answer that this page does not understand.',
-        );
-      }
-      return failed(CLARVIS_UNREACHABLE, 'Clarvis does not answer.');
-    }
-    if (!answer.ok) {
-      const failure = readFailure(raw);
-      return failed(
-        failure?.code ?? NOT_UNDERSTOOD,
-        failure?.message ?? `The server refused this with status ${answer.status}.`,
-      );
-    }
-    const value = read(raw);
-    return value === null
-      ? failed(NOT_UNDERSTOOD, 'The server gave an answer that this page does not understand.')
-      : success(value);
-  }
+  const ask = createAsk(fetcher);
+  const session = (id: string, rest = ''): string =>
+    `/api/sessions/${encodeURIComponent(id)}${rest}`;
 
   /** For answers whose content says no more than that they came. */
-  async function done(path: string, body?: unknown): Promise<Outcome<null>> {
-    const outcome = await ask('POST', path, () => true, { body });
+  async function done(
+    path: string,
+    body?: unknown,
+    method: 'POST' | 'DELETE' = 'POST',
+  ): Promise<Outcome<null>> {
+    const outcome = await ask(method, path, () => true, { body });
     return outcome.ok ? success(null) : outcome;
   }
 
@@ -84,9 +74,37 @@ export function createApi(fetcher: typeof fetch): Api {
       if (cursor !== null) query.set('cursor', cursor);
       return ask('GET', `/api/sessions?${query}`, readSessionsPage, { signal });
     },
-    rename: (id, name) =>
-      ask('PATCH', `/api/sessions/${encodeURIComponent(id)}`, readSession, { body: { name } }),
+    rename: (id, name) => ask('PATCH', session(id), readSession, { body: { name } }),
     logIn: (code) => done('/login', { code }),
     logOut: () => done('/logout'),
+
+    conversation(id, before, limit, signal) {
+      const query = new URLSearchParams({ limit: String(limit) });
+      if (before !== null) query.set('before', before);
+      return ask('GET', session(id, `?${query}`), readConversationPage, { signal });
+    },
+    subagent(id, agentId) {
+      const path = session(id, `/subagents/${encodeURIComponent(agentId)}?limit=${WHOLE_SUBAGENT}`);
+      return ask('GET', path, (raw) => each(fields(raw)?.messages, readMessage));
+    },
+    send: (prompt) =>
+      ask('POST', '/api/send', readAccepted, { body: { ...prompt, wait: true }, keepalive: true }),
+    interrupt: (id) => done(session(id, '/interrupt')),
+    setMode: (id, mode) => ask('POST', session(id, '/mode'), readSession, { body: mode }),
+    fork: (id, at) =>
+      ask('POST', session(id, '/fork'), readSession, { body: at === null ? {} : { at } }),
+    cancelQueued: (id, uuid) =>
+      done(session(id, `/queue/${encodeURIComponent(uuid)}`), undefined, 'DELETE'),
+    offers: (id) => ask('GET', session(id, '/commands'), readOffers),
+    offersIn: (workdir) =>
+      ask('GET', `/api/commands?${new URLSearchParams({ workdir })}`, readOffers),
+    attention: (signal) => ask('GET', '/api/attention', readAttentions, { signal }),
+    resolve: (attentionId, answer, by) => done('/api/resolve', { attentionId, ...answer, by }),
+    directories: (path) =>
+      ask(
+        'GET',
+        `/api/directories${path === null ? '' : `?${new URLSearchParams({ path })}`}`,
+        readDirectories,
+      ),
   };
 }

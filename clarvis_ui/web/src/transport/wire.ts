@@ -45,6 +45,8 @@ export interface Session {
 export interface SessionsPage {
   sessions: Session[];
   cursor: string | null;
+  /** Where in the keeper's stream this was true. */
+  position: string | null;
 }
 
 /** How far the background pass is that reads every transcript once. */
@@ -116,6 +118,7 @@ export function readSessionsPage(raw: unknown): SessionsPage | null {
   return {
     sessions: each(given.sessions, readSession),
     cursor: text(given.cursor),
+    position: text(given.position),
   };
 }
 

@@ -1,26 +1,25 @@
 import type { ComponentChildren } from 'preact';
-import { resumeCommand, statusOf } from '../state/described';
+import { resumeCommand, statusOf, titleOf } from '../state/described';
 import { count, fileSize, fullTime, money, roughly } from '../state/words';
-import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
 import { CopyButton } from '../ui/CopyButton';
 import { StatusDot } from '../ui/StatusDot';
-import { Title } from './Title';
 import './details.css';
 
 export interface DetailsProps {
   session: Session;
-  onRename(id: string, name: string | null): Promise<Outcome<Session>>;
 }
 
 /** What is known of the selected session, and how to go on with it. */
-export function Details({ session, onRename }: DetailsProps) {
+export function Details({ session }: DetailsProps) {
   const status = statusOf(session);
   const command = resumeCommand(session);
   return (
     <article class="details">
       <header>
-        <Title session={session} onRename={(name) => onRename(session.id, name)} />
+        <h2 class="details-title" dir="auto">
+          {titleOf(session)}
+        </h2>
         <p class="details-status">
           <StatusDot tone={status.tone} />
           <b data-tone={status.tone}>{status.words}</b>

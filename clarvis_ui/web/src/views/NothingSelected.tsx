@@ -23,3 +23,17 @@ export function NothingSelected() {
     </div>
   );
 }
+
+/** A part of the page could not be fetched: most likely Clarvis was renewed in the meantime. */
+export function PageOutOfDate() {
+  return (
+    <div class="nothing" role="alert">
+      <Mark size={40} />
+      <h1>This page is out of date</h1>
+      <p>A part of it could not be fetched. Nothing that you typed is lost.</p>
+      <button type="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </div>
+  );
+}

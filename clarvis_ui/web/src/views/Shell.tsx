@@ -1,56 +1,54 @@
+import { useMemo } from 'preact/hooks';
+import type { Activity } from '../state/activity';
 import { LIST_HREF } from '../state/address';
-import type { Door } from '../state/door';
+import type { Clarvis } from '../state/clarvis';
+import { openBySession } from '../state/inbox';
+import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
-import type { SessionStore } from '../state/sessions';
-import { Banner } from '../ui/Banner';
 import { Icon } from '../ui/Icon';
-import { Details } from './Details';
-import { MissingSession, NothingSelected } from './NothingSelected';
+import { InboxLink } from './InboxLink';
+import { Reachability } from './Reachability';
+import { Selected } from './Selected';
 import { Sidebar } from './Sidebar';
 import './shell.css';
 
 export interface ShellProps {
-  door: Door;
+  clarvis: Clarvis;
   place: Place;
-  sessions: SessionStore;
+  activity: Activity;
+  notifications: Notifications;
 }
 
 /** The sidebar and what is selected in it; on a phone one of the two at a time. */
-export function Shell({ door, place, sessions }: ShellProps) {
-  const listing = sessions.listing.value;
+export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
+  const { sessions, questions, door } = clarvis;
+  const inbox = questions.inbox.value;
   const selectedId = place.session.value;
+  const asked = useMemo(() => openBySession(inbox), [inbox]);
+  const showing = selectedId === null && !place.inbox.value ? 'list' : 'session';
 
   return (
     <div class="shell">
-      {listing.trouble && <Banner failure={listing.trouble} onRetry={sessions.refreshNow} />}
-      <div class="panes" data-showing={selectedId === null ? 'list' : 'session'}>
+      <Reachability clarvis={clarvis} />
+      <div class="panes" data-showing={showing}>
         <Sidebar
-          listing={listing}
+          listing={sessions.listing.value}
           newestFirst={sessions.newestFirst.value}
           selectedId={selectedId}
+          asked={asked}
+          doing={activity.doing.value}
+          inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
           onRename={sessions.rename}
           onLeave={door.leave}
         />
         <main class="main">
+          <Selected clarvis={clarvis} place={place} notifications={notifications} />
           <a class="back" href={LIST_HREF}>
             <Icon name="back" />
             Sessions
           </a>
-          <Selected sessions={sessions} selectedId={selectedId} />
         </main>
       </div>
     </div>
   );
-}
-
-function Selected({
-  sessions,
-  selectedId,
-}: Pick<ShellProps, 'sessions'> & { selectedId: string | null }) {
-  const { sessions: known, complete } = sessions.listing.value;
-  const session = selectedId === null ? undefined : known.get(selectedId);
-  if (session) return <Details key={session.id} session={session} onRename={sessions.rename} />;
-  if (!complete) return null; // too early to say that it is missing, or that there is none
-  if (selectedId !== null) return <MissingSession />;
-  return known.size > 0 ? <NothingSelected /> : null; // the list itself says what to do first
 }

@@ -17,7 +17,7 @@ import './rows.css';
 export const RowView = memo(
   function RowView({ placed: { row, joined } }: { placed: Placed }) {
     return (
-      <div class="row" data-row={row.key} data-kind={row.kind} data-joined={joined}>
+      <div class="thread-row" data-row={row.key} data-kind={row.kind} data-joined={joined}>
         <Guarded row={row}>
           <Content row={row} />
         </Guarded>

@@ -14,7 +14,7 @@ export function Streaming({ partial }: { partial: Partial }) {
   switch (partial.kind) {
     case 'text':
       return (
-        <div class="row" data-row={key} data-kind="text">
+        <div class="thread-row" data-row={key} data-kind="text">
           <article class="reply" aria-label="Claude" aria-busy="true">
             <Markdown text={text} growing />
           </article>
@@ -22,13 +22,13 @@ export function Streaming({ partial }: { partial: Partial }) {
       );
     case 'thinking':
       return (
-        <div class="row" data-row={key} data-kind="thinking">
+        <div class="thread-row" data-row={key} data-kind="thinking">
           <Thinking name={key} text={text} now />
         </div>
       );
     case 'input':
       return (
-        <div class="row" data-row={key} data-kind="tool">
+        <div class="thread-row" data-row={key} data-kind="tool">
           <Preparing tool={partial.tool ?? 'Tool'} text={text} />
         </div>
       );

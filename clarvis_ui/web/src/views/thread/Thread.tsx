@@ -159,10 +159,10 @@ const ChunkView = memo(
 
 function Nothing({ loading }: { loading: boolean }) {
   const late = useLater(200);
-  if (!loading) return <p class="nothing">Nothing has been said here yet.</p>;
+  if (!loading) return <p class="thread-nothing">Nothing has been said here yet.</p>;
   if (!late) return null;
   return (
-    <div class="skeleton" role="status" aria-label="Loading the conversation">
+    <div class="thread-skeleton" role="status" aria-label="Loading the conversation">
       <i />
       <i />
       <i />

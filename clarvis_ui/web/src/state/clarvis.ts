@@ -1,0 +1,117 @@
+import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../transport/api';
+import type { KeeperEvent } from '../transport/events';
+import { createSocket, type SocketState, type SocketWorld } from '../transport/socket';
+import { type Conversations, createConversations } from './conversations';
+import { createDoor, type Door } from './door';
+import { createDrafts, type Drafts } from './drafts';
+import { type Attention, retryDelay } from './heartbeat';
+import type { Memory } from './memory';
+import { createOffers, type OfferStore } from './offers';
+import { createOutbox } from './outbox';
+import { createQuestions, type Questions } from './questions';
+import { createSessionStore, type SessionStore } from './sessions';
+
+/** Everything that the page knows and can do: the stores, and the one line that feeds them all. */
+export interface Clarvis {
+  api: Api;
+  door: Door;
+  sessions: SessionStore;
+  conversations: Conversations;
+  questions: Questions;
+  offers: OfferStore;
+  drafts: Drafts;
+  memory: Memory;
+  /** How the line to the keeper is. */
+  line: ReadonlySignal<SocketState>;
+  /** Tries now what would be tried later. */
+  tryNow(): void;
+  /** For whoever wants to know what happens, such as notifications. */
+  onEvents(listener: (events: readonly KeeperEvent[]) => void): void;
+}
+
+export interface ClarvisWorld {
+  api: Api;
+  memory: Memory;
+  page: Attention;
+  openSocket: SocketWorld['open'];
+  /** How this browser is called before others. */
+  name: string;
+}
+
+export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWorld): Clarvis {
+  const line = signal<SocketState>('off');
+  const listeners: ((events: readonly KeeperEvent[]) => void)[] = [];
+  const delay = (failures: number): number => retryDelay(failures, Math.random());
+  const door = createDoor(api);
+
+  const socket = createSocket(
+    { open: openSocket, onReturn: page.onReturn, retryDelay: delay },
+    {
+      onState(state) {
+        line.value = state;
+        sessions.setLive(state === 'live');
+        if (state === 'live') conversations.wake();
+      },
+      onEvents(events) {
+        batch(() => {
+          sessions.hear(events);
+          conversations.hear(events);
+          questions.hear(events);
+          for (const listener of listeners) listener(events);
+        });
+      },
+      onResync(sessionId) {
+        conversations.resync(sessionId);
+        if (sessionId !== null) return;
+        sessions.refreshNow();
+        questions.reload();
+      },
+      onLoggedOut: door.shut,
+    },
+  );
+  const sessions = createSessionStore(api, page, door.shut, socket);
+  const conversations = createConversations({
+    api,
+    socket,
+    outbox: createOutbox(memory),
+    retryDelay: delay,
+    onSession: sessions.meet,
+    onLoggedOut: door.shut,
+  });
+  const questions = createQuestions(api, name, door.shut);
+  const offers = createOffers(api);
+
+  effect(() => {
+    if (door.state.value === 'open') {
+      sessions.start();
+      questions.reload();
+      socket.start();
+    } else {
+      // whoever comes next may not be allowed to see what is here
+      socket.stop();
+      sessions.stop();
+      conversations.forget();
+      questions.forget();
+      offers.forget();
+    }
+  });
+
+  return {
+    api,
+    door,
+    sessions,
+    conversations,
+    questions,
+    offers,
+    drafts: createDrafts(memory),
+    memory,
+    line: computed(() => line.value),
+    tryNow() {
+      sessions.refreshNow();
+      conversations.wake();
+      socket.now();
+    },
+    onEvents: (listener) => void listeners.push(listener),
+  };
+}

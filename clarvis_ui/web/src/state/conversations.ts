@@ -1,0 +1,98 @@
+import type { KeeperEvent } from '../transport/events';
+import { type Outcome, success } from '../transport/outcome';
+import { newUuid } from './ids';
+import { contentOf, type Picture } from './pictures';
+import type { Sending } from './sending';
+import { createTalk, type Talk, type TalkNeeds } from './talk';
+
+/** The conversations that are held in memory: the open one, and those one may come back to. */
+export interface Conversations {
+  /** The talk of this session; it stays the same for as long as it is kept. */
+  open(id: string): Talk;
+  /** Begins a session with its first message; answers its id. */
+  begin(beginning: Beginning): Promise<Outcome<string>>;
+  hear(events: readonly KeeperEvent[]): void;
+  /** What was told of this session, or of all, does not hold any more. */
+  resync(sessionId: string | null): void;
+  /** The line is there again: what could not be loaded is tried at once. */
+  wake(): void;
+  forget(): void;
+}
+
+export interface Beginning {
+  workdir: string;
+  text: string;
+  pictures?: readonly Picture[];
+  model?: string;
+  permissionMode?: string;
+}
+
+const KEPT = 12;
+
+export function createConversations(needs: TalkNeeds): Conversations {
+  /** The one used last is the last. */
+  const talks = new Map<string, Talk>();
+
+  function drop(id: string): void {
+    talks.get(id)?.end();
+    talks.delete(id);
+  }
+
+  return {
+    async begin({ workdir, text, pictures = [], ...choices }) {
+      const content = contentOf(text, pictures);
+      const uuid = newUuid();
+      const outcome = await needs.api.send({ workdir, content, uuid, ...choices });
+      if (!outcome.ok) return outcome;
+      const { sessionId } = outcome.value;
+      // the session's page shows it from the first moment on
+      const sending: Sending = {
+        uuid,
+        text,
+        content,
+        images: pictures.length,
+        state: 'accepted',
+        problem: null,
+        behind: null,
+        begun: Date.now(),
+      };
+      needs.outbox.keep(sessionId, [sending], []);
+      return success(sessionId);
+    },
+    open(id) {
+      const talk = talks.get(id) ?? createTalk(id, needs);
+      talks.delete(id);
+      talks.set(id, talk);
+      for (const old of [...talks.keys()].slice(0, -KEPT)) drop(old);
+      return talk;
+    },
+    hear(events) {
+      const mine = new Map<string, KeeperEvent[]>();
+      for (const event of events) {
+        if (!talks.has(event.sessionId)) continue;
+        const heard = mine.get(event.sessionId) ?? [];
+        heard.push(event);
+        mine.set(event.sessionId, heard);
+      }
+      for (const [id, heard] of mine) talks.get(id)?.hear(heard);
+    },
+    resync(sessionId) {
+      if (sessionId !== null) {
+        talks.get(sessionId)?.reload();
+        return;
+      }
+      // only what one looks at is worth asking for now
+      const last = [...talks.keys()].at(-1);
+      for (const id of [...talks.keys()]) {
+        if (id !== last) drop(id);
+      }
+      if (last !== undefined) talks.get(last)?.reload();
+    },
+    wake() {
+      for (const talk of talks.values()) if (talk.trouble.value) talk.reload();
+    },
+    forget() {
+      for (const id of [...talks.keys()]) drop(id);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** What this browser remembers. It may refuse: then it is forgotten with the page. */
+export interface Memory {
+  read(key: string): unknown;
+  /** Whether it will still be there after a refresh. */
+  write(key: string, value: unknown): boolean;
+  forget(key: string): void;
+  /** The keys that begin so. */
+  keys(prefix: string): string[];
+}
+
+const OURS = 'clarvis.';
+
+export function createMemory(
+  storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null,
+): Memory {
+  return {
+    read(key) {
+      try {
+        return JSON.parse(storage?.getItem(OURS + key) ?? 'null');
+      } catch {
+        return null;
+      }
+    },
+    write(key, value) {
+      try {
+        storage?.setItem(OURS + key, JSON.stringify(value));
+        return storage !== null;
+      } catch {
+        return false; // full, or forbidden
+      }
+    },
+    forget(key) {
+      try {
+        storage?.removeItem(OURS + key);
+      } catch {
+        // what cannot be forgotten is overwritten later
+      }
+    },
+    keys(prefix) {
+      const found: string[] = [];
+      try {
+        for (let index = 0; index < (storage?.length ?? 0); index += 1) {
+          const key = storage?.key(index);
+          if (key?.startsWith(OURS + prefix)) found.push(key.slice(OURS.length));
+        }
+      } catch {
+        // as if there were none
+      }
+      return found;
+    },
+  };
+}
+
+/** Some browsers throw at the mere mention of their storage. */
+export function storageOf(window: Window): Storage | null {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,94 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../transport/api';
+import type { Answer } from '../transport/attention';
+import type { KeeperEvent } from '../transport/events';
+import { NOT_LOGGED_IN } from '../transport/outcome';
+import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
+
+/** Open questions of all sessions, and the answers to them. */
+export interface Questions {
+  readonly inbox: ReadonlySignal<Inbox>;
+  hear(events: readonly KeeperEvent[]): void;
+  /** Asks for all that is open. */
+  reload(): void;
+  answer(attentionId: string, answer: Answer): Promise<void>;
+  forget(): void;
+}
+
+// somebody was faster, or it was taken back: the socket says who
+const TOO_LATE = new Set(['attention_gone', 'attention_not_found']);
+
+export function createQuestions(api: Api, by: string, onLoggedOut: () => void): Questions {
+  const inbox = signal<Inbox>(EMPTY_INBOX);
+  let raisedSince = new Set<string>();
+  let request: AbortController | null = null;
+
+  function dispatch(event: InboxEvent): void {
+    inbox.value = reduceInbox(inbox.value, event);
+  }
+
+  async function reload(): Promise<void> {
+    request?.abort();
+    const mine = new AbortController();
+    request = mine;
+    raisedSince = new Set();
+    const outcome = await api.attention(mine.signal);
+    if (request !== mine) return;
+    request = null;
+    if (outcome.ok) dispatch({ type: 'attention/listed', attention: outcome.value, raisedSince });
+    else if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
+  }
+
+  return {
+    inbox,
+    hear(events) {
+      for (const event of events) {
+        if (event.type === 'attention/raised') {
+          raisedSince.add(event.attention.id);
+          dispatch(event);
+        } else if (event.type === 'attention/settled') dispatch(event);
+      }
+    },
+    reload: () => void reload(),
+    async answer(attentionId, answer) {
+      if (inbox.value.answering.has(attentionId)) return;
+      dispatch({ type: 'answer/begun', attentionId });
+      const outcome = await api.resolve(attentionId, answer, by);
+      if (outcome.ok) {
+        // the socket usually said so already
+        dispatch({
+          type: 'attention/settled',
+          position: null,
+          sessionId: '',
+          attentionId,
+          decision: answer.decision,
+          by,
+        });
+        return;
+      }
+      dispatch({ type: 'answer/failed', attentionId, problem: outcome.failure.sentence });
+      if (TOO_LATE.has(outcome.failure.code)) void reload();
+      else if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
+    },
+    forget() {
+      request?.abort();
+      request = null;
+      inbox.value = EMPTY_INBOX;
+    },
+  };
+}
+
+/** How this browser is called when the others are told who answered. */
+export function nameOf(agent: string): string {
+  const device = [
+    [/iPhone|iPod/, 'iPhone'],
+    [/iPad/, 'iPad'],
+    [/Android/, 'Android'],
+    [/Windows/, 'Windows'],
+    [/Macintosh|Mac OS/, 'Mac'],
+    [/CrOS/, 'Chromebook'],
+    [/Linux/, 'Linux'],
+  ] as const;
+  const found = device.find(([pattern]) => pattern.test(agent));
+  return found ? `Clarvis on ${found[1]}` : 'Clarvis';
+}

@@ -1,0 +1,213 @@
+import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../transport/api';
+import { type KeeperEvent, readPosition } from '../transport/events';
+import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../transport/outcome';
+import type { KeeperSocket } from '../transport/socket';
+import type { Session } from '../transport/wire';
+import {
+  type Conversation,
+  type ConversationEvent,
+  emptyConversation,
+  reduce,
+} from './conversation';
+import { newUuid } from './ids';
+import type { Outbox } from './outbox';
+import { contentOf, type Picture } from './pictures';
+import type { Sending } from './sending';
+
+/** One conversation that is, or was a moment ago, on the screen. */
+export interface Talk {
+  readonly state: ReadonlySignal<Conversation>;
+  /** Why it could not be loaded. */
+  readonly trouble: ReadonlySignal<Failure | null>;
+  readonly loading: ReadonlySignal<boolean>;
+  hear(events: readonly KeeperEvent[]): void;
+  /** Asks again for all that is shown. */
+  reload(): void;
+  older(): void;
+  send(text: string, pictures: readonly Picture[]): void;
+  retry(uuid: string): void;
+  /** What was to be said, out of the line again; null where it was too late. */
+  takeBack(uuid: string): Promise<Sending | null>;
+  end(): void;
+}
+
+export interface TalkNeeds {
+  api: Api;
+  socket: Pick<KeeperSocket, 'remember' | 'covers'>;
+  outbox: Outbox;
+  retryDelay(failures: number): number;
+  /** What came with the conversation, for a list that may not have it yet. */
+  onSession(session: Session): void;
+  onLoggedOut(): void;
+}
+
+const PAGE = 150;
+const LARGEST_PAGE = 10_000;
+// asking again would not change these
+const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request', NOT_LOGGED_IN]);
+
+export function createTalk(id: string, needs: TalkNeeds): Talk {
+  const { api, socket, outbox } = needs;
+  const restored = outbox.restore(id);
+  const state = signal<Conversation>({
+    ...emptyConversation(id),
+    sendings: restored,
+    own: restored.map((sending) => sending.uuid),
+  });
+  const trouble = signal<Failure | null>(null);
+  const loading = signal(false);
+  /** Sent by an earlier life of this page: whether they arrived, only the keeper knows. */
+  let doubtful = restored.filter((sending) => sending.state === 'sending').map(({ uuid }) => uuid);
+  let request: AbortController | null = null;
+  let above: AbortController | null = null;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+
+  function dispatch(...events: readonly ConversationEvent[]): void {
+    const before = state.value;
+    const after = events.reduce(reduce, before);
+    if (after === before) return;
+    if (after.sendings !== before.sendings) outbox.keep(id, after.sendings, before.sendings);
+    state.value = after;
+    // a hole has opened: only the keeper knows what belongs there
+    if (after.waiting !== null && before.waiting === null) void load();
+  }
+
+  async function load(): Promise<void> {
+    clearTimeout(again);
+    request?.abort();
+    const mine = new AbortController();
+    request = mine;
+    loading.value = true;
+    const { messages, sendings } = state.value;
+    const accepted = [
+      ...doubtful,
+      ...sendings.filter((sending) => sending.state === 'accepted').map(({ uuid }) => uuid),
+    ];
+    const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, messages.length));
+    const outcome = await api.conversation(id, null, limit, mine.signal);
+    if (request !== mine) return;
+    request = null;
+    loading.value = false;
+    if (!outcome.ok) {
+      failed(outcome.failure);
+      return;
+    }
+    const position = readPosition(outcome.value.position);
+    const covered = socket.covers(position);
+    if (covered) socket.remember(position);
+    batch(() => {
+      trouble.value = null;
+      needs.onSession(outcome.value.session);
+      if (covered) dispatch({ type: 'page/loaded', page: outcome.value, accepted });
+    });
+    doubtful = [];
+    // it is from before we began to listen, or from before what we heard already
+    if (state.value.waiting !== null) tryAgain();
+    else failures = 0;
+  }
+
+  function failed(failure: Failure): void {
+    if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+    else if (failure.code !== CANCELLED) trouble.value = failure;
+    if (!FINAL.has(failure.code)) tryAgain();
+  }
+
+  function tryAgain(): void {
+    failures += 1;
+    clearTimeout(again);
+    again = setTimeout(() => void load(), needs.retryDelay(failures));
+  }
+
+  async function post(sending: Sending): Promise<void> {
+    const { uuid, content } = sending;
+    const outcome = await api.send({ sessionId: id, content, uuid });
+    if (outcome.ok) dispatch({ type: 'sending/accepted', uuid });
+    else {
+      dispatch({ type: 'sending/failed', uuid, problem: outcome.failure.sentence });
+      if (outcome.failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+    }
+  }
+
+  void load();
+
+  return {
+    state,
+    trouble,
+    loading,
+    hear: (events) => dispatch(...events),
+    reload() {
+      failures = 0;
+      dispatch({ type: 'stream/broken' });
+      // a hole that was there already is asked for again too: its answer may be on no way at all
+      if (request === null) void load();
+    },
+    async older() {
+      const cursor = state.value.before;
+      if (cursor === null || above !== null || request !== null) return;
+      const mine = new AbortController();
+      above = mine;
+      loading.value = true;
+      const outcome = await api.conversation(id, cursor, PAGE, mine.signal);
+      if (above !== mine) return;
+      above = null;
+      loading.value = request !== null;
+      if (outcome.ok) dispatch({ type: 'page/above', above: cursor, page: outcome.value });
+      else if (outcome.failure.code !== CANCELLED) failed(outcome.failure);
+    },
+    send(text, pictures) {
+      const sending: Sending = {
+        uuid: newUuid(),
+        text,
+        content: contentOf(text, pictures),
+        images: pictures.length,
+        state: 'sending',
+        problem: null,
+        behind: state.value.messages.at(-1)?.timestamp ?? null,
+        begun: Date.now(),
+      };
+      dispatch({ type: 'sending/begun', sending });
+      void post(sending);
+    },
+    retry(uuid) {
+      const failedOne = state.value.sendings.find((sending) => sending.uuid === uuid);
+      if (failedOne?.state !== 'failed') return;
+      const sending: Sending = { ...failedOne, state: 'sending', problem: null };
+      dispatch({ type: 'sending/begun', sending });
+      void post(sending);
+    },
+    async takeBack(uuid) {
+      const own = state.value.sendings.find((sending) => sending.uuid === uuid);
+      const queued = state.value.queue.find((waiting) => waiting.uuid === uuid);
+      if (own?.state !== 'failed') {
+        const outcome = await api.cancelQueued(id, uuid);
+        if (!outcome.ok) return null;
+      }
+      dispatch({ type: 'sending/withdrawn', uuid });
+      const text = own?.text ?? queued?.text ?? '';
+      return own ?? fromQueue(uuid, text);
+    },
+    end() {
+      clearTimeout(again);
+      request?.abort();
+      above?.abort();
+      request = null;
+      above = null;
+    },
+  };
+}
+
+/** Ours or not: whoever takes it back gets its words. */
+function fromQueue(uuid: string, text: string): Sending {
+  return {
+    uuid,
+    text,
+    content: contentOf(text, []),
+    images: 0,
+    state: 'failed',
+    problem: null,
+    behind: null,
+    begun: 0,
+  };
+}

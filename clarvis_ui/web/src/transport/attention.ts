@@ -1,0 +1,73 @@
+/** Open questions and their answers, as the wire contract has them. */
+
+import { each, type Fields, fields, oneOf, text } from './reading';
+
+export const ATTENTION_KINDS = ['permission', 'question', 'plan'] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+/** A rule, directory or mode that "always" would set, as Claude Code proposed it; passed back whole. */
+export type Suggestion = Fields & { readonly type: string };
+
+export interface Attention {
+  id: string;
+  sessionId: string;
+  toolUseId: string | null;
+  tool: string;
+  input: Fields;
+  kind: AttentionKind;
+  title: string | null;
+  description: string | null;
+  suggestions: Suggestion[];
+  blockedPath: string | null;
+  reason: string | null;
+  agentId: string | null;
+  /** `terminal` where the same question also stands in a terminal. */
+  origin: string | null;
+  raised: string | null;
+}
+
+export const DECISIONS = ['allow', 'deny', 'withdrawn'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** A person's answer. */
+export interface Answer {
+  decision: 'allow' | 'deny';
+  message?: string;
+  updatedInput?: Fields;
+  updatedPermissions?: readonly Suggestion[];
+  answers?: Readonly<Record<string, string | readonly string[]>>;
+  interrupt?: boolean;
+}
+
+function readSuggestion(raw: unknown): Suggestion | null {
+  const given = fields(raw);
+  return given && typeof given.type === 'string' ? (given as Suggestion) : null;
+}
+
+export function readAttention(raw: unknown): Attention | null {
+  const given = fields(raw);
+  const id = given && text(given.id);
+  const sessionId = given && text(given.sessionId);
+  if (!given || !id || !sessionId) return null;
+  return {
+    id,
+    sessionId,
+    toolUseId: text(given.toolUseId),
+    tool: text(given.tool) ?? 'a tool',
+    input: fields(given.input) ?? {},
+    kind: oneOf(ATTENTION_KINDS, given.kind) ?? 'permission',
+    title: text(given.title),
+    description: text(given.description),
+    suggestions: each(given.suggestions, readSuggestion),
+    blockedPath: text(given.blockedPath),
+    reason: text(given.reason),
+    agentId: text(given.agentId),
+    origin: text(given.origin),
+    raised: text(given.raised),
+  };
+}
+
+export function readAttentions(raw: unknown): Attention[] | null {
+  const given = fields(raw);
+  return given && Array.isArray(given.attention) ? each(given.attention, readAttention) : null;
+}

@@ -1,0 +1,214 @@
+/**
+ * The one socket over which everything live comes. It connects again by itself, goes on from the
+ * last position it heard, and says when something was missed.
+ */
+
+import { type KeeperEvent, type Position, readFrame } from './events';
+
+export type SocketState =
+  /** Nobody wants it. */
+  | 'off'
+  | 'connecting'
+  /** Events come as they happen. */
+  | 'live'
+  /** Lost; tried again before long. */
+  | 'away';
+
+export interface SocketListener {
+  onState(state: SocketState): void;
+  /** In order, possibly some of them again. */
+  onEvents(events: readonly KeeperEvent[]): void;
+  /** Something was missed, of one session or of all: it has to be asked for again. */
+  onResync(sessionId: string | null): void;
+  onLoggedOut(): void;
+}
+
+export interface KeeperSocket {
+  start(): void;
+  stop(): void;
+  /** Now rather than later: the user asked, or came back. */
+  now(): void;
+  /** What was read over REST is true at this position: go on from there. */
+  remember(position: Position | null): void;
+  /** Whether every event after this position was, or will be, heard. */
+  covers(position: Position | null): boolean;
+}
+
+/** As much of the browser as a socket needs. */
+export interface SocketWorld {
+  open(): WebSocket;
+  /** Calls when the page is looked at again, or the machine is back on a network. */
+  onReturn(listener: () => void): () => void;
+  retryDelay(failures: number): number;
+}
+
+const LOGGED_OUT = 4001;
+const PING_MS = 20_000;
+const PATIENCE_MS = 10_000;
+// events come in bursts: what falls into one moment is drawn once
+const TOGETHER_MS = 24;
+
+export function createSocket(world: SocketWorld, listener: SocketListener): KeeperSocket {
+  let socket: WebSocket | null = null;
+  let leave: (() => void) | null = null;
+  let state: SocketState = 'off';
+  let failures = 0;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let ping: ReturnType<typeof setTimeout> | undefined;
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  let flushing: ReturnType<typeof setTimeout> | undefined;
+  let heard: KeeperEvent[] = [];
+  /** From where on nothing is missing, and how far we are. */
+  let covered: Position | null = null;
+  let last: Position | null = null;
+  let subscribed = false;
+
+  function become(next: SocketState): void {
+    if (state === next) return;
+    state = next;
+    listener.onState(next);
+  }
+
+  function connect(): void {
+    clearTimeout(retry);
+    become('connecting');
+    const opened = world.open();
+    socket = opened;
+    // a connection that neither opens nor fails must not be waited for
+    expectAnswer();
+    opened.onmessage = ({ data }) => {
+      if (socket === opened) received(data);
+    };
+    opened.onclose = ({ code }) => {
+      if (socket === opened) lost(code);
+    };
+  }
+
+  function expectAnswer(): void {
+    clearTimeout(deadline);
+    deadline = setTimeout(() => abandon(), PATIENCE_MS);
+  }
+
+  function abandon(): void {
+    const dead = socket;
+    lost(0);
+    dead?.close();
+  }
+
+  function lost(code: number): void {
+    socket = null;
+    for (const timer of [ping, deadline]) clearTimeout(timer);
+    flush();
+    if (state === 'off') return;
+    if (code === LOGGED_OUT) {
+      listener.onLoggedOut();
+      return;
+    }
+    failures += 1;
+    become('away');
+    retry = setTimeout(connect, world.retryDelay(failures));
+  }
+
+  function send(frame: object): void {
+    socket?.send(JSON.stringify(frame));
+  }
+
+  function beat(): void {
+    clearTimeout(ping);
+    send({ type: 'ping' });
+    expectAnswer();
+  }
+
+  function received(data: unknown): void {
+    clearTimeout(deadline);
+    clearTimeout(ping);
+    ping = setTimeout(beat, PING_MS);
+    const frame = readFrame(data);
+    switch (frame?.type) {
+      case 'hello':
+        if (last === null) covered = last = frame.position;
+        send({
+          type: 'subscribe',
+          sessions: ['*'],
+          ...(last && { since: `${last.epoch}:${last.seq}` }),
+        });
+        break;
+      case 'subscribed':
+        subscribed = true;
+        failures = 0;
+        become('live');
+        break;
+      case 'resync':
+        flush();
+        if (frame.sessionId === null) {
+          subscribed = true;
+          failures = 0;
+          // pages that are asked for from now on are newer than whatever was missed
+          covered = last = null;
+          become('live');
+        }
+        listener.onResync(frame.sessionId);
+        break;
+      case 'event':
+        last = frame.event.position ?? last;
+        heard.push(frame.event);
+        flushing ??= setTimeout(flush, TOGETHER_MS);
+        break;
+      case 'pong':
+      case undefined:
+        break;
+      default:
+        frame satisfies never;
+    }
+  }
+
+  function flush(): void {
+    clearTimeout(flushing);
+    flushing = undefined;
+    if (heard.length === 0) return;
+    const events = heard;
+    heard = [];
+    listener.onEvents(events);
+  }
+
+  function now(): void {
+    if (state === 'away') connect();
+    // after a sleep the line may be dead without anybody having said so
+    else if (state === 'live') beat();
+  }
+
+  return {
+    start() {
+      if (state !== 'off') return;
+      failures = 0;
+      leave = world.onReturn(now);
+      connect();
+    },
+    stop() {
+      leave?.();
+      const open = socket;
+      become('off');
+      socket = null;
+      for (const timer of [retry, ping, deadline, flushing]) clearTimeout(timer);
+      flushing = undefined;
+      heard = [];
+      covered = last = null;
+      subscribed = false;
+      open?.close();
+    },
+    now,
+    remember(position) {
+      if (position === null) return;
+      // after a resync nothing may come for long, and then the line may break
+      if (subscribed) last ??= position;
+      // before the first subscription the earliest page says where to begin
+      else if (last === null || last.epoch !== position.epoch || position.seq < last.seq) {
+        covered = last = position;
+      }
+    },
+    covers(position) {
+      if (covered === null || position === null || position.epoch !== covered.epoch) return true;
+      return position.seq >= covered.seq;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** What is asked and answered when one talks to a session. */
+
+import type { Block } from './messages';
+import { each, fields, text } from './reading';
+
+/** `sessionId`, or for a new session `workdir`. */
+export interface Prompt {
+  sessionId?: string;
+  workdir?: string;
+  content: readonly Block[];
+  uuid: string;
+  model?: string;
+  permissionMode?: string;
+}
+
+export interface Accepted {
+  sessionId: string;
+  state: string | null;
+}
+
+export interface SlashCommand {
+  name: string;
+  description: string | null;
+  argumentHint: string | null;
+}
+
+export interface Model {
+  value: string;
+  displayName: string;
+  description: string | null;
+}
+
+/** What a session, or a directory, offers to whoever talks there. */
+export interface Offers {
+  commands: SlashCommand[];
+  models: Model[];
+  modes: string[];
+}
+
+export interface Directory {
+  name: string;
+  path: string;
+}
+
+export interface Directories {
+  path: string;
+  parent: string | null;
+  directories: Directory[];
+}
+
+export function readAccepted(raw: unknown): Accepted | null {
+  const given = fields(raw);
+  const sessionId = given && text(given.sessionId);
+  return given && sessionId ? { sessionId, state: text(given.state) } : null;
+}
+
+function readCommand(raw: unknown): SlashCommand | null {
+  const given = fields(raw);
+  const name = given && text(given.name);
+  if (!given || !name) return null;
+  return {
+    name: name.replace(/^\//, ''),
+    description: text(given.description),
+    argumentHint: text(given.argumentHint),
+  };
+}
+
+function readModel(raw: unknown): Model | null {
+  const given = fields(raw);
+  const value = given && text(given.value);
+  if (!given || !value) return null;
+  return {
+    value,
+    displayName: text(given.displayName) ?? value,
+    description: text(given.description),
+  };
+}
+
+export function readOffers(raw: unknown): Offers | null {
+  const given = fields(raw);
+  return (
+    given && {
+      commands: each(given.commands, readCommand),
+      models: each(given.models, readModel),
+      modes: each(given.modes, text),
+    }
+  );
+}
+
+function readDirectory(raw: unknown): Directory | null {
+  const given = fields(raw);
+  const path = given && text(given.path);
+  return given && path ? { name: text(given.name) ?? path, path } : null;
+}
+
+export function readDirectories(raw: unknown): Directories | null {
+  const given = fields(raw);
+  const path = given && text(given.path);
+  if (!given || !path) return null;
+  return { path, parent: text(given.parent), directories: each(given.directories, readDirectory) };
+}

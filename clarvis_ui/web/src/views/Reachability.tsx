@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Clarvis } from '../state/clarvis';
+import type { Failure } from '../transport/outcome';
+import { Banner } from '../ui/Banner';
+
+const OFFLINE: Failure = { code: 'offline', sentence: 'This device is offline.' };
+const RECONNECTING: Failure = { code: 'reconnecting', sentence: 'The line to the keeper is lost.' };
+// a line that is back within a moment was never worth a word
+const PATIENCE_MS = 1500;
+
+/** Says quietly that something is away, for as long as it is. */
+export function Reachability({ clarvis }: { clarvis: Clarvis }) {
+  const online = useOnline();
+  const away = useStays(clarvis.line.value === 'away' || clarvis.line.value === 'connecting');
+  const { trouble } = clarvis.sessions.listing.value;
+  const failure = !online ? OFFLINE : (trouble ?? (away ? RECONNECTING : null));
+  return failure && <Banner failure={failure} onRetry={clarvis.tryNow} />;
+}
+
+function useOnline(): boolean {
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const look = () => setOnline(navigator.onLine);
+    addEventListener('online', look);
+    addEventListener('offline', look);
+    return () => {
+      removeEventListener('online', look);
+      removeEventListener('offline', look);
+    };
+  }, []);
+  return online;
+}
+
+/** True once it has been true for a while. */
+function useStays(now: boolean): boolean {
+  const [stays, setStays] = useState(false);
+  useEffect(() => {
+    if (!now) {
+      setStays(false);
+      return;
+    }
+    const timer = setTimeout(() => setStays(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [now]);
+  return now && stays;
+}

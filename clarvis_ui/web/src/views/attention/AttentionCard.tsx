@@ -1,0 +1,59 @@
+import { useId, useRef } from 'preact/hooks';
+import type { Answer, Attention } from '../../transport/attention';
+import { PermissionCard } from './PermissionCard';
+import { PlanCard } from './PlanCard';
+import { QuestionCard } from './QuestionCard';
+import { useGuard } from './useGuard';
+import './card.css';
+
+export interface AttentionCardProps {
+  attention: Attention;
+  workdir: string | null;
+  /** Whether it stands where another card stood a moment ago. */
+  replacedAnother: boolean;
+  answering: boolean;
+  problem: string | null;
+  keys: boolean;
+  onAnswer(answer: Answer): void;
+}
+
+/** An open question, ready to be answered. */
+export function AttentionCard(props: AttentionCardProps) {
+  const { attention, answering, problem, onAnswer } = props;
+  const headingId = useId();
+  const armed = useGuard(props.replacedAnother);
+  // two events of one click come before anything is drawn again
+  const answered = useRef(false);
+  if (!answering) answered.current = false;
+
+  function answer(given: Answer): void {
+    if (answered.current) return;
+    answered.current = true;
+    onAnswer(given);
+  }
+
+  const card = {
+    attention,
+    workdir: props.workdir,
+    ready: armed && !answering,
+    keys: props.keys,
+    headingId,
+    onAnswer: answer,
+  };
+  return (
+    <section class="card" aria-labelledby={headingId} data-attention={attention.id}>
+      {attention.kind === 'question' ? (
+        <QuestionCard {...card} />
+      ) : attention.kind === 'plan' ? (
+        <PlanCard {...card} />
+      ) : (
+        <PermissionCard {...card} />
+      )}
+      {problem && (
+        <p class="card-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+import { Command } from '../../blocks/Command';
+import { Diff } from '../../blocks/Diff';
+import { Markdown } from '../../blocks/Markdown';
+import { spelledOut } from '../../blocks/safe';
+import type { Evidence } from './asked';
+
+/** What one judges by, in full. */
+export function EvidenceView({ evidence }: { evidence: Evidence }) {
+  switch (evidence.kind) {
+    case 'command':
+      return <Command command={evidence.command} />;
+    case 'changes':
+      return (
+        <>
+          {evidence.changes.map((change, at) => (
+            <Diff key={at} {...change} />
+          ))}
+        </>
+      );
+    case 'plan':
+      return (
+        <div class="card-plan">
+          <Markdown text={evidence.plan} />
+        </div>
+      );
+    case 'words':
+      return (
+        <dl class="card-words">
+          <dt>{evidence.name}</dt>
+          <dd dir="auto">{spelledOut(evidence.words)}</dd>
+        </dl>
+      );
+    case 'input':
+      return (
+        <dl class="card-words">
+          {Object.entries(evidence.input).map(([name, value]) => (
+            <div key={name}>
+              <dt>{spelledOut(name)}</dt>
+              <dd dir="auto">
+                {spelledOut(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      );
+    case 'none':
+      return null;
+    default:
+      return evidence satisfies never;
+  }
+}

@@ -1,0 +1,153 @@
+import { useState } from 'preact/hooks';
+import { spelledOut } from '../../blocks/safe';
+import type { Answer, Attention } from '../../transport/attention';
+import { askedBy, editableText, editedInput, suggestionWords, within } from './asked';
+import { EvidenceView } from './EvidenceView';
+import { Reason } from './Reason';
+import { isSecondClick } from './useGuard';
+import { useKeys } from './useKeys';
+
+export interface CardProps {
+  attention: Attention;
+  workdir: string | null;
+  /** False while an answer would be an accident, or is on its way. */
+  ready: boolean;
+  /** Whether keys are meant for this card. */
+  keys: boolean;
+  headingId: string;
+  onAnswer(answer: Answer): void;
+}
+
+type Mode = 'choose' | 'deny' | 'change';
+
+/** May this be done? What it is, and every answer there is. */
+export function PermissionCard(props: CardProps) {
+  const { attention, workdir, ready, keys, headingId, onAnswer } = props;
+  const [mode, setMode] = useState<Mode>('choose');
+  const [problem, setProblem] = useState<string | null>(null);
+  const asked = askedBy(attention, workdir);
+  const always = attention.suggestions.map((suggestion) => ({
+    words: spelledOut(suggestionWords(suggestion, workdir)),
+    answer: { decision: 'allow', updatedPermissions: [suggestion] } satisfies Answer,
+  }));
+  const numbered = Object.fromEntries(
+    always.map(({ answer }, at) => [String(at + 1), () => onAnswer(answer)]),
+  );
+  useKeys(
+    { a: () => onAnswer({ decision: 'allow' }), d: () => setMode('deny'), ...numbered },
+    keys && ready && mode === 'choose',
+  );
+
+  const answer = (given: Answer) => (event: MouseEvent) => {
+    if (!isSecondClick(event)) onAnswer(given);
+  };
+
+  return (
+    <>
+      <header class="card-head">
+        <h2 id={headingId} dir="auto">
+          {spelledOut(asked.title)}
+        </h2>
+        {asked.sentence && <p dir="auto">{spelledOut(asked.sentence)}</p>}
+        <Because attention={attention} workdir={workdir} />
+      </header>
+      <div class="card-evidence">
+        <EvidenceView evidence={asked.evidence} />
+      </div>
+      {mode === 'deny' && (
+        <Reason
+          label="Why not? Claude is told, and goes on."
+          placeholder="Optional: what should be done instead"
+          submit="Deny"
+          other={{
+            label: 'Deny and stop',
+            act: (text) => onAnswer({ ...denial(text), interrupt: true }),
+          }}
+          disabled={!ready}
+          onSubmit={(text) => onAnswer(denial(text))}
+          onCancel={() => setMode('choose')}
+        />
+      )}
+      {mode === 'change' && (
+        <Reason
+          label="Do this instead"
+          placeholder=""
+          text={editableText(attention)}
+          code
+          submit="Allow as changed"
+          problem={problem}
+          disabled={!ready}
+          onSubmit={(text) => {
+            const updatedInput = editedInput(attention, text);
+            if (updatedInput) onAnswer({ decision: 'allow', updatedInput });
+            else setProblem('This is not valid JSON.');
+          }}
+          onCancel={() => {
+            setProblem(null);
+            setMode('choose');
+          }}
+        />
+      )}
+      {mode === 'choose' && (
+        <div class="card-actions">
+          <button
+            type="button"
+            class="accent"
+            disabled={!ready}
+            onClick={answer({ decision: 'allow' })}
+          >
+            Allow <kbd>a</kbd>
+          </button>
+          {always.map(({ words, answer: given }, at) => (
+            <button
+              key={words}
+              type="button"
+              class="card-always"
+              disabled={!ready}
+              onClick={answer(given)}
+            >
+              <span dir="auto">{words}</span> <kbd>{at + 1}</kbd>
+            </button>
+          ))}
+          <button type="button" disabled={!ready} onClick={() => setMode('change')}>
+            Change…
+          </button>
+          <button
+            type="button"
+            class="quiet card-last"
+            disabled={!ready}
+            onClick={() => setMode('deny')}
+          >
+            Deny… <kbd>d</kbd>
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function denial(text: string): Answer {
+  const message = text.trim();
+  return message === '' ? { decision: 'deny' } : { decision: 'deny', message };
+}
+
+/** Why it is asked at all, and by whom. */
+function Because({ attention, workdir }: { attention: Attention; workdir: string | null }) {
+  const parts = [
+    attention.reason,
+    outside(attention.blockedPath, workdir),
+    attention.agentId && 'Asked by a subagent.',
+    attention.origin === 'terminal' && 'It can also be answered in the terminal.',
+  ].filter(Boolean);
+  return parts.length > 0 ? (
+    <p class="card-because" dir="auto">
+      {spelledOut(parts.join(' · '))}
+    </p>
+  ) : null;
+}
+
+/** A path is worth a word only where it leads out of the session's directory. */
+function outside(path: string | null, workdir: string | null): string | null {
+  if (path === null || within(path, workdir) !== path || !path.startsWith('/')) return null;
+  return `Outside of this session's directory: ${path}`;
+}

@@ -1,0 +1,40 @@
+import { spelledOut } from '../../blocks/safe';
+import type { Settled } from '../../state/inbox';
+import { Icon } from '../../ui/Icon';
+import { askedBy } from './asked';
+
+/** What became of a question, and through whom. */
+export function SettledLine({ settled, workdir }: { settled: Settled; workdir: string | null }) {
+  const { title } = askedBy(settled.attention, workdir);
+  return (
+    <p class="settled" data-decision={settled.decision}>
+      <Icon name={settled.decision === 'allow' ? 'check' : 'clear'} size={14} />
+      <span class="settled-words">
+        <b>{settledWords(settled)}</b> <bdi>{spelledOut(title.replace(/\?$/, ''))}</bdi>
+      </span>
+    </p>
+  );
+}
+
+export function settledWords({ attention, decision, by, mine }: Settled): string {
+  const who = mine ? 'by you' : by !== null ? `by ${by}` : null;
+  const said = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);
+  switch (decision) {
+    case 'allow':
+      return said(
+        attention.kind === 'question'
+          ? 'Answered'
+          : attention.kind === 'plan'
+            ? 'Approved'
+            : 'Allowed',
+      );
+    case 'deny':
+      return said(attention.kind === 'plan' ? 'Sent back' : 'Denied');
+    case 'withdrawn':
+      return 'No longer asked:';
+    case 'gone':
+      return 'Settled elsewhere:';
+    default:
+      return decision satisfies never;
+  }
+}

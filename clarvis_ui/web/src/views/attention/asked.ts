@@ -1,0 +1,237 @@
+import { type Change, changesOf, tallyOf } from '../../blocks/calls';
+import { modeWords } from '../../state/modes';
+import { counted } from '../../state/words';
+import type { Attention, Suggestion } from '../../transport/attention';
+import { type Fields, fields, text, verbatim } from '../../transport/reading';
+
+/** What a question asks, in words, and what there is to judge it by. */
+export interface Asked {
+  title: string;
+  /** What will happen, in a sentence. */
+  sentence: string | null;
+  evidence: Evidence;
+}
+
+export type Evidence =
+  | { kind: 'command'; command: string }
+  | { kind: 'changes'; changes: readonly Change[] }
+  | { kind: 'plan'; plan: string }
+  | { kind: 'words'; name: string; words: string }
+  | { kind: 'input'; input: Fields }
+  | { kind: 'none' };
+
+export function askedBy(attention: Attention, workdir: string | null): Asked {
+  const { tool, input } = attention;
+  const path = within(
+    text(input.file_path) ?? text(input.notebook_path) ?? text(input.path),
+    workdir,
+  );
+  const said = attention.description ?? text(input.description);
+  switch (tool) {
+    case 'Bash':
+      return {
+        title: 'Run this command?',
+        sentence: backgrounded(input, said),
+        evidence: { kind: 'command', command: verbatim(input.command) },
+      };
+    case 'Edit':
+    case 'MultiEdit':
+    case 'NotebookEdit': {
+      const changes = changesOf({ name: tool, input });
+      const { added, removed } = tallyOf(changes);
+      const often = input.replace_all === true ? 'everywhere in the file' : null;
+      return {
+        title: `Edit ${path ?? 'a file'}?`,
+        sentence: `${sentenceCase(counted(changes.length, 'change'))}${often ? ` ${often}` : ''}, ${counted(added, 'line')} added, ${removed} removed.`,
+        evidence: { kind: 'changes', changes },
+      };
+    }
+    case 'Write': {
+      const changes = changesOf({ name: tool, input });
+      return {
+        title: `Write ${path ?? 'a file'}?`,
+        sentence: `The file will have ${counted(tallyOf(changes).added, 'line')}; what it holds now is replaced.`,
+        evidence: { kind: 'changes', changes },
+      };
+    }
+    case 'Read':
+    case 'LS':
+    case 'Glob':
+    case 'Grep':
+      return {
+        title: `${tool === 'Read' ? 'Read' : 'Look into'} ${path ?? 'files'}?`,
+        sentence: said,
+        evidence: text(input.pattern)
+          ? { kind: 'words', name: 'Pattern', words: verbatim(input.pattern) }
+          : { kind: 'none' },
+      };
+    case 'WebFetch':
+      return {
+        title: `Fetch from ${hostOf(input.url)}?`,
+        sentence: text(input.prompt),
+        evidence: { kind: 'words', name: 'Address', words: verbatim(input.url) },
+      };
+    case 'WebSearch':
+      return {
+        title: 'Search the web?',
+        sentence: said,
+        evidence: { kind: 'words', name: 'For', words: verbatim(input.query) },
+      };
+    case 'Agent':
+    case 'Task':
+      return {
+        title: `Start a subagent${text(input.subagent_type) ? ` (${text(input.subagent_type)})` : ''}?`,
+        sentence: said,
+        evidence: { kind: 'words', name: 'It is told', words: verbatim(input.prompt) },
+      };
+    case 'ExitPlanMode':
+      return {
+        title: 'Carry out this plan?',
+        sentence: null,
+        evidence: { kind: 'plan', plan: verbatim(input.plan) },
+      };
+    default: {
+      const served = /^mcp__(.+?)__(.+)$/.exec(tool);
+      return {
+        title: attention.title ?? (served ? `Use ${served[2]} of ${served[1]}?` : `Use ${tool}?`),
+        sentence: said,
+        evidence: Object.keys(input).length > 0 ? { kind: 'input', input } : { kind: 'none' },
+      };
+    }
+  }
+}
+
+function backgrounded(input: Fields, said: string | null): string | null {
+  const parts = [said, input.run_in_background === true ? 'It goes on in the background.' : null];
+  return parts.filter(Boolean).join(' · ') || null;
+}
+
+function sentenceCase(words: string): string {
+  return words.replace(/^1 /, 'One ');
+}
+
+function hostOf(url: unknown): string {
+  const address = verbatim(url);
+  return URL.canParse(address) ? new URL(address).host : 'an address';
+}
+
+/** A path as one reads it in its project. */
+export function within(path: string | null, workdir: string | null): string | null {
+  if (path === null || workdir === null) return path;
+  const base = workdir.endsWith('/') ? workdir : `${workdir}/`;
+  if (path === workdir || path === base) return 'this directory';
+  return path.startsWith(base) ? path.slice(base.length) : path;
+}
+
+// ---- always ----
+
+/** For how long and where a rule holds. */
+const SCOPES: Readonly<Record<string, string>> = {
+  session: 'in this session',
+  localSettings: 'in this project, for you',
+  projectSettings: 'in this project, for everyone',
+  userSettings: 'in all your projects',
+};
+
+/** What "always" would mean: the rule, and its scope. */
+export function suggestionWords(suggestion: Suggestion, workdir: string | null): string {
+  const scope = SCOPES[verbatim(suggestion.destination)] ?? '';
+  const always = (what: string): string => `Always allow ${what} ${scope}`.trim();
+  switch (suggestion.type) {
+    case 'addRules':
+    case 'replaceRules': {
+      const rules = list(suggestion.rules).map((raw) => ruleWords(fields(raw) ?? {}, workdir));
+      const verb = suggestion.behavior === 'deny' ? 'Never allow' : 'Always allow';
+      return `${verb} ${rules.join(', ') || 'this'} ${scope}`.trim();
+    }
+    case 'addDirectories': {
+      const paths = list(suggestion.directories).map((path) => within(verbatim(path), workdir));
+      return always(`work in ${paths.join(', ')}`);
+    }
+    case 'setMode': {
+      const mode = verbatim(suggestion.mode);
+      if (mode === 'acceptEdits') return `Allow all edits ${scope}`.trim();
+      return `Switch to “${modeWords(mode)}” ${scope}`.trim();
+    }
+    default:
+      return always(suggestion.type);
+  }
+}
+
+function ruleWords(rule: Fields, workdir: string | null): string {
+  const tool = text(rule.toolName) ?? 'this';
+  const content = text(rule.ruleContent);
+  if (content === null) return tool === 'Bash' ? 'every command' : `every ${tool}`;
+  if (tool === 'Bash') {
+    return content.endsWith(':*')
+      ? `commands that begin with “${content.slice(0, -2)}”`
+      : `“${content}”`;
+  }
+  if (tool === 'Read') return `reading ${within(content, workdir)}`;
+  if (tool === 'WebFetch') return `fetching from ${content.replace(/^domain:/, '')}`;
+  return `${tool} of ${within(content, workdir)}`;
+}
+
+function list(raw: unknown): readonly unknown[] {
+  return Array.isArray(raw) ? raw : [];
+}
+
+// ---- changing what will be done ----
+
+/** The field of the input that a person would change; null: all of it, as JSON. */
+export function editableField(tool: string): string | null {
+  const field: Readonly<Record<string, string>> = {
+    Bash: 'command',
+    Edit: 'new_string',
+    Write: 'content',
+    NotebookEdit: 'new_source',
+    WebFetch: 'url',
+    WebSearch: 'query',
+    Agent: 'prompt',
+    Task: 'prompt',
+  };
+  return field[tool] ?? null;
+}
+
+export function editableText({ tool, input }: Attention): string {
+  const field = editableField(tool);
+  return field === null ? JSON.stringify(input, null, 2) : verbatim(input[field]);
+}
+
+/** The input as the person wants it; null where it is not JSON. */
+export function editedInput({ tool, input }: Attention, edited: string): Fields | null {
+  const field = editableField(tool);
+  if (field !== null) return { ...input, [field]: edited };
+  try {
+    return fields(JSON.parse(edited));
+  } catch {
+    return null;
+  }
+}
+
+// ---- questions ----
+
+export interface Option {
+  label: string;
+  description: string | null;
+}
+
+export interface Question {
+  question: string;
+  header: string | null;
+  many: boolean;
+  options: Option[];
+}
+
+export function questionsOf(input: Fields): Question[] {
+  return list(input.questions).flatMap((raw) => {
+    const given = fields(raw);
+    const question = given && text(given.question);
+    if (!given || !question) return [];
+    const options = list(given.options).flatMap((one) => {
+      const label = text(fields(one)?.label);
+      return label ? [{ label, description: text(fields(one)?.description) }] : [];
+    });
+    return [{ question, header: text(given.header), many: given.multiSelect === true, options }];
+  });
+}

@@ -1,0 +1,37 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Session } from '../../transport/wire';
+import { Icon } from '../../ui/Icon';
+import { Details } from '../Details';
+
+/** All that is known of a session, over the conversation. */
+export function DetailsDialog({ session, onClose }: { session: Session; onClose(): void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes a dialog by itself
+    <dialog
+      ref={dialog}
+      class="details-dialog"
+      aria-label="Details"
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current?.close();
+      }}
+    >
+      <div class="details-inner">
+        <button
+          type="button"
+          class="quiet details-close"
+          aria-label="Close"
+          onClick={() => dialog.current?.close()}
+        >
+          <Icon name="clear" />
+        </button>
+        <Details session={session} />
+      </div>
+    </dialog>
+  );
+}

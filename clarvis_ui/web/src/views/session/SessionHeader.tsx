@@ -1,0 +1,76 @@
+import { LIST_HREF } from '../../state/address';
+import type { ContextUse } from '../../state/context';
+import { statusOf } from '../../state/described';
+import { money, roughly } from '../../state/words';
+import type { Outcome } from '../../transport/outcome';
+import type { Session } from '../../transport/wire';
+import { Icon } from '../../ui/Icon';
+import { StatusDot } from '../../ui/StatusDot';
+import { Title } from '../Title';
+import { ModeChoice, ModelChoice, type SwitchProps } from './Switches';
+import '../head.css';
+
+export interface SessionHeaderProps extends SwitchProps {
+  session: Session;
+  context: ContextUse | null;
+  onRename(name: string | null): Promise<Outcome<Session>>;
+  onDetails(): void;
+}
+
+/** Which session this is, how it runs, and what it has used. */
+export function SessionHeader(props: SessionHeaderProps) {
+  const { session, context, onRename, onDetails } = props;
+  const status = statusOf(session);
+  return (
+    <header class="session-head">
+      <a class="session-back" href={LIST_HREF} aria-label="Sessions">
+        <Icon name="back" />
+      </a>
+      <div class="session-name">
+        <Title session={session} onRename={onRename} />
+        <p class="session-meta">
+          {status.tone !== 'quiet' && status.tone !== 'unread' && (
+            <span class="session-status">
+              <StatusDot tone={status.tone} />
+              <b data-tone={status.tone}>{status.words}</b>
+            </span>
+          )}
+          {session.project !== null && <bdi>{session.project}</bdi>}
+          {session.gitBranch !== null && <bdi class="session-branch">{session.gitBranch}</bdi>}
+        </p>
+      </div>
+      <div class="session-switches">
+        <ModelChoice {...props} />
+        <ModeChoice {...props} />
+      </div>
+      {context && <Gauge context={context} />}
+      {session.costUsd !== null && session.costUsd > 0 && (
+        <span class="session-cost" title="Cost so far">
+          {money(session.costUsd)}
+        </span>
+      )}
+      <button
+        type="button"
+        class="quiet session-more"
+        aria-label="Details"
+        title="Details"
+        onClick={onDetails}
+      >
+        <Icon name="info" />
+      </button>
+    </header>
+  );
+}
+
+function Gauge({ context: { tokens, window, percent } }: { context: ContextUse }) {
+  const words = `${roughly(tokens)} of ${roughly(window)} tokens of context used`;
+  return (
+    <span class="gauge" title={words}>
+      <span class="spoken">{words}</span>
+      <span class="gauge-bar" aria-hidden="true">
+        <span style={{ transform: `scaleX(${percent / 100})` }} />
+      </span>
+      <span aria-hidden="true">{percent} %</span>
+    </span>
+  );
+}

@@ -1,0 +1,207 @@
+import { useComputed } from '@preact/signals';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { sessionHref } from '../../state/address';
+import type { Clarvis } from '../../state/clarvis';
+import { contextUse } from '../../state/context';
+import { inLine, shownMessages } from '../../state/conversation';
+import type { Draft } from '../../state/drafts';
+import { saidBefore } from '../../state/recall';
+import type { Talk } from '../../state/talk';
+import type { Session } from '../../transport/wire';
+import { AttentionSlot } from '../attention/AttentionSlot';
+import { Thread } from '../thread/Thread';
+import { Composer } from './Composer';
+import { DetailsDialog } from './DetailsDialog';
+import { QueueChips } from './QueueChips';
+import { SessionHeader } from './SessionHeader';
+import { ModeChoice, ModelChoice } from './Switches';
+import { Unsent } from './Unsent';
+import './session.css';
+
+export interface SessionPageProps {
+  clarvis: Clarvis;
+  session: Session;
+  talk: Talk;
+}
+
+/** One session: read it, answer it, talk to it. */
+export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
+  const { id } = session;
+  const conversation = talk.state.value;
+  const [details, setDetails] = useState(false);
+  const [problem, setProblem] = useState('');
+  const [draft, setDraft] = useDraft(clarvis, id);
+  const offers = clarvis.offers.of(id).value;
+  const messages = useComputed(() => shownMessages(talk.state.value, talk.retry)).value;
+  const queue = useMemo(() => inLine(conversation), [conversation]);
+  const context = useMemo(
+    () => contextUse(conversation.messages, session.model),
+    [conversation.messages, session.model],
+  );
+  const failed = conversation.sendings.filter((sending) => sending.state === 'failed');
+  const running = conversation.turn !== null || isRunning(session);
+
+  const stop = useCallback(async () => {
+    const outcome = await clarvis.api.interrupt(id);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+  }, [clarvis, id]);
+  useEscape(running, () => void stop());
+
+  async function takeBack(uuid: string): Promise<void> {
+    const back = await talk.takeBack(uuid);
+    if (back === null) {
+      setProblem('It was too late to take it back.');
+      return;
+    }
+    const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
+    setDraft({ ...draft.current, text: words });
+  }
+
+  async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
+    const outcome = await clarvis.api.setMode(id, mode);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    if (outcome.ok) clarvis.sessions.know(outcome.value);
+  }
+
+  const fork = useCallback(
+    async (at: string) => {
+      const outcome = await clarvis.api.fork(id, at);
+      if (!outcome.ok) {
+        setProblem(outcome.failure.sentence);
+        return;
+      }
+      clarvis.sessions.know(outcome.value);
+      location.hash = sessionHref(outcome.value.id);
+    },
+    [clarvis, id],
+  );
+  const fetchSubagent = useCallback(
+    async (agentId: string) => {
+      const outcome = await clarvis.api.subagent(id, agentId);
+      if (outcome.ok) return outcome.value;
+      throw new Error(outcome.failure.sentence);
+    },
+    [clarvis, id],
+  );
+
+  const switches = {
+    session,
+    offers,
+    onOffersWanted: () => clarvis.offers.want(id),
+    onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
+  };
+  const broken = session.state === 'error' && session.error;
+
+  return (
+    <div class="session" data-session={id}>
+      <SessionHeader
+        {...switches}
+        context={context}
+        onRename={(name) => clarvis.sessions.rename(id, name)}
+        onDetails={() => setDetails(true)}
+      />
+      {broken && conversation.messages.length === 0 ? (
+        <div class="session-broken">
+          <h2>This session cannot be shown</h2>
+          <p dir="auto">{session.error?.message}</p>
+          <button type="button" onClick={() => setDetails(true)}>
+            Details
+          </button>
+        </div>
+      ) : (
+        <Thread
+          sessionId={id}
+          messages={messages}
+          partial={conversation.partial}
+          turn={conversation.turn}
+          hasOlder={conversation.before !== null}
+          loading={!conversation.loaded || talk.loading.value}
+          onOlder={talk.older}
+          fetchSubagent={fetchSubagent}
+          onFork={fork}
+        />
+      )}
+      <footer class="session-foot">
+        <AttentionSlot
+          questions={clarvis.questions}
+          sessionId={id}
+          workdir={session.workdir}
+          running={running}
+        />
+        <p class="session-problem" role="alert">
+          {problem || conversation.failure?.message || talk.trouble.value?.sentence}
+        </p>
+        <Unsent sendings={failed} onRetry={talk.retry} onEdit={(uuid) => void takeBack(uuid)} />
+        <QueueChips queue={queue} onTakeBack={(uuid) => void takeBack(uuid)} />
+        <Composer
+          draft={draft.value}
+          running={running}
+          said={() => saidBefore(talk.state.value)}
+          commands={offers?.commands ?? null}
+          onCommandsWanted={() => clarvis.offers.want(id)}
+          onDraft={setDraft}
+          onSend={(text, pictures) => {
+            setProblem('');
+            talk.send(text, pictures);
+            setDraft({ text: '', pictures: [] });
+          }}
+          onStop={() => void stop()}
+        >
+          <div class="composer-switches">
+            <ModeChoice {...switches} />
+            <ModelChoice {...switches} />
+          </div>
+        </Composer>
+      </footer>
+      {details && <DetailsDialog session={session} onClose={() => setDetails(false)} />}
+    </div>
+  );
+}
+
+function isRunning({ state, origin }: Session): boolean {
+  return (
+    origin !== 'terminal' && (state === 'running' || state === 'starting' || state === 'waiting')
+  );
+}
+
+/** The draft of this session, kept as it is typed. */
+function useDraft(clarvis: Clarvis, id: string) {
+  const [value, setValue] = useState<Draft>(() => clarvis.drafts.read(id));
+  const current = useRef(value);
+  const set = useCallback(
+    (draft: Draft) => {
+      current.current = draft;
+      setValue(draft);
+      clarvis.drafts.write(id, draft);
+    },
+    [clarvis, id],
+  );
+  return [
+    {
+      value,
+      get current() {
+        return current.current;
+      },
+    },
+    set,
+  ] as const;
+}
+
+/** Esc stops what runs, wherever one is on the page, unless something nearer took it. */
+function useEscape(active: boolean, stop: () => void): void {
+  const latest = useRef(stop);
+  latest.current = stop;
+  useEffect(() => {
+    if (!active) return;
+    function onKeyDown(event: KeyboardEvent): void {
+      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || event.repeat)
+        return;
+      const at = event.target;
+      if (at instanceof HTMLElement && at.closest('dialog, .sidebar, .find')) return;
+      event.preventDefault();
+      latest.current();
+    }
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [active]);
+}

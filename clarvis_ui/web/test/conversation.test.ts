@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Conversation,
+  type ConversationEvent,
+  emptyConversation,
+  inLine,
+  reduce,
+  shownMessages,
+} from '../src/state/conversation';
+import type { Sending } from '../src/state/sending';
+import type { KeeperEvent } from '../src/transport/events';
+import { at, message, page, SESSION } from './world';
+
+function told(...events: ConversationEvent[]): Conversation {
+  return events.reduce(reduce, emptyConversation(SESSION));
+}
+
+const uuids = (state: Conversation) => state.messages.map((one) => one.uuid);
+const shown = (state: Conversation) => shownMessages(state, () => {});
+
+const loaded = (...given: string[]): ConversationEvent => ({
+  type: 'page/loaded',
+  page: page({ messages: given.map((uuid) => message(uuid)) }),
+});
+const added = (seq: number, uuid: string, changes = {}, after: string | null = null) =>
+  ({
+    ...at(seq),
+    type: 'message/added',
+    message: message(uuid, changes),
+    after,
+  }) satisfies KeeperEvent;
+const delta = (seq: number, text: string, changes = {}) =>
+  ({
+    ...at(seq),
+    type: 'message/delta',
+    messageId: 'm',
+    index: 0,
+    kind: 'text',
+    text,
+    tool: null,
+    toolUseId: null,
+    ...changes,
+  }) satisfies KeeperEvent;
+
+function sending(uuid: string, changes: Partial<Sending> = {}): ConversationEvent {
+  return {
+    type: 'sending/begun',
+    sending: {
+      uuid,
+      text: `words of ${uuid}`,
+      content: [{ type: 'text', text: `words of ${uuid}` }],
+      images: 0,
+      state: 'sending',
+      problem: null,
+      behind: '2025-10-01T08:00:00.000Z',
+      begun: 0,
+      ...changes,
+    },
+  };
+}
+
+describe('what streams', () => {
+  test('grows, and goes when it is finished', () => {
+    const streaming = told(loaded('a'), delta(1, 'Hel'), delta(2, 'lo'));
+    expect(streaming.partial?.text).toBe('Hello');
+    const done = reduce(
+      streaming,
+      added(3, 'b', { messageId: 'm', content: [{ type: 'text', text: 'Hello' }] }),
+    );
+    expect(done.partial).toBe(null);
+    expect(uuids(done)).toEqual(['a', 'b']);
+  });
+
+  test('is not told twice by a replay', () => {
+    const state = told(loaded('a'), delta(1, 'Hel'), delta(2, 'lo'), delta(1, 'Hel'));
+    expect(state.partial?.text).toBe('Hello');
+  });
+
+  test('goes on from what the page had of it', () => {
+    const partial = {
+      messageId: 'm',
+      index: 0,
+      kind: 'text' as const,
+      text: 'Hel',
+      tool: null,
+      toolUseId: null,
+    };
+    const state = told(
+      delta(4, 'el'),
+      delta(5, 'lo'),
+      { type: 'page/loaded', page: page({ partial, position: 'e1:4' }) },
+      delta(6, '!'),
+    );
+    expect(state.partial?.text).toBe('Hello!');
+  });
+
+  test('the next block stays when the one before it is finished late', () => {
+    const thinking = { kind: 'thinking' as const };
+    const state = told(
+      loaded(),
+      delta(1, 'hm', thinking),
+      delta(2, 'Now', { index: 1 }),
+      added(3, 't', { messageId: 'm', content: [{ type: 'thinking', thinking: 'hm' }] }),
+    );
+    expect(state.partial?.text).toBe('Now');
+  });
+
+  test('ends with its turn', () => {
+    const over = { ...at(2), type: 'turn/finished', uuid: null, outcome: 'interrupted' } as const;
+    const state = told(loaded(), delta(1, 'x'), {
+      ...over,
+      error: null,
+      costUsd: null,
+      durationMs: null,
+    });
+    expect(state.partial).toBe(null);
+    expect(state.ended?.outcome).toBe('interrupted');
+  });
+});
+
+describe('a message of ours', () => {
+  test('is there at once, and is confirmed in its place', () => {
+    const sent = told(loaded('a'), sending('u'));
+    expect(shown(sent).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'sending' });
+    const confirmed = reduce(sent, added(1, 'u'));
+    expect(shown(confirmed).map((one) => one.uuid)).toEqual(['a', 'u']);
+    expect(shown(confirmed).at(-1)).not.toHaveProperty('optimistic');
+  });
+
+  test('that failed keeps its words and says why', () => {
+    const problem = 'Clarvis does not answer.';
+    const state = told(loaded('a'), sending('u'), { type: 'sending/failed', uuid: 'u', problem });
+    expect(shown(state).at(-1)).toMatchObject({ optimistic: 'failed', problem });
+    expect(shown(state).at(-1)?.content).toEqual([{ type: 'text', text: 'words of u' }]);
+  });
+
+  test('that arrived although nobody said so is confirmed all the same', () => {
+    const problem = 'Clarvis does not answer.';
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { type: 'sending/failed', uuid: 'u', problem },
+      added(1, 'u'),
+    );
+    expect(state.sendings).toEqual([]);
+    expect(uuids(state)).toEqual(['a', 'u']);
+  });
+
+  const text = 'words of u';
+  const later = '2025-10-01T09:00:00.000Z';
+
+  test('that got another uuid is known by its words', () => {
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { type: 'sending/accepted', uuid: 'u' },
+      added(1, 'x', { content: [{ type: 'text', text }], timestamp: later }),
+    );
+    expect(state.sendings).toEqual([]);
+  });
+
+  test('is not taken for something that was said before', () => {
+    const old = added(1, 'x', { content: [{ type: 'text', text }] });
+    const state = told(loaded('a'), old, sending('u'), { type: 'sending/accepted', uuid: 'u' });
+    expect(state.sendings).toHaveLength(1);
+  });
+
+  test('said twice is shown twice', () => {
+    const state = told(
+      loaded('a'),
+      sending('u1', { text: 'yes' }),
+      sending('u2', { text: 'yes' }),
+      { type: 'sending/accepted', uuid: 'u1' },
+      { type: 'sending/accepted', uuid: 'u2' },
+      added(1, 'u1', { content: [{ type: 'text', text: 'yes' }], timestamp: later }),
+    );
+    expect(shown(state).map((one) => one.uuid)).toEqual(['a', 'u1', 'u2']);
+  });
+
+  test('waits as a chip while a turn runs', () => {
+    const state = told(loaded('a'), { ...at(1), type: 'turn/started', uuid: 'a' }, sending('u'));
+    expect(inLine(state).map((queued) => queued.uuid)).toEqual(['u']);
+    expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
+  });
+
+  test('taken back is gone', () => {
+    const queued = { uuid: 'u', text: 'x', images: 0 };
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { ...at(1), type: 'queue/updated', queue: [{ ...queued, state: 'queued' }] },
+      { ...at(2), type: 'queue/updated', queue: [{ ...queued, state: 'cancelled' }] },
+    );
+    expect(inLine(state)).toEqual([]);
+    expect(state.sendings).toEqual([]);
+  });
+
+  test('that went down with the keeper can be sent again', () => {
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { type: 'sending/accepted', uuid: 'u' },
+      { type: 'stream/broken' },
+      { type: 'page/loaded', page: page({ position: 'e2:0' }), accepted: ['u'] },
+    );
+    expect(shown(state).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'failed' });
+  });
+
+  test('that could not be worked on says why', () => {
+    const error = { code: 'cli_failed', message: 'Claude Code does not start.' };
+    const state = told(loaded(), sending('u'), {
+      ...at(1),
+      type: 'session/failed',
+      uuid: 'u',
+      error,
+    });
+    expect(shown(state).at(-1)).toMatchObject({ optimistic: 'failed', problem: error.message });
+  });
+});
+
+describe('after a restart of the keeper', () => {
+  test('its new counting is taken from the beginning', () => {
+    const other = { epoch: 'e2', seq: 1 };
+    const state = told(
+      loaded('a'),
+      added(50, 'b'),
+      { type: 'stream/broken' },
+      { ...added(1, 'c'), position: other },
+      {
+        type: 'page/loaded',
+        page: page({ messages: [message('a'), message('b')], position: 'e2:0' }),
+      },
+    );
+    expect(uuids(state)).toEqual(['a', 'b', 'c']);
+  });
+});

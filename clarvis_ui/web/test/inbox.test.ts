@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { lastSettledIn, openBySession } from '../src/state/inbox';
+import { createMemory } from '../src/state/memory';
+import { createNotifications, type Notifier } from '../src/state/notifications';
+import { createQuestions, nameOf, type Questions } from '../src/state/questions';
+import { tabTitle } from '../src/state/tab';
+import type { Attention, Decision } from '../src/transport/attention';
+import type { KeeperEvent } from '../src/transport/events';
+import { FakeApi, FakeStorage } from './fakes';
+
+let api: FakeApi;
+let questions: Questions;
+
+function question(id: string, changes: Partial<Attention> = {}): Attention {
+  return {
+    id,
+    sessionId: 's',
+    toolUseId: null,
+    tool: 'Bash',
+    input: { command: 'ls' },
+    kind: 'permission',
+    title: null,
+    description: null,
+    suggestions: [],
+    blockedPath: null,
+    reason: null,
+    agentId: null,
+    origin: 'gateway',
+    raised: `2025-10-01T08:00:0${id}Z`,
+    ...changes,
+  };
+}
+
+const raised = (id: string, changes = {}): KeeperEvent => ({
+  type: 'attention/raised',
+  position: null,
+  sessionId: 's',
+  attention: question(id, changes),
+});
+const settled = (attentionId: string, decision: Decision, by: string | null): KeeperEvent => ({
+  type: 'attention/settled',
+  position: null,
+  sessionId: 's',
+  attentionId,
+  decision,
+  by,
+});
+const open = () => questions.inbox.value.open.map(({ id }) => id);
+
+beforeEach(() => {
+  api = new FakeApi();
+  api.answers.attention = [];
+  questions = createQuestions(api, 'me', () => {});
+});
+
+afterEach(() => questions.forget());
+
+describe('what waits', () => {
+  test('is told once however often it is raised, the oldest first', () => {
+    questions.hear([raised('2'), raised('1'), raised('2')]);
+    expect(open()).toEqual(['1', '2']);
+  });
+
+  test('is known by session', () => {
+    questions.hear([raised('1'), raised('2', { sessionId: 'other' }), raised('3')]);
+    const bySession = openBySession(questions.inbox.value);
+    expect(bySession.get('s')?.map(({ id }) => id)).toEqual(['1', '3']);
+    expect(bySession.get('other')?.map(({ id }) => id)).toEqual(['2']);
+  });
+
+  test('and was settled elsewhere says by whom, and a replay does not bring it back', () => {
+    questions.hear([raised('1'), settled('1', 'deny', 'Clarvis on iPhone'), raised('1')]);
+    expect(open()).toEqual([]);
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
+      decision: 'deny',
+      by: 'Clarvis on iPhone',
+      mine: false,
+    });
+  });
+
+  test('is what the keeper lists, and what was raised since', async () => {
+    questions.hear([raised('1'), raised('2')]);
+    api.answers.attention = [question('2'), question('3')];
+    api.hold();
+    questions.reload();
+    questions.hear([raised('4')]);
+    api.release?.();
+    await vi.waitFor(() => expect(open()).toEqual(['2', '3', '4']));
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ decision: 'gone' });
+  });
+});
+
+describe('an answer', () => {
+  test('settles it, and says that it was ours', async () => {
+    questions.hear([raised('1')]);
+    await questions.answer('1', { decision: 'allow' });
+    expect(api.asked).toEqual(['resolve 1 {"decision":"allow"} me']);
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ mine: true });
+  });
+
+  test('given twice goes out once', async () => {
+    questions.hear([raised('1')]);
+    await Promise.all([
+      questions.answer('1', { decision: 'allow' }),
+      questions.answer('1', { decision: 'deny' }),
+    ]);
+    expect(api.asked).toHaveLength(1);
+  });
+
+  test('that was not taken leaves the card and says why', async () => {
+    questions.hear([raised('1')]);
+    api.trouble = 'keeper_unreachable';
+    await questions.answer('1', { decision: 'allow' });
+    expect(open()).toEqual(['1']);
+    expect(questions.inbox.value.problems.get('1')).toBe('said keeper_unreachable');
+    expect(questions.inbox.value.answering.size).toBe(0);
+  });
+
+  test('that came too late asks what is still open', async () => {
+    questions.hear([raised('1')]);
+    api.trouble = 'attention_gone';
+    await questions.answer('1', { decision: 'allow' });
+    expect(api.asked).toContain('attention');
+  });
+});
+
+describe('notifications', () => {
+  let shown: string[];
+  let closed: string[];
+  let lookedAt: boolean;
+  let permission: 'granted' | 'default' | 'denied' | 'missing';
+
+  function make() {
+    const notifier: Notifier = {
+      permission: () => permission,
+      ask: async () => {
+        permission = 'granted';
+      },
+      isLookedAt: () => lookedAt,
+      show(title, body, tag) {
+        shown.push(`${title}: ${body}`);
+        return () => closed.push(tag);
+      },
+    };
+    const words = ({ input }: Attention) => ({ title: 'Shop', body: `run ${input.command}` });
+    return createNotifications(notifier, createMemory(new FakeStorage()), words, () => {});
+  }
+
+  beforeEach(() => {
+    shown = [];
+    closed = [];
+    lookedAt = false;
+    permission = 'default';
+  });
+
+  test('come only to those who want them, name the command, and go when it is settled', async () => {
+    const notifications = make();
+    notifications.hear([raised('1')]);
+    await notifications.turnOn();
+    notifications.hear([raised('2'), raised('2')]);
+    expect(shown).toEqual(['Shop: run ls']);
+    notifications.hear([settled('2', 'allow', 'x')]);
+    expect(closed).toEqual(['2']);
+    notifications.turnOff();
+    notifications.hear([raised('3')]);
+    expect(shown).toHaveLength(1);
+  });
+
+  test('do not come to who looks at the page', async () => {
+    const notifications = make();
+    await notifications.turnOn();
+    lookedAt = true;
+    notifications.hear([raised('1')]);
+    expect(shown).toEqual([]);
+  });
+
+  test('are not offered where the browser has none', () => {
+    permission = 'missing';
+    expect(make().state.value).toBe('refused');
+  });
+});
+
+test.each([
+  [0, null, 'Clarvis'],
+  [2, null, '(2) Clarvis'],
+  [1, 'Fix login', '(1) Fix login · Clarvis'],
+])('the tab says %i and %s', (waiting, title, words) => {
+  expect(tabTitle(waiting, title)).toBe(words);
+});
+
+test.each([
+  ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)', 'Clarvis on iPhone'],
+  ['Mozilla/5.0 (X11; Linux x86_64)', 'Clarvis on Linux'],
+  ['something else', 'Clarvis'],
+])('%s is called %s', (agent, name) => {
+  expect(nameOf(agent)).toBe(name);
+});

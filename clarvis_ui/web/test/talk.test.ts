@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { shownMessages } from '../src/state/conversation';
+import { createConversations } from '../src/state/conversations';
+import { createMemory } from '../src/state/memory';
+import { createOutbox } from '../src/state/outbox';
+import { createTalk, type Talk, type TalkNeeds } from '../src/state/talk';
+import type { Prompt } from '../src/transport/talking';
+import { FakeApi, FakeStorage } from './fakes';
+import { at, message, page, SESSION } from './world';
+
+let api: FakeApi;
+let storage: FakeStorage;
+let needs: TalkNeeds;
+let talk: Talk;
+
+const soon = () => vi.advanceTimersByTimeAsync(0);
+const shown = (one: Talk = talk) => shownMessages(one.state.value, one.retry);
+const sentUuids = () =>
+  api.asked
+    .filter((what) => what.startsWith('send '))
+    .map((what) => (JSON.parse(what.slice(5)) as Prompt).uuid);
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  api = new FakeApi();
+  storage = new FakeStorage();
+  api.answers.conversation = page({ messages: [message('a')] });
+  api.answers.send = { sessionId: SESSION, state: 'running' };
+  needs = {
+    api,
+    socket: { remember: () => {}, covers: () => true },
+    outbox: createOutbox(createMemory(storage)),
+    retryDelay: (failures) => failures * 1000,
+    onSession: () => {},
+    onLoggedOut: () => {},
+  };
+  talk = createTalk(SESSION, needs);
+  await soon();
+});
+
+afterEach(() => {
+  talk.end();
+  vi.useRealTimers();
+});
+
+describe('a failed send', () => {
+  test('keeps its words, says why, and goes again under the same uuid', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.send('hello', []);
+    await soon();
+    expect(shown().at(-1)).toMatchObject({
+      optimistic: 'failed',
+      problem: 'said keeper_unreachable',
+    });
+    api.trouble = null;
+    shown().at(-1)?.onRetry?.();
+    await soon();
+    expect(shown().at(-1)).toMatchObject({ optimistic: 'sending' });
+    expect(sentUuids()).toHaveLength(2);
+    expect(new Set(sentUuids()).size).toBe(1);
+  });
+
+  test('outlives a refresh', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.send('hello', [{ mediaType: 'image/png', data: 'AAAA' }]);
+    await soon();
+    api.trouble = null;
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
+    expect(shown(again).at(-1)?.content).toHaveLength(2);
+    again.end();
+  });
+
+  test('is kept without its images where they do not fit', async () => {
+    api.trouble = 'keeper_unreachable';
+    storage.setItem = (key, value) => {
+      if (value.length > 400) throw new Error('full');
+      storage.kept.set(key, value);
+    };
+    talk.send('hello', [{ mediaType: 'image/png', data: 'A'.repeat(1000) }]);
+    await soon();
+    expect([...storage.kept.values()].join()).toContain('hello');
+  });
+});
+
+describe('what is on its way', () => {
+  test('is forgotten once it is confirmed', async () => {
+    talk.send('hello', []);
+    expect(storage.kept.size).toBe(1);
+    await soon();
+    const [uuid] = sentUuids();
+    talk.hear([{ ...at(5), type: 'message/added', message: message(uuid as string), after: null }]);
+    expect(storage.kept.size).toBe(0);
+    expect(shown().map((one) => one.uuid)).toEqual(['a', uuid]);
+  });
+
+  test('when the page was left is doubtful until the keeper is asked', async () => {
+    api.send = () => new Promise(() => {});
+    talk.send('hello', []);
+    const [uuid] = talk.state.value.sendings.map((sending) => sending.uuid);
+    const arrived = page({ messages: [message('a'), message(uuid as string)] });
+    api.answers.conversation = arrived;
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(shown(again).map((one) => one.optimistic)).toEqual([undefined, undefined]);
+    again.end();
+  });
+
+  test('and never arrived can be sent again', async () => {
+    api.send = () => new Promise(() => {});
+    talk.send('hello', []);
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
+    again.end();
+  });
+
+  test('can be taken back out of the line', async () => {
+    talk.send('hello', []);
+    await soon();
+    const [uuid] = sentUuids();
+    const back = await talk.takeBack(uuid as string);
+    expect(back?.text).toBe('hello');
+    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
+  });
+
+  test('and taken already cannot', async () => {
+    talk.send('hello', []);
+    await soon();
+    api.trouble = 'message_taken';
+    expect(await talk.takeBack(sentUuids()[0] as string)).toBe(null);
+    expect(talk.state.value.sendings).toHaveLength(1);
+  });
+});
+
+describe('loading', () => {
+  test('is tried again until it succeeds', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.reload();
+    await soon();
+    expect(talk.trouble.value?.code).toBe('keeper_unreachable');
+    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    api.trouble = null;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(talk.trouble.value).toBe(null);
+    expect(talk.state.value.waiting).toBe(null);
+  });
+
+  test('a page from before we listened is asked for again', async () => {
+    needs.socket.covers = () => false;
+    const late = createTalk(SESSION, needs);
+    await soon();
+    expect(late.state.value.loaded).toBe(false);
+    needs.socket.covers = () => true;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(late.state.value.loaded).toBe(true);
+    late.end();
+  });
+
+  test('a session that is not there is not asked for again and again', async () => {
+    api.trouble = 'session_not_found';
+    talk.reload();
+    await soon();
+    api.asked = [];
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(api.asked).toEqual([]);
+  });
+
+  test('after a hole asks for as much as was shown', async () => {
+    const many = Array.from({ length: 400 }, (_, n) => message(`m${n}`));
+    api.answers.conversation = page({ messages: many, position: 'e1:9' });
+    talk.reload();
+    await soon();
+    talk.reload();
+    await soon();
+    expect(api.asked.at(-1)).toBe(`conversation ${SESSION} null 400`);
+  });
+});
+
+describe('several conversations', () => {
+  test('hear each its own', async () => {
+    api.answers.conversation = (id: string) =>
+      page({ messages: [message(`first of ${id}`)], position: 'e1:0' });
+    const conversations = createConversations(needs);
+    const [one, other] = [conversations.open('one'), conversations.open('other')];
+    await soon();
+    conversations.hear([
+      { ...at(1), sessionId: 'one', type: 'message/added', message: message('x'), after: null },
+      { ...at(2), sessionId: 'nobody', type: 'message/added', message: message('y'), after: null },
+    ]);
+    expect(shown(one).map((each) => each.uuid)).toEqual(['first of one', 'x']);
+    expect(shown(other).map((each) => each.uuid)).toEqual(['first of other']);
+    conversations.forget();
+  });
+
+  test('a new one shows its first message from the beginning', async () => {
+    api.answers.conversation = page();
+    api.answers.send = { sessionId: 'new', state: 'starting' };
+    const conversations = createConversations(needs);
+    const outcome = await conversations.begin({ workdir: '/code', text: 'begin' });
+    expect(outcome).toEqual({ ok: true, value: 'new' });
+    expect(shown(conversations.open('new'))).toMatchObject([
+      { content: [{ text: 'begin' }], optimistic: 'sending' },
+    ]);
+    conversations.forget();
+  });
+
+  test('the open one is asked for again after a resync, the others when they are opened', async () => {
+    const conversations = createConversations(needs);
+    conversations.open('one');
+    const other = conversations.open('other');
+    await soon();
+    api.asked = [];
+    conversations.resync(null);
+    await soon();
+    expect(api.asked).toEqual(['conversation other null 150']);
+    expect(conversations.open('other')).toBe(other);
+    conversations.forget();
+  });
+});
