@@ -8,6 +8,13 @@ import tempfile
 from pathlib import Path
 
 
+def discard_leftovers(path: Path) -> None:
+    """Take away what writers that were killed left; only where no other writer can be at work."""
+    for left in path.parent.glob(f".{path.name}.*"):
+        with contextlib.suppress(OSError):
+            left.unlink()
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Replace a file so that at every moment the old or the new one is there, and only for us."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

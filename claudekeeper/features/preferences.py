@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.files import write_whole
+from claudekeeper.files import discard_leftovers, write_whole
 from claudekeeper.model.errors import StateUnwritable
 
 log = logging.getLogger(__name__)
@@ -32,6 +32,7 @@ class Preferences:
 
     def load(self) -> None:
         """Blocks. A file that cannot be understood is set aside, and said so."""
+        discard_leftovers(self._path)
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.files import write_whole
+from claudekeeper.files import discard_leftovers, write_whole
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.line import Item
 from claudekeeper.live.session import LiveSession
@@ -64,6 +64,7 @@ class Records:
 
     def load(self) -> None:
         """Blocks. A file that cannot be understood is no reason not to start."""
+        discard_leftovers(self._path)
         try:
             content = self._path.read_bytes()
             self._left = msgspec.json.decode(content, type=dict[str, Unfinished])

@@ -73,29 +73,36 @@ def test_what_is_written_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> N
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
 
 
-WRITER = """
-import sys
+# forks a writer, kills it somewhere in the middle, looks at what is there; two hundred times
+KILLER = """
+import json, os, signal, sys
 from pathlib import Path
 from claudekeeper.files import write_whole
 path = Path(sys.argv[1])
-print("ready", flush=True)
-number = 0
-while True:
-    write_whole(path, b'{"names":{"s":"' + b"x" * (number % 5000) + b'"}}')
-    number += 1
+write_whole(path, b'{"names":{"s":"0"}}')
+for kill in range(200):
+    told, tells = os.pipe()
+    writer = os.fork()
+    if writer == 0:
+        number = 0
+        while True:
+            number += 1
+            os.write(tells, b".")
+            name = str(kill * 1000 + number) + "x" * (number * 997 % 5000)
+            write_whole(path, b'{"names":{"s":"' + name.encode() + b'"}}')
+    for _ in range(kill % 3 + 1):
+        os.read(told, 1)
+    os.kill(writer, signal.SIGKILL)
+    os.waitpid(writer, 0)
+    os.close(told)
+    os.close(tells)
+    assert json.loads(path.read_bytes())["names"]["s"]
 """
 
 
-def test_a_writer_that_is_killed_leaves_the_old_or_the_new(tmp_path: Path) -> None:
+def test_two_hundred_killed_writers_leave_the_old_or_the_new(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    write_whole(path, b'{"names":{"s":"first"}}')
-    for _ in range(20):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout is not None
-        with writer.stdout:
-            writer.stdout.readline()
-            writer.kill()
-        writer.wait()
-        assert "s" in json.loads(path.read_text())["names"]
+    subprocess.run([sys.executable, "-c", KILLER, str(path)], check=True)
+    assert loaded(path).name_of("s")
+    # and nothing of theirs lies around when the next one has started
+    assert [each.name for each in tmp_path.iterdir()] == ["state.json"]

@@ -1,0 +1,62 @@
+"""One keeper for a module, with a session in it, looked at only from outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from claudekeeper.config import load_config
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from tests.process import Keeper
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.threats.outside import asked
+from tests.writing import Transcript
+
+NAMED = "box.tail.net"
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        transcript = Transcript()
+        transcript.prompt("hello")
+        transcript.reply("good day")
+        transcript.write(home.config / "projects")
+        load_config(home.keeper)
+        file = home.keeper / "config.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), "allowedHosts": [NAMED]}))
+        yield home
+
+
+@pytest.fixture(scope="module")
+def keeper(home: DemoHome, scripted_api: ScriptedApi) -> Iterator[Keeper]:  # noqa: F811
+    with Keeper(home, api_url=scripted_api.url) as keeper:
+        yield keeper
+
+
+@pytest.fixture(autouse=True)
+def same_process(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test did: the same process answers the next request."""
+    yield
+    if "keeper" in request.fixturenames:
+        keeper = request.getfixturevalue("keeper")
+        assert keeper.process.poll() is None
+        assert asked(keeper.url, "GET", "/health").status == 200
+        assert asked(keeper.page, "GET", "/").status == 200
+
+
+@pytest.fixture(scope="module")
+def cookie(keeper: Keeper) -> str:
+    """A way into Clarvis, by a login link."""
+    return logged_in(keeper)
+
+
+def logged_in(keeper: Keeper) -> str:
+    code = keeper.link_asked_for().split("#login=")[1]
+    body = json.dumps({"code": code}).encode()
+    answer = asked(str(keeper.page), "POST", "/login", {"Content-Type": "application/json"}, body)
+    assert answer.status == 200, answer
+    return answer.headers["set-cookie"].split(";")[0]
