@@ -55,6 +55,9 @@ class FakeKeeper:
         self.break_off = asyncio.Event()
         self.url = ""
         self.attention: list[dict[str, Any]] = []
+        # what was said in a session, and by its subagents
+        self.messages: dict[str, list[dict[str, Any]]] = {}
+        self.nested: dict[str, list[dict[str, Any]]] = {}
         self.folders: dict[str, list[str]] = {}
         self.sockets: asyncio.Queue[web.WebSocketResponse] = asyncio.Queue()
         self.open_sockets: set[web.WebSocketResponse] = set()
@@ -102,6 +105,7 @@ class FakeKeeper:
         app.router.add_get("/sessions/{id}", self.one_session)
         app.router.add_patch("/sessions/{id}", self.rename)
         app.router.add_get("/sessions/{id}/subagents", self.slowly)
+        app.router.add_get("/sessions/{id}/subagents/{agent}", self.subagent)
         app.router.add_get("/workdirs", self.workdirs)
         app.router.add_get("/secret", self.health)
         app.router.add_get("/attention", self.list_attention)
@@ -147,11 +151,12 @@ class FakeKeeper:
         rows = sorted(self.rows.values(), key=lambda row: str(row["modified"]), reverse=True)
         start = int(request.query.get("cursor", "0"))
         end = start + int(limit)
+        self._told += 1
         return web.json_response(
             {
                 "sessions": rows[start:end],
                 "cursor": str(end) if end < len(rows) else None,
-                "position": f"e:{len(self.asked)}",
+                "position": f"e:{self._told}",
             }
         )
 
@@ -159,7 +164,36 @@ class FakeKeeper:
         row = self.rows.get(request.match_info["id"])
         if row is None:
             return failure(404, "session_not_found", "There is no session with this id.")
-        return web.json_response({"session": row, "messages": [], "before": None})
+        said = self.messages.get(row["id"], [])
+        places = [message["uuid"] for message in said]
+        before = request.query.get("before")
+        end = len(said) if before is None else places.index(before)
+        start = max(0, end - int(request.query.get("limit", "200")))
+        return web.json_response(
+            {
+                "session": row,
+                "messages": said[start:end],
+                "before": places[start] if start > 0 else None,
+                "branches": [],
+                "queue": [],
+                "partial": None,
+                "turn": None,
+                "position": f"e:{self._told}",
+            }
+        )
+
+    async def subagent(self, request: web.Request) -> web.Response:
+        agent_id = request.match_info["agent"]
+        if agent_id not in self.nested:
+            return failure(404, "subagent_not_found", "There is no subagent with this id.")
+        return web.json_response(
+            {
+                "subagent": {"agentId": agent_id},
+                "messages": self.nested[agent_id],
+                "before": None,
+                "branches": [],
+            }
+        )
 
     async def rename(self, request: web.Request) -> web.Response:
         body = await request.read()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from playwright.async_api import expect
 
 from clarvis_ui.server import Clarvis
 from tests.clarvis.fake_keeper import FakeKeeper, session
+from tests.clarvis.messages import called, message, prompt, reply, said
 from tests.e2e.conftest import OpenPage, fill, row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -44,6 +47,77 @@ async def test_hostile_text_stays_text(open_page: OpenPage, keeper: FakeKeeper) 
     assert await page.evaluate("window.pwned") is None
     assert await page.locator("img, iframe, script:not([src]), svg image, style").count() == 0
     # what the page asked for, and of whom, is checked when it closes
+
+
+def hostile_conversation() -> list[dict[str, Any]]:
+    """Everything hostile, in every place of a conversation that shows text."""
+    talk = []
+    for text in HOSTILE:
+        talk += [
+            prompt(text),
+            reply(f"{text}\n\n# {text}\n\n- {text}\n\n| {text} |\n|-|\n| {text} |\n\n> {text}"),
+            reply(f"```{text}\n{text}\n```\n\n[{text}](<javascript:window.pwned='md'>)"),
+            message("reply", "assistant", [{"type": "thinking", "thinking": text}]),
+            *called("Bash", {"command": text, "description": text}, text),
+            *called("Edit", {"file_path": text, "old_string": text, "new_string": text + "!"}),
+            *called("Read", {"file_path": text}, text, failed=True),
+            *called("WebFetch", {"url": "javascript:window.pwned='url'", "prompt": text}, text),
+            *called(f"mcp__{text}__{text}", {text: text}, text),
+            *called("TodoWrite", {"todos": [{"content": text, "status": text}]}),
+            said("notice", text),
+            said("error", text, role="assistant"),
+            said("command", f"<command-name>{text}</command-name>", role="user"),
+            said("compaction", text, role="user"),
+        ]
+    svg = {"type": "base64", "media_type": "image/svg+xml", "data": "PHN2ZyBvbmxvYWQ9ImEoKSIvPg=="}
+    remote = {"type": "url", "url": "http://evil.test/d.png"}
+    for source in (svg, remote):
+        image = {"type": "image", "source": source}
+        talk.append(message("prompt", "user", [image, {"type": "text", "text": "look"}]))
+        talk += called("Read", {"file_path": "a.svg"}, [image])
+    return [*talk, prompt("the end of it")]
+
+
+async def test_a_hostile_conversation_stays_text(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    one = session(1)
+    fill(keeper, one)
+    keeper.messages[one["id"]] = hostile_conversation()
+    page = await open_page()
+    await page.evaluate("id => { location.hash = `#session=${id}` }", one["id"])
+    await expect(page.get_by_text("the end of it", exact=True)).to_be_in_viewport()
+    # screen by screen to the beginning, with everything unfolded
+    seen = await page.evaluate(
+        r"""async () => {
+          const log = document.querySelector('section.log');
+          const frame = () => new Promise(requestAnimationFrame);
+          const seen = new Set();
+          const bad = 'iframe, script:not([src]), svg image, style, object, embed, base, form';
+          for (let turn = 0; turn < 400; turn += 1) {
+            for (const fold of log.querySelectorAll('button.fold[aria-expanded=false]')) {
+              seen.add(fold.closest('[data-row]').dataset.row);
+              fold.click();
+            }
+            await frame();
+            if (log.querySelector(bad)) throw new Error(log.querySelector(bad).outerHTML);
+            for (const element of log.querySelectorAll('a, img, [style], [srcdoc]')) {
+              const address = element.href ?? element.src ?? 'https://none';
+              if (!/^(https?|mailto):|^data:image\/(png|jpeg|gif|webp);/.test(address)) {
+                throw new Error(element.outerHTML);
+              }
+              if (element.localName === 'a' && element.rel !== 'noreferrer noopener') {
+                throw new Error(element.outerHTML);
+              }
+            }
+            if (log.scrollTop === 0 && !log.querySelector('.older')) break;
+            log.scrollTop -= 400;
+            await frame();
+          }
+          return seen.size;
+        }"""
+    )
+    assert seen > 6 * len(HOSTILE)
+    assert await page.evaluate("window.pwned") is None
+    assert await page.locator("img").count() == 0
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,9 @@ export function FindBar({ finding }: { finding: Finding }) {
         dir="auto"
         onInput={(event) => finding.search(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') {
-            event.preventDefault();
-            finding.step(event.shiftKey ? -1 : 1);
-          } else if (event.key === 'Escape') {
-            event.preventDefault();
-            event.stopPropagation();
-            finding.close();
-          }
+          if (event.key !== 'Enter' || event.isComposing) return;
+          event.preventDefault();
+          finding.step(event.shiftKey ? -1 : 1);
         }}
       />
       <span class="find-count" role="status">

@@ -87,13 +87,24 @@ function Conversation(props: ThreadProps) {
   );
 }
 
-function useRows(messages: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
+function useRows(given: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
+  const messages = useSteady(given);
   const before = useRef<ReadonlyMap<string, Row>>(new Map());
   return useMemo(() => {
     const rows = keptRows(before.current, rowsOf(messages, { running, hasOlder }));
     before.current = new Map(rows.map((row) => [row.key, row]));
     return rows;
   }, [messages, running, hasOlder]);
+}
+
+/** The same list as long as it holds the same messages, however often it is made anew. */
+function useSteady(given: readonly ShownMessage[]): readonly ShownMessage[] {
+  const steady = useRef(given);
+  const before = steady.current;
+  if (before.length !== given.length || given.some((message, at) => message !== before[at])) {
+    steady.current = given;
+  }
+  return steady.current;
 }
 
 function useChunks(rows: readonly Row[]): readonly Chunk[] {

@@ -10,8 +10,6 @@ export interface KeysIn {
   finding: Finding;
 }
 
-const ABOVE = 24;
-
 /** Ctrl+F finds in the conversation; j and k walk from prompt to prompt. */
 export function useThreadKeys(where: KeysIn): void {
   const live = useRef(where);
@@ -26,16 +24,25 @@ export function useThreadKeys(where: KeysIn): void {
         if (isFindField(event.target)) return;
         event.preventDefault();
         finding.start();
-      } else if (!command && event.key === 'Escape' && finding.open) {
-        event.preventDefault();
-        finding.close();
       } else if (!command && !isTyping(event.target) && (event.key === 'j' || event.key === 'k')) {
         event.preventDefault();
         walk(live.current, event.key === 'j' ? 1 : -1);
       }
     };
+    // before anybody else: where Esc also stops a turn, closing this is what is meant
+    const onEscape = (event: KeyboardEvent) => {
+      const { finding } = live.current;
+      if (event.key !== 'Escape' || !finding.open || event.isComposing) return;
+      event.preventDefault();
+      event.stopPropagation();
+      finding.close();
+    };
     addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    addEventListener('keydown', onEscape, { capture: true });
+    return () => {
+      removeEventListener('keydown', onKey);
+      removeEventListener('keydown', onEscape, { capture: true });
+    };
   }, []);
 }
 
@@ -50,26 +57,37 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** To the next prompt below what is in sight, or the one above. */
+/** To the next prompt below the one we are at, or the one above. */
 function walk({ box, rows, window }: KeysIn, step: 1 | -1): void {
   const view = box.current;
   if (!view) return;
-  const spot = window.spot();
-  const here = spot?.at === 'row' ? rows.findIndex((row) => row.key === spot.key) : rows.length;
+  const here = whereIn(view, rows, window);
   const prompts = rows.flatMap((row, at) => (row.kind === 'prompt' ? [{ row, at }] : []));
-  const top = spot?.at === 'row' ? spot.offset : 0;
-  // a prompt that stands where we put it last time is the one we are at
   const next =
-    step === 1
-      ? prompts.find(({ at }) => at > here || (at === here && top > ABOVE + 4))
-      : prompts.findLast(({ at }) => at < here || (at === here && top < ABOVE - 4));
+    step === 1 ? prompts.find(({ at }) => at > here) : prompts.findLast(({ at }) => at < here);
   if (!next) {
     if (step === 1) window.toEnd();
-    else if (rows[0]) window.jump(rows[0].key, ABOVE);
+    else if (rows[0]) window.jump(rows[0].key, 0);
     return;
   }
-  window.jump(next.row.key, ABOVE);
+  window.jump(next.row.key, 0);
   requestAnimationFrame(() => {
     find(view, next.row.key)?.querySelector('article')?.focus({ preventScroll: true });
   });
+}
+
+/** The row we are at: the one that was walked to, if it is in sight, else the first in sight. */
+function whereIn(view: HTMLElement, rows: readonly Row[], window: Window): number {
+  const walkedTo = document.activeElement?.closest<HTMLElement>('[data-row]');
+  if (walkedTo && view.contains(walkedTo)) {
+    const place = walkedTo.getBoundingClientRect();
+    const frame = view.getBoundingClientRect();
+    const inSight = place.bottom > frame.top && place.top < frame.bottom;
+    const at = rows.findIndex((row) => row.key === walkedTo.dataset.row);
+    if (inSight && at >= 0) return at;
+  }
+  const spot = window.spot();
+  if (spot?.at !== 'row') return rows.length;
+  // one that has its beginning in sight is still ahead
+  return rows.findIndex((row) => row.key === spot.key) - (spot.offset > 0 ? 0.5 : 0);
 }

@@ -1,0 +1,300 @@
+"""Reading a conversation in a real browser: what it shows, where it stands, how to find things."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from clarvis_ui.server import Clarvis
+from tests.clarvis.fake_keeper import FakeKeeper, session
+from tests.clarvis.messages import called, prompt, reply, said
+from tests.e2e.conftest import PHONE, OpenPage, fill
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ONE = session(1)
+AT = f"#session={ONE['id']}"
+# several pages of whatever size the page asks for
+MANY = 700
+
+
+def says(keeper: FakeKeeper, *messages: dict[str, Any]) -> None:
+    fill(keeper, ONE, session(2))
+    keeper.messages[ONE["id"]] = list(messages)
+
+
+def long_talk() -> list[dict[str, Any]]:
+    """Pairs of prompt and reply of different heights, each known by its number."""
+    talk = []
+    for number in range(MANY // 2):
+        talk.append(prompt(f"prompt {number:03d}"))
+        talk.append(reply(f"reply {number:03d}\n\n" + "more words of it. " * (number % 40)))
+    return talk
+
+
+async def opened(open_page: OpenPage, address: str = AT, **more: Any) -> Page:
+    page = await open_page(**more)
+    await page.evaluate("address => { location.hash = address }", address)
+    return page
+
+
+def log(page: Page) -> Locator:
+    return page.get_by_role("region", name="Conversation")
+
+
+async def place(page: Page, text: str) -> float:
+    """How far below the upper edge of the conversation the words stand."""
+    words = log(page).get_by_text(text, exact=True)
+    return float(
+        await words.evaluate(
+            "e => e.getBoundingClientRect().top"
+            " - e.closest('section.log').getBoundingClientRect().top"
+        )
+    )
+
+
+async def wheel_up(page: Page, pixels: int) -> None:
+    """Scrolls as a person would, and waits until it was done."""
+    before = await log(page).evaluate("e => e.scrollTop")
+    await log(page).hover()
+    await page.mouse.wheel(0, -pixels)
+    await page.wait_for_function(
+        "before => document.querySelector('section.log').scrollTop < before", arg=before
+    )
+
+
+async def test_each_call_is_a_row_that_unfolds(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    old, new = "def logout():\n    clear()\n", "def logout():\n    clear()\n    revoke()\n"
+    task = called("Task", {"description": "Look around", "prompt": "Look"}, "agentId: agent7")
+    keeper.nested["agent7"] = [prompt("Look"), reply("Nothing to see.")]
+    says(
+        keeper,
+        said("compaction", "Conversation compacted"),
+        said("compaction", "What happened before", role="user"),
+        prompt("fix the logout"),
+        reply("I will. See `login.py`:\n\n```python\nprint('hello')\n```"),
+        *called("Edit", {"file_path": "src/login.py", "old_string": old, "new_string": new}),
+        *called("Bash", {"command": "npm test"}, "\x1b[31mFAIL\x1b[0m one", failed=True),
+        *called("Bash", {"command": "seq 9000"}, "\n".join(map(str, range(9000)))),
+        *task,
+        said("error", "API Error: overloaded", role="assistant"),
+        said("interruption", "[Request interrupted by user]", role="user"),
+    )
+    page = await opened(open_page)
+    rows = log(page)
+
+    edit = rows.get_by_role("button", name="Edited src/login.py")
+    await expect(edit).to_contain_text("+1 −0")
+    await edit.click()
+    await expect(rows.get_by_role("region", name="Changes to src/login.py")).to_contain_text(
+        "revoke()"
+    )
+    failed = rows.get_by_role("button", name="Ran npm test")
+    await expect(failed).to_contain_text("failed")
+    await failed.click()
+    await expect(rows.locator(".output .ansi-fg1")).to_have_text("FAIL")
+
+    await rows.get_by_role("button", name="Ran seq 9000").click()
+    await rows.get_by_role("button", name="Show all 9,000 lines").click()
+    await expect(rows.locator(".output-part").nth(44)).to_contain_text("8999")
+
+    # a subagent of the past is fetched when one looks
+    await rows.get_by_role("button", name="Agent Look around").click()
+    await expect(rows.get_by_role("region", name="Conversation of the agent")).to_contain_text(
+        "Nothing to see."
+    )
+
+    summary = rows.get_by_role("button", name="Compacted here")
+    await expect(rows.get_by_text("What happened before")).to_have_count(0)
+    await summary.focus()
+    await page.keyboard.press("Enter")
+    await expect(rows.get_by_text("What happened before")).to_be_visible()
+    await expect(rows.get_by_text("API Error: overloaded")).to_be_visible()
+    await expect(rows.get_by_text("Interrupted", exact=True)).to_be_visible()
+    await expect(rows.locator(".hljs-string")).to_have_text("'hello'")
+
+
+async def test_older_pages_come_without_a_jump(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    says(keeper, *long_talk())
+    page = await opened(open_page)
+    last = MANY // 2 - 1
+    await expect(log(page).get_by_text(f"prompt {last:03d}", exact=True)).to_be_in_viewport()
+    # however long it is, only what is near is drawn
+    assert await log(page).locator(".row").count() < 150
+
+    # all the way up, and what one looks at never moves by more than one scrolls
+    await page.evaluate(
+        """() => {
+          const log = document.querySelector('section.log');
+          const seen = new Map();
+          window.jumps = [];
+          const look = () => {
+            const frame = log.getBoundingClientRect();
+            const moves = [];
+            for (const row of log.querySelectorAll('[data-row]')) {
+              const at = row.getBoundingClientRect().top - frame.top;
+              const inSight = at > 0 && at < frame.height;
+              if (inSight && seen.has(row.dataset.row)) moves.push(at - seen.get(row.dataset.row));
+              if (inSight) seen.set(row.dataset.row, at); else seen.delete(row.dataset.row);
+            }
+            // scrolling up moves rows down; nothing may move them up
+            if (moves.some((move) => move < -2)) window.jumps.push(moves);
+            window.looking = requestAnimationFrame(look);
+          };
+          look();
+        }"""
+    )
+    first = log(page).get_by_text("prompt 000", exact=True)
+    await log(page).hover()
+    for _ in range(600):
+        if await first.count():
+            break
+        await page.mouse.wheel(0, -1500)
+        await page.evaluate("new Promise(requestAnimationFrame)")
+    await expect(first).to_be_attached()
+    assert await page.evaluate("window.jumps") == []
+    assert await log(page).locator(".row").count() < 250
+
+
+async def test_the_place_is_the_same_after_a_refresh_and_in_another_tab(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    says(keeper, *long_talk())
+    page = await opened(open_page)
+    await expect(log(page).get_by_text("prompt 349", exact=True)).to_be_in_viewport()
+    await wheel_up(page, 2500)
+    # once the wheel has come to rest, what stands there is kept
+    await page.wait_for_function(
+        """() => {
+          const kept = localStorage.getItem('clarvis.reading');
+          const rested = kept !== null && kept === window.kept;
+          window.kept = kept;
+          return rested;
+        }""",
+        polling=400,
+    )
+    row = await page.evaluate("JSON.parse(localStorage.getItem('clarvis.reading'))[0][1]")
+    offset = "k => document.querySelector(`[data-row='${k}']`)?.getBoundingClientRect().top"
+    before = await page.evaluate(offset, row)
+    same = f"([k, was]) => Math.abs(({offset})(k) - was) < 3"
+    await page.reload()
+    await page.wait_for_function(same, arg=[row, before])
+
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    await other.wait_for_function(same, arg=[row, before])
+
+
+async def test_a_link_leads_to_its_message(
+    open_page: OpenPage, keeper: FakeKeeper, clarvis: Clarvis
+) -> None:
+    talk = long_talk()
+    says(keeper, *talk)
+    page = await opened(open_page, f"{AT}&message={talk[60]['uuid']}")
+    meant = log(page).get_by_text("prompt 030", exact=True)
+    await expect(meant).to_be_in_viewport()
+    await expect(log(page).get_by_text("prompt 349", exact=True)).not_to_be_in_viewport()
+
+    # its menu gives the same link, and its words
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    article = log(page).get_by_role("article", name="You").filter(has_text="prompt 030")
+    menu = article.get_by_role("button", name="What to do with this message")
+    for item, copied in [
+        ("Copy link", f"{clarvis.url}/{AT}&message={talk[60]['uuid']}"),
+        ("Copy text", "prompt 030"),
+    ]:
+        await menu.focus()
+        await page.keyboard.press("Enter")
+        await article.get_by_role("menuitem", name=item).click()
+        await page.wait_for_function(
+            "async words => (await navigator.clipboard.readText()) === words", arg=copied
+        )
+
+    # a link that is followed inside of the page
+    await page.evaluate(
+        "address => { location.hash = address }", f"{AT}&message={talk[500]['uuid']}"
+    )
+    await expect(log(page).get_by_text("prompt 250", exact=True)).to_be_in_viewport()
+
+
+async def test_find_goes_through_everything_and_unfolds_it(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    talk = long_talk()
+    talk[40:40] = called("Bash", {"command": "cat notes"}, "the hidden needle is here")
+    talk[300:300] = [reply("a needle, and another Needle")]
+    says(keeper, *talk)
+    page = await opened(open_page)
+    await expect(log(page).get_by_text("prompt 349", exact=True)).to_be_in_viewport()
+    await page.keyboard.press("Control+f")
+    field = page.get_by_label("Find in this conversation")
+    await expect(field).to_be_focused()
+    await page.keyboard.type("needle")
+    count = page.get_by_role("search").get_by_role("status")
+    # the nearest place first; further back is loaded as one asks for it
+    await expect(log(page).get_by_text("a needle, and another Needle")).to_be_in_viewport()
+    await expect(count).to_contain_text("2 of 2")
+    await page.keyboard.press("Shift+Enter")
+    await expect(count).to_contain_text("1 of 2")
+    await page.keyboard.press("Shift+Enter")
+    await expect(log(page).get_by_text("the hidden needle is here")).to_be_in_viewport()
+    await expect(count).to_contain_text("1 of 3")
+    await page.keyboard.press("Enter")
+    await expect(count).to_contain_text("2 of 3")
+    await field.fill("no such words")
+    await expect(count).to_have_text("Nothing found")
+    await page.keyboard.press("Escape")
+    await expect(field).to_have_count(0)
+    await expect(log(page)).to_be_focused()
+
+    # from prompt to prompt
+    await page.keyboard.press("k")
+    focused = log(page).locator("article:focus")
+    first = await focused.inner_text()
+    await page.keyboard.press("k")
+    await expect(focused).not_to_have_text(first)
+    await page.keyboard.press("j")
+    await expect(focused).to_have_text(first)
+
+
+async def test_the_end_is_followed_only_by_those_who_are_there(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    says(keeper, *long_talk())
+    page = await opened(open_page)
+    await expect(log(page).get_by_text("prompt 349", exact=True)).to_be_in_viewport()
+    subscribed = await keeper.heard.get()
+    assert subscribed["type"] == "subscribe"
+
+    await keeper.tell("message/added", ONE["id"], message=prompt("one more"), after=None)
+    await expect(log(page).get_by_text("one more", exact=True)).to_be_in_viewport()
+
+    await wheel_up(page, 1500)
+    await keeper.tell("message/added", ONE["id"], message=reply("the newest"), after=None)
+    await page.get_by_role("button", name="New messages").click()
+    await expect(log(page).get_by_text("the newest", exact=True)).to_be_in_viewport()
+
+
+async def test_a_phone_shows_everything_within_its_width(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    wide = "x" * 300
+    says(
+        keeper,
+        prompt(f"שלום {wide}"),
+        reply(f"{wide}\n\n```\n{wide}\n```\n\n| {wide} | b |\n|-|-|\n| 1 | {wide} |"),
+        *called("Edit", {"file_path": wide, "old_string": wide, "new_string": wide + "y"}),
+        *called("Bash", {"command": wide}, wide),
+    )
+    page = await opened(open_page, viewport=PHONE)
+    for verb in ("Edited", "Ran"):
+        await log(page).get_by_role("button", name=verb).click()
+    await expect(log(page).get_by_role("region", name="Output")).to_be_visible()
+    within = "e => e.scrollWidth <= e.clientWidth"
+    assert await log(page).evaluate(within)
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert await log(page).locator(".you-words").evaluate("e => getComputedStyle(e).direction") == (
+        "rtl"
+    )
