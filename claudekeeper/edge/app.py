@@ -35,9 +35,11 @@ from claudekeeper.edge.keys import (
     DESK,
     DOOR,
     ENDING,
+    FOLLOW,
     HISTORY,
     OVERVIEW,
     PREFERENCES,
+    PRESENCES,
     RECORDS,
     REGISTRY,
     SOCKETS,
@@ -55,7 +57,10 @@ from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.client import MakeClient, make_sdk_client
 from claudekeeper.live.ending import Ending
+from claudekeeper.live.follow import Follow
+from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.overview import Overview
+from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Disk, Registry
 from claudekeeper.live.unfinished import Records, under_way
 from claudekeeper.readers.cache import Cache
@@ -120,28 +125,28 @@ def create_app(
     app[CATALOG] = catalog = Catalog(places.projects, Cache(places.cache))
     app[BUS] = bus = Bus()
     app[DESK] = desk = Desk(bus)
+    # Claude Code keeps them beside the projects
+    app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
+    ledgers = Ledgers(bus)
     app[REGISTRY] = registry = Registry(
-        bus, desk, _disk(catalog, history), make_client, config.limits
+        bus, desk, _disk(catalog, history, presences), ledgers, make_client, config.limits
     )
+    app[FOLLOW] = Follow(catalog.watcher, places.projects, catalog.known, ledgers, history, bus)
     app[ABILITIES] = Abilities(make_client)
     app[RECORDS] = records = Records(
         places.turns, lambda session_id: under_way(registry.get(session_id), desk)
     )
-    app[ENDING] = ending = Ending(registry, desk, records)
-    app[OVERVIEW] = overview = Overview(catalog, registry, preferences.name_of, bus, records.left)
+    app[ENDING] = Ending(registry, desk, records)
+    app[OVERVIEW] = Overview(
+        catalog, registry, preferences.name_of, presences, desk, bus, records.left
+    )
     app[SOCKETS] = Sockets()
-
-    def live_changed(session_id: str) -> None:
-        # first: what was left unfinished may have just been taken up again
-        records.note(session_id)
-        overview.tell(session_id)
-        ending.note(session_id)
-
-    catalog.changed = overview.tell
-    registry.changed = desk.changed = live_changed
+    _tie_together(app)
     app.cleanup_ctx.append(door.watch)
     app.cleanup_ctx.append(_preferences)
     app.cleanup_ctx.append(_records)
+    app.cleanup_ctx.append(_presences)
+    app.cleanup_ctx.append(_follow)
     app.cleanup_ctx.append(_catalog)
     app.cleanup_ctx.append(_registry)
     app.on_shutdown.append(_say_goodbye)
@@ -150,7 +155,38 @@ def create_app(
     return app
 
 
-def _disk(catalog: Catalog, history: History) -> Disk:
+def _tie_together(app: web.Application) -> None:
+    """Who is told of what: this keeper's CLIs, others', and the files that both write."""
+    registry, presences, follow = app[REGISTRY], app[PRESENCES], app[FOLLOW]
+    overview, catalog = app[OVERVIEW], app[CATALOG]
+    records, ending = app[RECORDS], app[ENDING]
+
+    def session_changed(session_id: str) -> None:
+        # first: what was left unfinished may have just been taken up again
+        records.note(session_id)
+        overview.tell(session_id)
+        ending.note(session_id)
+        follow.settle(session_id)
+
+    def presence_changed(session_id: str) -> None:
+        registry.make_way(session_id, presences.of(session_id))
+        follow.attend(session_id)
+        session_changed(session_id)
+
+    def told_by_its_own(session_id: str) -> bool:
+        live = registry.get(session_id)
+        return live is not None and live.occupies and session_id not in presences
+
+    catalog.changed = overview.tell
+    registry.changed = app[DESK].changed = session_changed
+    presences.ours = registry.runs
+    presences.changed = presence_changed
+    catalog.watcher.touched = follow.touched
+    catalog.row_changed = follow.row_changed
+    follow.told_otherwise = told_by_its_own
+
+
+def _disk(catalog: Catalog, history: History, presences: Presences) -> Disk:
     """What the registry asks of the transcripts."""
 
     async def workdir(session_id: str) -> str | None:
@@ -166,7 +202,7 @@ def _disk(catalog: Catalog, history: History) -> Disk:
         )
         return [message.uuid for message in page.messages]
 
-    return Disk(workdir, recent)
+    return Disk(workdir, recent, presences.now, presences.vacant)
 
 
 async def _records(app: web.Application) -> AsyncIterator[None]:
@@ -188,6 +224,18 @@ async def _say_goodbye(app: web.Application) -> None:
 async def _preferences(app: web.Application) -> AsyncIterator[None]:
     await asyncio.to_thread(app[PREFERENCES].load)
     yield
+
+
+async def _presences(app: web.Application) -> AsyncIterator[None]:
+    await app[PRESENCES].start()
+    yield
+    await app[PRESENCES].close()
+
+
+async def _follow(app: web.Application) -> AsyncIterator[None]:
+    await app[FOLLOW].start()
+    yield
+    await app[FOLLOW].close()
 
 
 async def _catalog(app: web.Application) -> AsyncIterator[None]:

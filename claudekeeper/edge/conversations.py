@@ -53,6 +53,8 @@ async def conversation(request: web.Request) -> web.StreamResponse:
         raise SessionNotFound
     if query.limit == "all":
         return await _stream(request, row, session, query.view)
+    # from before the reading: what is written meanwhile may come twice, but never not at all
+    position = position_of(request.app)
     page = await _page(request, row, query, query.limit)
     return reply(
         Conversation(
@@ -63,7 +65,7 @@ async def conversation(request: web.Request) -> web.StreamResponse:
             [],
             None,
             None,
-            position_of(request.app),
+            position,
             request.app[RECORDS].left(row.found.id),
         )
     )

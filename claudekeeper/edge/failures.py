@@ -7,10 +7,9 @@ import logging
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from claudekeeper.edge.wire import Failure, reply
+from claudekeeper.edge.wire import Failure, Refusal, reply
 from claudekeeper.model.errors import (
     BodyTooLarge,
-    Fault,
     InvalidRequest,
     KeeperError,
     MethodNotAllowed,
@@ -27,7 +26,7 @@ _BY_STATUS: dict[int, type[KeeperError]] = {
 
 
 def failure(error: KeeperError) -> web.Response:
-    answer = reply(Failure(Fault(error.code, error.message)), error.status)
+    answer = reply(Failure(Refusal(error.code, error.message, error.choices)), error.status)
     if error.retry_after is not None:
         answer.headers["Retry-After"] = str(error.retry_after)
     return answer

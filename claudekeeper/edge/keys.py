@@ -14,7 +14,9 @@ from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.ending import Ending
+from claudekeeper.live.follow import Follow
 from claudekeeper.live.overview import Overview
+from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.unfinished import Records
 from claudekeeper.readers.history import History
@@ -29,6 +31,8 @@ STARTED: web.AppKey[float] = web.AppKey("started", float)
 CLI_VERSION: web.AppKey[str] = web.AppKey("cli_version", str)
 BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)
 DESK: web.AppKey[Desk] = web.AppKey("desk", Desk)
+FOLLOW: web.AppKey[Follow] = web.AppKey("follow", Follow)
+PRESENCES: web.AppKey[Presences] = web.AppKey("presences", Presences)
 REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
 RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
 ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)

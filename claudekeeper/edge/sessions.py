@@ -132,10 +132,7 @@ def position_of(app: web.Application) -> str:
 def _matches(request: web.Request, row: Row, query: ListQuery) -> bool:
     if query.workdir is not None and row.summary.workdir != query.workdir:
         return False
-    if query.state is None:
-        return True
-    live = request.app[REGISTRY].liveness(row.found.id)
-    return query.state == ("error" if row.fault else live.state if live else "idle")
+    return query.state in (None, request.app[OVERVIEW].state(row))
 
 
 def _place(row: Row) -> tuple[int, str]:

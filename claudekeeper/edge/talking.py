@@ -25,6 +25,7 @@ from claudekeeper.model.errors import (
     ModelRefused,
     ModeRefused,
     NothingInterrupted,
+    SessionElsewhere,
     SessionNotFound,
     UnsupportedMedia,
     WorkdirMissing,
@@ -61,6 +62,9 @@ class TakenBack(msgspec.Struct):
 async def send(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
+    if wish.fork and wish.session_id is not None:
+        wish.session_id = await fork(wish.session_id, None)
+        await request.app[CATALOG].row(wish.session_id)
     session = await request.app[REGISTRY].send(wish)
     return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
 
@@ -149,6 +153,8 @@ ENDPOINTS = [
             SessionNotFound,
             WorkdirMissing,
             CommandRefused,
+            SessionElsewhere,
+            ForkRefused,
             ModelRefused,
             ModeRefused,
             KeeperBusy,

@@ -12,7 +12,7 @@ from claudekeeper.live.catalog import Progress
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.branches import Departure
 from claudekeeper.model.commands import Path
-from claudekeeper.model.errors import BodyTooLarge, Fault, InvalidRequest, UnsupportedMedia
+from claudekeeper.model.errors import BodyTooLarge, InvalidRequest, UnsupportedMedia
 from claudekeeper.model.events import Partial, Queued, Turn
 from claudekeeper.model.messages import Message
 from claudekeeper.model.sessions import Session, State
@@ -97,10 +97,18 @@ class Health(msgspec.Struct, rename="camel"):
     scan: Progress
 
 
+class Refusal(msgspec.Struct, omit_defaults=True):
+    """Why not; `choices`: what can be done instead, where that is known."""
+
+    code: str
+    message: str
+    choices: tuple[str, ...] = ()
+
+
 class Failure(msgspec.Struct, rename="camel"):
     """What every error looks like."""
 
-    error: Fault
+    error: Refusal
 
 
 class ListQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

@@ -28,6 +28,8 @@ from claudekeeper.readers.watch import Watcher
 
 # seconds between two looks at everything
 SWEEP = 60.0
+# and from a look at what changed to the next: a turn writes many lines
+SETTLE = 0.15
 # how much one trip to a thread folds, so that progress shows and closing does not wait long
 BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
@@ -63,6 +65,8 @@ class Catalog:
         self._unsaved_folds: dict[str, Folded | None] = {}
         # who shows sessions: called with the id of one whose row is not what it was
         self.changed: Callable[[str], None] = lambda _: None
+        # who follows what grows: a row as it was and is
+        self.row_changed: Callable[[Row | None, Row | None], None] = lambda _before, _row: None
 
     async def start(self) -> None:
         """Begin; the first listing waits for the first sweep, nothing else does."""
@@ -140,6 +144,7 @@ class Catalog:
                 await self._sweep()
             else:
                 await self._look_at(folders)
+            await asyncio.sleep(SETTLE)
 
     async def _notice_new_files(self) -> None:
         """A folder's own time changes with every file that comes or goes."""
@@ -185,9 +190,12 @@ class Catalog:
     def _tell(self, before: dict[str, Row]) -> None:
         """Say which rows are new, other than they were, or gone."""
         for session_id, row in self._rows.items():
-            if before.get(session_id) is not row:
+            was = before.get(session_id)
+            if was is not row:
+                self.row_changed(was, row)
                 self.changed(session_id)
         for session_id in before.keys() - self._rows.keys():
+            self.row_changed(before[session_id], None)
             self.changed(session_id)
 
     # ---- reading every line ----

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from weakref import WeakValueDictionary
 
 from claudekeeper.live.bus import Bus
 from claudekeeper.model.events import MessageAdded
 from claudekeeper.model.messages import Message
 
 REMEMBERED = 20_000
+# sessions of which it is remembered what was told
+SESSIONS = 256
 
 
 class Ledger:
@@ -28,6 +31,8 @@ class Ledger:
         # may have missed them
         self._recent: list[tuple[int, MessageAdded]] = []
         self._last_written: str | None = None
+        # lines that were seen on disk, whether the CLI or the file told of them first
+        self._written: OrderedDict[str, None] = OrderedDict()
 
     def tell_said(self, message: Message) -> None:
         """The CLI said it and will write it."""
@@ -36,7 +41,12 @@ class Ledger:
             self._tell(message, None)
 
     def tell_written(self, message: Message) -> None:
-        """The CLI wrote it; told now, unless it was said before."""
+        """It stands in the file; told now, unless it was said before."""
+        if message.uuid in self._written:
+            return
+        self._written[message.uuid] = None
+        if len(self._written) > REMEMBERED:
+            self._written.popitem(last=False)
         waited = self._unwritten.pop(message.uuid, None)
         if waited is None and message.uuid not in self._told:
             # others that were said already may stand behind it in the file
@@ -100,6 +110,26 @@ class Ledger:
     def turn_over(self, *, keep: int = 100) -> None:
         """What was told long ago is on disk for every reading that begins now."""
         del self._recent[:-keep]
+
+
+class Ledgers:
+    """One ledger a session, whoever runs it: so a message is told once, whoever saw it first."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._recent: OrderedDict[str, Ledger] = OrderedDict()
+        # those of sessions that run are held by them
+        self._held: WeakValueDictionary[str, Ledger] = WeakValueDictionary()
+
+    def of(self, session_id: str) -> Ledger:
+        ledger = self._held.get(session_id)
+        if ledger is None:
+            ledger = self._held[session_id] = Ledger(session_id, self._bus)
+        self._recent[session_id] = ledger
+        self._recent.move_to_end(session_id)
+        while len(self._recent) > SESSIONS:
+            self._recent.popitem(last=False)
+        return ledger
 
 
 def _put(messages: list[Message], message: Message, after: str | None) -> None:

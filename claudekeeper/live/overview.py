@@ -6,13 +6,17 @@ from collections.abc import Callable
 
 import msgspec
 
+from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.unfinished import INTERRUPTED
 from claudekeeper.model.events import SessionRemoved, SessionUpdated
-from claudekeeper.model.sessions import Liveness, Session, iso, project_of
+from claudekeeper.model.sessions import Liveness, Presence, Session, State, Status, iso, project_of
 from claudekeeper.readers.discovery import Row
+
+_STATES: dict[Status, State] = {"busy": "running", "waiting": "waiting", "idle": "idle"}
 
 
 class Overview:
@@ -23,6 +27,8 @@ class Overview:
         catalog: Catalog,
         registry: Registry,
         name_of: Callable[[str], str | None],
+        presences: Presences,
+        desk: Desk,
         bus: Bus,
         left: Callable[[str], object | None] = lambda _: None,
     ) -> None:
@@ -31,6 +37,8 @@ class Overview:
         self._catalog = catalog
         self._registry = registry
         self._name_of = name_of
+        self._presences = presences
+        self._desk = desk
         self._bus = bus
         self._told: dict[str, int] = {}
 
@@ -45,7 +53,26 @@ class Overview:
         if session.error is None and self._left(session_id) is not None:
             session.error = INTERRUPTED
         session.permission_mode = self._registry.choices(session_id).permission_mode
-        return _overlaid(session, live) if live is not None else session
+        if live is not None:
+            session = _overlaid(session, live)
+        presence = self._presences.of(session_id)
+        return self._elsewhere(session, presence) if presence is not None else session
+
+    def state(self, row: Row) -> State:
+        """The state alone, for whoever looks through thousands."""
+        if row.found.id in self._presences or self._registry.get(row.found.id) is not None:
+            session = self.session(row.found.id, row)
+            return session.state if session is not None else "idle"
+        return "error" if row.fault else "idle"
+
+    def _elsewhere(self, session: Session, presence: Presence) -> Session:
+        session.presence = presence
+        if session.origin is None:
+            session.origin = "terminal"
+            session.attention = self._desk.count(session.id)
+            if session.state != "error":
+                session.state = _STATES[presence.status]
+        return session
 
     def tell(self, session_id: str) -> None:
         """Something about this session changed."""

@@ -12,6 +12,7 @@ import msgspec
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.client import MakeClient
+from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.line import Item
 from claudekeeper.live.session import Choices, LiveSession, World
 from claudekeeper.model.commands import Change, Send
@@ -19,11 +20,13 @@ from claudekeeper.model.errors import (
     KeeperBusy,
     KeeperStopping,
     MessageNotFound,
+    SessionElsewhere,
     SessionNotFound,
     WorkdirMissing,
 )
 from claudekeeper.model.limits import Limits
-from claudekeeper.model.sessions import Liveness
+from claudekeeper.model.sessions import Liveness, Presence
+from claudekeeper.readers.presence import Process
 
 # seconds after which somebody who was turned away at the end may find the next keeper
 BACK_SOON = 5
@@ -36,13 +39,22 @@ class Disk(msgspec.Struct, frozen=True):
     workdir: Callable[[str], Awaitable[str | None]]
     # the uuids of the messages near its end
     recent: Callable[[str], Awaitable[list[str]]]
+    # who else runs it at this moment; and until nobody does
+    elsewhere: Callable[[str], Awaitable[Presence | None]]
+    vacant: Callable[[str], Awaitable[None]]
 
 
 class Registry:
     """The live sessions by id."""
 
     def __init__(
-        self, bus: Bus, desk: Desk, disk: Disk, make_client: MakeClient, limits: Limits
+        self,
+        bus: Bus,
+        desk: Desk,
+        disk: Disk,
+        ledgers: Ledgers,
+        make_client: MakeClient,
+        limits: Limits,
     ) -> None:
         self._desk = desk
         self._disk = disk
@@ -60,6 +72,8 @@ class Registry:
             self,
             self._exists,
             self._session_changed,
+            ledgers.of,
+            disk.vacant,
             limits.idle_seconds,
         )
 
@@ -98,6 +112,24 @@ class Registry:
                 session = self._open(session.id, session.workdir)
         session.send(Item(wish.uuid, wish.text if wish.text is not None else wish.content or []))
         return session
+
+    def runs(self, process: Process) -> bool:
+        """Whether this Claude Code is one that this keeper started."""
+        session = self._sessions.get(process.session_id)
+        if session is not None and session.pid == process.presence.pid:
+            return True
+        if process.kept_for is not None:
+            alone = session is None and process.parent != os.getpid()
+            return process.kept_for == process.session_id and not alone
+        # where a process's environment cannot be seen: one that comes while ours is started
+        starting = session is not None and session.occupies and session.pid is None
+        return starting and process.presence.entrypoint.startswith("sdk")
+
+    def make_way(self, session_id: str, presence: Presence | None) -> None:
+        """Somebody else runs this session now."""
+        session = self._sessions.get(session_id)
+        if session is not None and presence is not None:
+            session.make_way(presence)
 
     def interrupt(self, session_id: str) -> bool:
         session = self._sessions.get(session_id)
@@ -163,6 +195,8 @@ class Registry:
         if wish.session_id is None:
             return await self._new_session(wish)
         session_id = wish.session_id
+        if not wish.wait and await self._disk.elsewhere(session_id) is not None:
+            raise SessionElsewhere
         while (session := self._sessions.get(session_id)) is not None and session.over:
             # two processes on one transcript would write past each other
             await session.closed.wait()

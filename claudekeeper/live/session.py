@@ -23,8 +23,8 @@ from claudekeeper.live.turns import CurrentTurn, Turns
 from claudekeeper.model.attention import Answer, Attention, kind_of
 from claudekeeper.model.commands import MODES, PermissionMode
 from claudekeeper.model.errors import CliCrashed, Fault, KeeperError, ModelRefused, ModeRefused
-from claudekeeper.model.events import Queued, Resync
-from claudekeeper.model.sessions import Liveness, State, now
+from claudekeeper.model.events import Queued, Resync, TurnStatus
+from claudekeeper.model.sessions import Liveness, Presence, State, now
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +59,9 @@ class World(msgspec.Struct, frozen=True):
     # whether there is a transcript of this session
     exists: Callable[[str], Awaitable[bool]]
     changed: Callable[[str], None]
+    ledger_of: Callable[[str], Ledger]
+    # until nobody else runs this session
+    vacant: Callable[[str], Awaitable[None]]
     idle_seconds: float
 
 
@@ -74,7 +77,7 @@ class LiveSession:
         self.first_words: str | None = None
         self.failure: Fault | None = None
         self.line = Line(session_id, world.bus)
-        self.ledger = Ledger(session_id, world.bus)
+        self.ledger = world.ledger_of(session_id)
         self.stream = Stream(session_id, world.bus)
         self.turns = Turns(session_id, world.bus)
         self.commands: dict[str, Any] = {}
@@ -92,6 +95,7 @@ class LiveSession:
         self._confirmed_once = False
         self._renew = False
         self._ending = False
+        self._making_way = False
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._interrupting: asyncio.TimerHandle | None = None
@@ -221,6 +225,20 @@ class LiveSession:
         if self.spare:
             await self._drop_client()
 
+    def make_way(self, presence: Presence) -> None:
+        """Somebody else has resumed this session: our CLI goes, after the turn if one runs."""
+        if self.occupies and not self._making_way:
+            self._making_way = True
+            details = msgspec.to_builtins(presence)
+            self.turns.status(TurnStatus(session_id=self.id, status="elsewhere", details=details))
+            self._go_if_idle()
+
+    def _go_if_idle(self) -> None:
+        at_work = self.turns.current is not None or self._hearing.background or self._connecting
+        if self._making_way and not at_work and self._client is not None:
+            self._making_way = False
+            self._tasks.start(self._drop_client(), name=f"session:{self.id}:make-way")
+
     async def close(self) -> None:
         """End the CLI and the owner; what waits in line is taken back."""
         self._ending = True
@@ -263,7 +281,10 @@ class LiveSession:
         while True:
             await self._quiet.wait()
             if self.line.ready:
-                return True
+                await self._world.vacant(self.id)
+                if self.line.ready and self._quiet.is_set():
+                    return True
+                continue
             try:
                 async with asyncio.timeout(self._world.idle_seconds):
                     await self.line.filled()
@@ -472,6 +493,7 @@ class LiveSession:
             self._hearing.prompts.discard(taken.uuid)
             self.line.done(lost=not self.ledger.knows(taken.uuid))
         self.used = asyncio.get_running_loop().time()
+        self._go_if_idle()
         self._quiet.set()
         self._world.places.left()
         self._world.changed(self.id)

@@ -36,7 +36,10 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
     uuid: Uuid | None = None
     model: Model | None = None
     permission_mode: PermissionMode | None = None
+    # stand in line when every place is taken, or until nobody else runs the session
     wait: bool = False
+    # go on in a copy of the session
+    fork: bool = False
 
     def checked(self) -> Send:
         """The same, with every word of it made sure of."""
@@ -44,6 +47,8 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
             raise InvalidRequest("Send either 'text' or 'content'.")
         if self.session_id is None and self.workdir is None:
             raise InvalidRequest("Say which session ('sessionId') or where to begin ('workdir').")
+        if self.fork and self.session_id is None:
+            raise InvalidRequest("Say which session to fork ('sessionId').")
         if self.content is not None:
             _check_content(self.content)
         words = self.words.strip()

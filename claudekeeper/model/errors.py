@@ -20,6 +20,8 @@ class KeeperError(Exception):
     code: ClassVar[str] = "internal_error"
     status: ClassVar[int] = 500
     sentence: ClassVar[str] = "Something went wrong inside the keeper; its log says more."
+    # what the caller can do instead, by name
+    choices: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, message: str | None = None, *, retry_after: int | None = None) -> None:
         self.message = message or self.sentence
@@ -151,6 +153,15 @@ class ForkRefused(KeeperError):
 class NothingInterrupted(KeeperError):
     code, status = "nothing_interrupted", 409
     sentence = "No turn of this session was cut off: there is nothing to continue."
+
+
+class SessionElsewhere(KeeperError):
+    code, status = "session_elsewhere", 409
+    sentence = (
+        "This session runs elsewhere, and two writers would tear it apart. Watch it, go on in a "
+        "copy of it (send with 'fork'), or wait until it ends (send with 'wait')."
+    )
+    choices = ("watch", "fork", "wait")
 
 
 class KeeperBusy(KeeperError):

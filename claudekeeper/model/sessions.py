@@ -12,6 +12,20 @@ from claudekeeper.model.summary import Tokens
 
 State = Literal["idle", "starting", "running", "waiting", "error"]
 Origin = Literal["gateway", "terminal"]
+Status = Literal["busy", "idle", "waiting"]
+
+
+class Presence(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """A Claude Code that somebody else runs: in a terminal (`cli`), an editor or a script."""
+
+    pid: int
+    entrypoint: str
+    status: Status
+    waiting_for: str | None
+    # since when it has this status
+    since: str | None
+    # whether a person sits in front of it
+    interactive: bool
 
 
 class Session(msgspec.Struct, rename="camel", kw_only=True):
@@ -38,6 +52,8 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     tokens: Tokens | None
     error: Fault | None
     unreadable: int
+    # where it runs, if somebody else runs it
+    presence: Presence | None = None
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):

@@ -101,6 +101,26 @@ def _agent_id(name: str) -> str | None:
     return None if agent_id.startswith(INTERNAL) or not AGENT_ID.fullmatch(agent_id) else agent_id
 
 
+def agent_of(name: str) -> str | None:
+    """The subagent whose transcript has this name; None for any other file."""
+    return _agent_id(name)
+
+
+def files_below(folder: str) -> list[str]:
+    """The subagents' transcripts in a session's own folder. Blocks: call it in a thread."""
+    return [
+        os.path.join(path, name)
+        for path, _, names in os.walk(os.path.join(folder, "subagents"))
+        for name in names
+        if _agent_id(name)
+    ]
+
+
+def call_of(path: Path) -> str | None:
+    """The call that started a subagent, if the file beside its transcript says so."""
+    return _described("", path).tool_use_id
+
+
 def _session_of(path: Path) -> str | None:
     """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
     try:

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 STEP = 0.02  # seconds that a burst of writes may last before it is told
 POLL = 2.0  # seconds between two looks at everything, where nothing is told
+# how deep below a project's folder subagents of workflows lie
+DEEPEST = 5
 RETRY = 10.0  # seconds until it is tried again whether the system tells
 
 
@@ -36,7 +38,11 @@ class Unreliable(Exception):
 
 
 class Watcher:
-    """Tells the folders below `root` in which something changed; `root` for all of them."""
+    """Tells the folders below `root` in which something changed; `root` for all of them.
+
+    With inotify that is the root and the folders in it. What lies deeper is told of where somebody
+    asked to `look_below`: a machine has thousands of folders that nothing happens in.
+    """
 
     def __init__(
         self,
@@ -50,6 +56,9 @@ class Watcher:
         self._poll = poll
         self._retry = retry
         self._make_inotify = make_inotify
+        self._ear: _Ear | None = None
+        # who wants to know at once, and which file: called before the folder is told
+        self.touched: Callable[[Iterable[str]], None] = lambda _: None
         self.state = Watching()
 
     async def changes(self) -> AsyncGenerator[set[str]]:
@@ -86,25 +95,31 @@ class Watcher:
     async def _by_inotify(self) -> AsyncGenerator[set[str]]:
         """Ends when the root itself is gone."""
         with self._make_inotify() as notices:
-            watched: dict[int, str] = {}
-            await asyncio.to_thread(_watch_all, notices, str(self._root), watched)
+            ear = _Ear(notices, str(self._root), lambda paths: self.touched(paths))
+            await asyncio.to_thread(ear.watch_all)
             self._recover()
             # what happened before the watches stood is found by one look at everything
             yield {str(self._root)}
-            something = asyncio.Event()
             loop = asyncio.get_running_loop()
-            loop.add_reader(notices.fileno(), something.set)
+            loop.add_reader(notices.fileno(), ear.hear)
+            self._ear = ear
             try:
                 while True:
-                    await something.wait()
+                    await ear.something.wait()
                     await asyncio.sleep(STEP)
-                    something.clear()
-                    changed = await asyncio.to_thread(_take, notices, str(self._root), watched)
+                    changed = ear.take()
                     if changed is None:
                         return
-                    yield changed
+                    if changed:
+                        yield changed
             finally:
+                self._ear = None
                 loop.remove_reader(notices.fileno())
+
+    def look_below(self, folder: str) -> None:
+        """Tell of changes deep in this folder too."""
+        if self._ear is not None:
+            self._ear.look_below(folder)
 
     async def _by_library(self) -> AsyncGenerator[set[str]]:
         """On systems without inotify."""
@@ -115,6 +130,7 @@ class Watcher:
         self._recover()
         yield {root}
         async for batch in events:
+            self.touched([path for _, path in batch])
             yield {_project_of(path, root) for _, path in batch}
 
     def _recover(self) -> None:
@@ -128,41 +144,114 @@ class Watcher:
         self.state = Watching("polling", reason)
 
 
-def _watch_all(notices: Inotify, root: str, watched: dict[int, str]) -> None:
-    watched[notices.watch(root, follow=True)] = root
-    with os.scandir(root) as entries:
-        folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-    for folder in folders:
-        _watch(notices, folder, watched)
+class _Ear:
+    """What inotify says, heard as soon as it is said."""
 
+    def __init__(
+        self, notices: Inotify, root: str, touched: Callable[[Iterable[str]], None]
+    ) -> None:
+        self._notices = notices
+        self._root = root
+        self._touched = touched
+        self._watched: dict[int, str] = {}
+        self._deep: set[str] = set()
+        self._changed: set[str] = set()
+        self._gone = False
+        self._trouble: Exception | None = None
+        self.something = asyncio.Event()
 
-def _watch(notices: Inotify, folder: str, watched: dict[int, str]) -> None:
-    try:
-        watched[notices.watch(folder)] = folder
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        # gone again, or none of ours
-        return
+    def watch_all(self) -> None:
+        self._watched[self._notices.watch(self._root, follow=True)] = self._root
+        for folder in _folders_in(self._root):
+            self._watch(folder)
 
+    def hear(self) -> None:
+        paths: list[str] = []
+        try:
+            for event in self._notices.read():
+                self._note(event, paths)
+        except (OSError, Unreliable) as error:
+            self._trouble = error
+        self._touched(paths)
+        self.something.set()
 
-def _take(notices: Inotify, root: str, watched: dict[int, str]) -> set[str] | None:
-    """The folders with changes; None when the root itself is gone."""
-    changed: set[str] = set()
-    for event in notices.read():
+    def take(self) -> set[str] | None:
+        """The folders with changes since the last time; None when the root itself is gone."""
+        self.something.clear()
+        if self._trouble is not None:
+            raise self._trouble
+        changed, self._changed = self._changed, set()
+        return None if self._gone else changed
+
+    def look_below(self, folder: str) -> list[str]:
+        """Watch a folder and those in it; returns what lies there already."""
+        found: list[str] = []
+        level = [folder]
+        for _ in range(DEEPEST):
+            for each in level:
+                self._watch_deep(each)
+                found += _files_in(each)
+            level = [path for outer in level for path in _folders_in(outer)]
+        return found
+
+    def _note(self, event: inotify.Event, paths: list[str]) -> None:
         if event.mask & inotify.OVERFLOW:
             raise Unreliable("so much changed at once that not all of it was told")
-        folder = watched.get(event.watch)
+        folder = self._watched.get(event.watch)
         if folder is None:
-            continue
-        if folder == root and event.mask & (inotify.GONE | inotify.MOVE_SELF):
-            return None
+            return
+        if folder == self._root and event.mask & (inotify.GONE | inotify.MOVE_SELF):
+            self._gone = True
+            return
+        path = os.path.join(folder, event.name) if event.name else folder
         if event.mask & inotify.GONE:
-            del watched[event.watch]
-        elif folder == root and event.mask & inotify.ISDIR:
-            folder = os.path.join(root, event.name)
-            if event.mask & (inotify.CREATE | inotify.MOVED_TO):
-                _watch(notices, folder, watched)
-        changed.add(folder)
-    return changed
+            del self._watched[event.watch]
+            self._deep.discard(folder)
+        elif event.mask & inotify.ISDIR:
+            appeared = event.mask & (inotify.CREATE | inotify.MOVED_TO)
+            if folder == self._root:
+                folder = path
+                if appeared:
+                    self._watch(path)
+                    paths += _files_in(path)
+            elif appeared:
+                # a session's own folder: what was put there before anybody listened counts too
+                paths += self.look_below(path)
+        elif event.name:
+            paths.append(path)
+        if folder not in self._deep:
+            self._changed.add(folder)
+
+    def _watch(self, folder: str) -> None:
+        try:
+            self._watched[self._notices.watch(folder)] = folder
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            # gone again, or none of ours
+            return
+
+    def _watch_deep(self, folder: str) -> None:
+        try:
+            self._watch(folder)
+            self._deep.add(folder)
+        except OSError as error:
+            # subagents then show when their session says something: not worth looking at all
+            log.warning("%s is not watched: %s", folder, _reason(error))
+
+
+def _folders_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _files_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
 
 
 def _reason(error: Exception) -> str:

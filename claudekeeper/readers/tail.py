@@ -1,0 +1,119 @@
+"""A file that grows: from a known place to its whole new lines."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
+from claudekeeper.readers.lines import Changed, backwards, forwards, opened
+
+# more than this at once is read again rather than told
+FLOOD = 32 * 1024 * 1024
+MARK = 64
+# how far back it is looked for what new lines may hang on
+RECENT = 64 * 1024
+
+Fate = Literal["grown", "same", "rewritten", "gone", "flood"]
+
+
+class Tail(msgspec.Struct, frozen=True, gc=False):
+    """How far a file has been read; `mark` is what stands before that, once it is known."""
+
+    path: str
+    # 0: whichever file has that name
+    inode: int = 0
+    offset: int = 0
+    mark: bytes | None = None
+
+
+class Growth(msgspec.Struct, gc=False):
+    """What became of a file since its tail was taken."""
+
+    fate: Fate
+    tail: Tail
+    entries: list[Entry] = []
+    # at the first reading: lines that stood there before, the oldest first
+    earlier: list[Entry] = []
+
+
+def grow(tail: Tail) -> Growth:
+    """What was added; a torn line waits until it is whole. Blocks: call it in a thread."""
+    try:
+        with opened(tail.path) as descriptor:
+            return _read(descriptor, tail)
+    except OSError:
+        return Growth("gone", tail)
+    except Changed:
+        # cut short while it was read: the next look tells what became of it
+        return Growth("rewritten", Tail(tail.path))
+
+
+def at_end(path: str, since: int | None = None) -> Tail:
+    """A tail behind everything that stands there now; before it all if it changed `since`."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return Tail(path)
+    if since is not None and facts.st_mtime_ns >= since:
+        return Tail(path)
+    return Tail(path, facts.st_ino, facts.st_size)
+
+
+def _read(descriptor: int, tail: Tail) -> Growth:
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        return Growth("gone", tail)
+    end = Tail(tail.path, facts.st_ino, facts.st_size)
+    if tail.inode not in (0, facts.st_ino) or facts.st_size < tail.offset:
+        return Growth("rewritten", end)
+    if tail.mark is not None and _mark(descriptor, tail.offset) != tail.mark:
+        return Growth("rewritten", end)
+    if facts.st_size - tail.offset > FLOOD:
+        return Growth("flood", end)
+    earlier: list[Entry] = []
+    start = tail.offset
+    if tail.mark is None:
+        start = _line_start(descriptor, tail.offset)
+        earlier = _earlier(descriptor, start)
+    entries: list[Entry] = []
+    offset = start
+    for at, line, ended in forwards(descriptor, start, facts.st_size):
+        if not ended:
+            # one file in five ends without a newline: what is whole is told, and looked at again
+            whole = parse_whole(line)
+            entries += [whole] if whole is not None else []
+            break
+        if line and not told_nothing(line):
+            entries += parse(line)[0]
+        offset = at + len(line) + 1
+    reached = Tail(tail.path, facts.st_ino, offset, _mark(descriptor, offset))
+    return Growth("grown" if entries else "same", reached, entries, earlier)
+
+
+def _mark(descriptor: int, offset: int) -> bytes:
+    start = max(0, offset - MARK)
+    return os.pread(descriptor, offset - start, start)
+
+
+def _line_start(descriptor: int, offset: int) -> int:
+    """The place may lie within a line, if its writer was in the middle of one."""
+    if offset == 0 or os.pread(descriptor, 1, offset - 1) == b"\n":
+        return offset
+    for at, _ in backwards(descriptor, offset):
+        return at
+    return 0
+
+
+def _earlier(descriptor: int, offset: int) -> list[Entry]:
+    found: list[Entry] = []
+    for at, line in backwards(descriptor, offset):
+        if not told_nothing(line):
+            found += reversed(parse(line)[0])
+        if offset - at > RECENT:
+            break
+    found.reverse()
+    return found

@@ -1,0 +1,252 @@
+"""Transcripts that others write reach whoever watches: once, whole and in order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.elsewhere.people import Watcher, append
+from tests.talking.conftest import StartKeeper
+from tests.talking.keeper import Keeper, uuids
+from tests.writing import SESSION, Transcript, projects_folder, uuid_of
+
+
+def begun() -> tuple[Transcript, Path]:
+    transcript = Transcript()
+    transcript.prompt("hello")
+    transcript.reply("hi")
+    return transcript, transcript.write(projects_folder())
+
+
+async def test_new_lines_are_told_once_and_in_order(start_keeper: StartKeeper) -> None:
+    transcript, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    before = len(transcript.lines)
+    new = [transcript.prompt("and?"), transcript.call("t1"), transcript.result("t1")]
+    new.append(transcript.reply("done"))
+    for line in transcript.lines[before:]:
+        append(path, line)
+    await watcher.sees(lambda: watcher.uuids[-1] == new[-1])
+    told = [event["message"]["uuid"] for event in watcher.ear.of("message/added")]
+    assert told == new
+    assert watcher.messages == await keeper.history(SESSION)
+    assert watcher.resyncs == 0
+
+
+async def test_a_line_written_in_pieces_is_told_when_it_is_whole(start_keeper: StartKeeper) -> None:
+    transcript, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    torn, last = transcript.prompt("grün 🙂"), transcript.reply("ok")
+    first, second = transcript.lines[-2:]
+    with path.open("ab", buffering=0) as file:
+        for at in range(0, len(first), 7):
+            file.write(first[at : at + 7])
+            await asyncio.sleep(0)
+        file.write(b"\n\0\0{torn\n" + second)
+    await watcher.sees(lambda: watcher.uuids[-2:] == [torn, last])
+    told = [event["message"]["uuid"] for event in watcher.ear.of("message/added")]
+    assert told == [torn, last]
+
+
+async def test_a_new_session_in_a_new_project_appears_by_itself(keeper: Keeper) -> None:
+    ear = await keeper.listen()
+    transcript = Transcript(uuid_of(77), "/code/new")
+    first = transcript.prompt("begin")
+    path = transcript.write(projects_folder(), "-code-new")
+    kinds = {"message/added", "session/updated"}
+    while kinds:  # in either order
+        kinds.discard((await ear.next())["type"])
+    (told,) = ear.of("message/added", transcript.session_id)
+    assert told["message"]["uuid"] == first
+    (shown, *_) = ear.of("session/updated", transcript.session_id)
+    assert shown["session"]["workdir"] == "/code/new"
+    answer = transcript.reply("begun")
+    append(path, transcript.lines[-1])
+    told = await ear.event("message/added", transcript.session_id)
+    assert told["message"]["uuid"] == answer
+
+
+@pytest.mark.parametrize("how", ["truncated", "replaced", "deleted and made again"])
+async def test_a_rewritten_file_is_read_again(start_keeper: StartKeeper, how: str) -> None:
+    transcript, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    said = transcript.prompt("one more")
+    append(path, transcript.lines[-1])
+    await watcher.sees(lambda: watcher.uuids[-1] == said)
+    other = Transcript()
+    left = other.prompt("all new")
+    if how == "truncated":
+        path.write_bytes(other.lines[0] + b"\n")
+    elif how == "replaced":
+        other.write(projects_folder(), "-code-other").replace(path)
+    else:
+        path.unlink()
+        path.write_bytes(other.lines[0] + b"\n")
+    await watcher.sees(lambda: watcher.uuids == [left])
+    assert watcher.resyncs > 0
+    last = other.reply("and on")
+    append(path, other.lines[-1])
+    await watcher.sees(lambda: watcher.uuids == [left, last])
+
+
+async def test_a_deleted_session_is_gone_for_those_who_watch_it(start_keeper: StartKeeper) -> None:
+    _, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    path.unlink()
+    await watcher.ear.event("session/removed", SESSION)
+
+
+async def test_a_rewind_is_read_again(start_keeper: StartKeeper) -> None:
+    transcript, path = begun()
+    root = transcript.tip
+    old = [transcript.prompt("this way"), transcript.reply("gone this way")]
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    new = [transcript.prompt("no, that way", parent=root), transcript.reply("going that way")]
+    append(path, *transcript.lines[-2:])
+
+    def abandoned() -> list[str]:
+        return [message["uuid"] for message in watcher.messages if message["branch"] is not None]
+
+    await watcher.sees(lambda: abandoned() == old)
+    assert watcher.uuids[-2:] == new
+
+
+async def test_subagents_grow_live_inside_their_call(start_keeper: StartKeeper) -> None:
+    transcript, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    transcript.call("toolu_agent")
+    append(path, transcript.lines[-1])
+    folder = path.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    agent = Transcript()
+    said = [agent.prompt("look", isSidechain=True, agentId="a1")]
+    said.append(agent.reply("seen", isSidechain=True, agentId="a1"))
+    (folder / "agent-a1.meta.json").write_text(json.dumps({"toolUseId": "toolu_agent"}))
+    (folder / "agent-acompact-1.jsonl").write_bytes(agent.lines[0] + b"\n")
+    for line in agent.lines:
+        append(folder / "agent-a1.jsonl", line)
+    await watcher.sees(lambda: len(watcher.nested) == 2)
+    assert uuids(watcher.nested) == said
+    assert {message["agentId"] for message in watcher.nested} == {"a1"}
+    assert {message["parentToolUseId"] for message in watcher.nested} == {"toolu_agent"}
+
+
+async def test_subagents_of_before_the_start_go_on(start_keeper: StartKeeper) -> None:
+    transcript, path = begun()
+    folder = path.with_suffix("") / "subagents" / "workflows" / "run1"
+    folder.mkdir(parents=True)
+    agent = Transcript()
+    agent.prompt("look", isSidechain=True)
+    (folder / "agent-b2.meta.json").write_text(json.dumps({"toolUseId": "toolu_b"}))
+    append(folder / "agent-b2.jsonl", agent.lines[0])
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    said = transcript.reply("still at it")
+    append(path, transcript.lines[-1])
+    await watcher.sees(lambda: watcher.uuids[-1] == said)
+    new = agent.reply("seen", isSidechain=True)
+    append(folder / "agent-b2.jsonl", agent.lines[1])
+    await watcher.sees(lambda: uuids(watcher.nested) == [new])
+
+
+async def test_snapshot_and_stream_meet_while_somebody_writes(start_keeper: StartKeeper) -> None:
+    transcript, path = begun()
+    keeper = await start_keeper()
+    for _ in range(200):
+        transcript.reply()
+
+    def write() -> None:
+        for line in transcript.lines[2:]:
+            append(path, line)
+
+    writing = asyncio.get_running_loop().run_in_executor(None, write)
+    watchers = [await Watcher.of(keeper) for _ in range(8)]
+    await writing
+    whole = uuids(await keeper.history(SESSION))
+    assert len(whole) == 202
+    for watcher in watchers:
+        await watcher.sees(lambda watcher=watcher: watcher.uuids == whole)  # type: ignore[misc]
+
+
+def strange_lines(seed: int) -> list[bytes]:
+    """A conversation with rewinds, repeats, early children, queued prompts and torn lines."""
+    chance = random.Random(seed)
+    transcript = Transcript()
+    spoken: list[str] = [transcript.prompt("begin")]
+    for number in range(40):
+        match chance.randrange(12):
+            case 0:
+                spoken.append(transcript.prompt(f"back {number}", parent=chance.choice(spoken)))
+            case 1:
+                transcript.lines.append(chance.choice(transcript.lines))
+            case 2:
+                parent = uuid_of(900_000 + seed * 100 + number)
+                transcript.chain("progress", parent=parent)
+                transcript.prompt("early", uuid=parent, parent=spoken[-1])
+            case 3:
+                words = f"later {number}"
+                transcript.line(
+                    type="queue-operation",
+                    operation="enqueue",
+                    content=words,
+                    sessionId=SESSION,
+                    timestamp=f"2026-03-01T11:00:{number:02}.000Z",
+                )
+            case 4:
+                transcript.raw(b'{"half": ')
+            case 5:
+                transcript.chain(
+                    "system", subtype="compact_boundary", parent=None, content="Compacted"
+                )
+            case 6:
+                transcript.call(f"t{number}")
+                spoken.append(transcript.result(f"t{number}"))
+            case 7:
+                spoken.append(transcript.prompt(f"say {number}"))
+            case _:
+                spoken.append(transcript.reply(f"reply {number}"))
+    return transcript.lines
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_growth_ends_in_the_history_that_a_fresh_reading_gives(
+    start_keeper: StartKeeper, seed: int
+) -> None:
+    lines = strange_lines(seed)
+    content = b"\n".join(lines)
+    path = projects_folder() / "-code-shop" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(lines[0] + b"\n")
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    chance = random.Random(seed)
+    at = len(lines[0]) + 1
+    while at < len(content):
+        step = chance.choice((1, 40, 400, 4000))
+        with path.open("ab", buffering=0) as file:
+            file.write(content[at : at + step])
+        at += step
+        await keeper.get("/health")
+
+    async def fresh() -> list[tuple[str, Any]]:
+        return shape(await keeper.history(SESSION))
+
+    expected = await fresh()
+    await watcher.sees(lambda: shape(watcher.messages) == expected)
+    assert path.stat().st_size == len(content)
+
+
+def shape(messages: list[Any]) -> list[tuple[str, Any]]:
+    return [(message["uuid"], message["branch"]) for message in messages]
