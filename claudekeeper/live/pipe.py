@@ -110,7 +110,9 @@ class SdkClient:
         inner = SubprocessCLITransport(_nothing(), replace(options, **_STDIO))
         self._pipe = Pipe(inner, ears)
         self._client = ClaudeSDKClient(
-            replace(options, can_use_tool=self._may_use), transport=self._pipe
+            # the mode is the CLI's business; the SDK would warn that some modes never ask
+            replace(options, can_use_tool=self._may_use, permission_mode=None),
+            transport=self._pipe,
         )
         self.bypass = opening.permission_mode == "bypassPermissions"
 

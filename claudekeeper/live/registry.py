@@ -20,6 +20,7 @@ from claudekeeper.model.errors import (
     KeeperBusy,
     KeeperStopping,
     MessageNotFound,
+    ModeRefused,
     SessionElsewhere,
     SessionNotFound,
     WorkdirMissing,
@@ -100,6 +101,7 @@ class Registry:
     async def send(self, wish: Send) -> LiveSession:
         """Take a message; its turn comes when it comes. The same uuid twice is one message."""
         assert wish.uuid is not None
+        _check_mode(wish.permission_mode)
         session = await self._session_for(wish)
         if session.knows(wish.uuid):
             return session
@@ -136,6 +138,7 @@ class Registry:
         return session.interrupt() if session is not None else False
 
     async def change(self, session_id: str, wish: Change) -> None:
+        _check_mode(wish.permission_mode or None)
         choices = self.choices(session_id)
         if wish.model is not msgspec.UNSET:
             choices = msgspec.structs.replace(choices, model=wish.model)
@@ -216,14 +219,14 @@ class Registry:
         return session
 
     async def _new_session(self, wish: Send) -> LiveSession:
+        workdir = wish.workdir or ""
+        if not await asyncio.to_thread(os.path.isdir, workdir):
+            raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
         assert wish.uuid is not None
         for session in self.all():
             # the answer to its first sending was lost on the way
             if not session.over and session.knows(wish.uuid):
                 return session
-        workdir = wish.workdir or ""
-        if not await asyncio.to_thread(os.path.isdir, workdir):
-            raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
         self._check_open(wish, None)
         return self._open(str(uuid4()), workdir)
 
@@ -254,3 +257,10 @@ class Registry:
         if session is not None and session.over and not session.occupies:
             del self._sessions[session_id]
         self.changed(session_id)
+
+
+def _check_mode(mode: str | None) -> None:
+    """Claude Code would not even start so."""
+    contained = os.environ.get("IS_SANDBOX") == "1"
+    if mode == "bypassPermissions" and os.geteuid() == 0 and not contained:
+        raise ModeRefused("Claude Code refuses to bypass permissions for root.")

@@ -24,6 +24,7 @@ from claudekeeper.model.attention import Answer, Attention, kind_of
 from claudekeeper.model.commands import MODES, PermissionMode
 from claudekeeper.model.errors import CliCrashed, Fault, KeeperError, ModelRefused, ModeRefused
 from claudekeeper.model.events import Queued, Resync, TurnStatus
+from claudekeeper.model.prompts import shortened
 from claudekeeper.model.sessions import Liveness, Presence, State, now
 
 log = logging.getLogger(__name__)
@@ -176,7 +177,7 @@ class LiveSession:
 
     def send(self, item: Item) -> None:
         self.used = asyncio.get_running_loop().time()
-        self.first_words = self.first_words or item.text
+        self.first_words = self.first_words or shortened(item.text)
         self.line.add(item)
         self._world.changed(self.id)
 

@@ -28,6 +28,9 @@ _API_ERRORS = {
 }
 
 
+_TOO_LONG = ("prompt is too long", "request too large")
+
+
 class CurrentTurn:
     """The turn that runs."""
 
@@ -159,7 +162,7 @@ class Turns:
         words = result.get("result") or "; ".join(map(str, errors or [])) or "The turn failed."
         words = str(words)
         kind = self.current.api_error if self.current is not None else None
-        if "prompt is too long" in words.lower():
+        if words.lower().startswith(_TOO_LONG):
             return Fault("prompt_too_long", words)
         if result.get("subtype") == "success":
             return Fault(_API_ERRORS.get(kind or "", "api_error"), words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
@@ -87,6 +88,13 @@ class Fork(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
     at: Uuid | None = None
 
 
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(binascii.a2b_base64(data, strict_mode=True))
+    except ValueError:
+        return False
+
+
 def _check_content(content: list[dict[str, Any]]) -> None:
     if not content:
         raise InvalidRequest("The message is empty.")
@@ -96,8 +104,8 @@ def _check_content(content: list[dict[str, Any]]) -> None:
                 continue
             case {
                 "type": "image",
-                "source": {"type": "base64", "media_type": str() as kind, "data": str()},
-            } if kind in IMAGES:
+                "source": {"type": "base64", "media_type": str() as kind, "data": str() as data},
+            } if kind in IMAGES and _is_base64(data):
                 continue
             case {"type": "image"}:
                 raise InvalidRequest("An image is base64 data of a PNG, JPEG, GIF or WebP.")

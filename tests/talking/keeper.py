@@ -93,9 +93,13 @@ class Keeper:
         await ear.until(lambda event: event["type"] in ("subscribed", "resync"))
         return ear
 
-    def transcript(self, session: str) -> list[Any]:
+    def transcript_path(self, session: str) -> Path:
         (path,) = projects_folder().glob(f"*/{session}.jsonl")
-        return [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+        return path
+
+    def transcript(self, session: str) -> list[Any]:
+        lines = self.transcript_path(session).read_bytes().splitlines()
+        return [msgspec.json.decode(line) for line in lines]
 
     def pid_of(self, session: str) -> int:
         from claudekeeper.edge.keys import REGISTRY

@@ -1,0 +1,168 @@
+"""What goes wrong is said, cleaned up, and over with the next message."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of, uuids
+from tests.waiting import until
+
+
+async def comes_back(keeper: Keeper, ear: Ear, session: str) -> None:
+    assert (await keeper.get("/attention"))["attention"] == []
+    await keeper.send("say: back again", session)
+    await ear.finished(session, outcome="done")
+    history = await keeper.history(session)
+    assert text_of(history[-1]) == "back again"
+    assert len(set(uuids(history))) == len(history)
+    page = await keeper.get(f"/sessions/{session}")
+    assert (page["session"]["state"], page["session"]["error"]) == ("idle", None)
+
+
+def kill(keeper: Keeper, session: str) -> None:
+    os.kill(keeper.pid_of(session), signal.SIGKILL)
+
+
+async def crashed(keeper: Keeper, ear: Ear, session: str) -> None:
+    failed = await ear.event("session/failed", session)
+    assert failed["error"]["code"] == "cli_crashed"
+    finished = await ear.finished(session, outcome="failed")
+    assert finished["error"] == failed["error"]
+    page = await keeper.get(f"/sessions/{session}")
+    assert (page["session"]["error"], page["turn"], page["partial"]) == (
+        failed["error"],
+        None,
+        None,
+    )
+
+
+async def test_the_cli_is_killed_in_mid_reply(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.event("message/delta", session)
+    kill(keeper, session)
+    await crashed(keeper, ear, session)
+    await comes_back(keeper, ear, session)
+
+
+async def test_the_cli_is_killed_in_a_tool_with_a_question_open_and_idle(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("run: touch begun; sleep 60"))["sessionId"]
+    question = await ear.asked(session)
+    kill(keeper, session)
+    await ear.event("attention/settled", session, decision="withdrawn")
+    await crashed(keeper, ear, session)
+    await keeper.resolve(question, status=409)
+    await comes_back(keeper, ear, session)
+    await keeper.send("run: touch begun; sleep 60", session)
+    await keeper.resolve(await ear.asked(session))
+    await until((keeper.workdir / "begun").exists)
+    kill(keeper, session)
+    await crashed(keeper, ear, session)
+    await comes_back(keeper, ear, session)
+    turns = len(ear.of("turn/finished", session))
+    kill(keeper, session)
+    await ear.until(
+        lambda event: (
+            event["type"] == "session/updated"
+            and event["sessionId"] == session
+            and event["session"]["origin"] is None
+        )
+    )
+    await comes_back(keeper, ear, session)
+    assert len(ear.of("turn/finished", session)) == turns + 1
+
+
+async def test_the_cli_is_killed_idle_and_a_message_comes_at_once(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    kill(keeper, session)
+    await keeper.send("say: two", session)
+    finished = await ear.finished(session)
+    if finished["outcome"] == "failed":
+        await keeper.send("say: two", session)
+        await ear.finished(session, outcome="done")
+    await comes_back(keeper, ear, session)
+
+
+async def test_the_cli_is_killed_while_it_starts(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("say: one"))["sessionId"]
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    await until(lambda: any(is_claude(int(pid)) for pid in children.read_text().split()))
+    for pid in children.read_text().split():
+        if is_claude(int(pid)):
+            os.kill(int(pid), signal.SIGKILL)
+    finished = await ear.finished(session, outcome="failed")
+    assert finished["error"]["code"] in ("cli_failed", "cli_crashed")
+    await comes_back(keeper, ear, session)
+
+
+def is_claude(pid: int) -> bool:
+    try:
+        return b"claude" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("error: 401", "authentication_failed"),
+        ("error: 429", "rate_limited"),
+        ("error: 500", "api_error"),
+        ("error: drop", "api_error"),
+        ("error: 413", "prompt_too_long"),
+    ],
+)
+async def test_the_api_fails(keeper: Keeper, ear: Ear, script: str, code: str) -> None:
+    uuid = new_uuid()
+    session = (await keeper.send(script, uuid=uuid))["sessionId"]
+    failed = await ear.event("session/failed", session, uuid=uuid)
+    assert failed["error"]["code"] == code
+    assert failed["error"]["message"]
+    finished = await ear.finished(session, outcome="failed", uuid=uuid)
+    assert finished["error"] == failed["error"]
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    await comes_back(keeper, ear, session)
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    assert len(ear.of("turn/finished", session)) == 2
+
+
+async def test_a_retry_that_goes_through_is_over(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("error: 529 once"))["sessionId"]
+    await ear.event("turn/status", session, status="retrying")
+    await ear.event("turn/status", session, status="working")
+    await ear.finished(session, outcome="done")
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_what_is_not_there(keeper: Keeper, ear: Ear) -> None:
+    missing = {"workdir": str(keeper.home / "nowhere"), "text": "say: x"}
+    assert (await keeper.post("/send", missing, 400))["error"]["code"] == "workdir_missing"
+    unknown = new_uuid()
+    for path in ("interrupt", "mode", "fork", "close"):
+        failure = await keeper.post(f"/sessions/{unknown}/{path}", {}, 404)
+        assert failure["error"]["code"] == "session_not_found"
+    await keeper.post("/send", {"sessionId": unknown, "text": "say: x"}, 404)
+    session = await keeper.begin("say: one", ear)
+    keeper.workdir.rename(keeper.home / "gone")
+    # the process is in the directory still; a new one finds none
+    await keeper.close(session)
+    await keeper.send("say: two", session)
+    failed = await ear.event("session/failed", session)
+    assert failed["error"]["code"] == "workdir_missing"
+    await ear.finished(session, outcome="failed")
+    (keeper.home / "gone").rename(keeper.workdir)
+    await comes_back(keeper, ear, session)
+
+
+async def test_a_file_that_ends_in_mid_line_is_gone_on_with(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    await keeper.close(session)
+    path = keeper.transcript_path(session)
+    await asyncio.to_thread(path.write_bytes, path.read_bytes() + b'{"type":"user","mess')
+    await comes_back(keeper, ear, session)

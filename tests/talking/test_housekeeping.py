@@ -1,0 +1,188 @@
+"""Places for processes, idle sessions, ends: nothing is lost and nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+
+from claudekeeper.model.limits import Limits
+from tests.talking.conftest import StartKeeper
+from tests.talking.keeper import Keeper, new_uuid, text_of, uuids
+from tests.talking.processes import alive, children, descriptors, tasks
+from tests.waiting import until
+
+
+async def test_places_are_given_to_those_who_work(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper(Limits(live_sessions=2))
+    ear = await keeper.listen()
+    first = await keeper.begin("say: one", ear)
+    second = await keeper.begin("say: two", ear)
+    await keeper.send("say: one more", first)
+    await ear.finished(first)
+    oldest = keeper.pid_of(second)
+    # the one that was used least recently makes room
+    third = (await keeper.send("run: touch gate3"))["sessionId"]
+    in_third = await ear.asked(third)
+    await until(lambda: not alive(oldest))
+    assert alive(keeper.pid_of(first))
+    assert (await keeper.get("/health"))["live"] == 2
+    await keeper.send("run: touch gate1", first)
+    in_first = await ear.asked(first)
+    # both work: others are turned away, or stand in line
+    for body in ({"sessionId": second}, {"workdir": str(keeper.workdir)}):
+        failure = await keeper.post("/send", {**body, "text": "say: x"}, 429)
+        assert failure["error"]["code"] == "keeper_busy"
+    assert len((await keeper.get("/sessions"))["sessions"]) == 3
+    uuid = (await keeper.send("say: patient", second, wait=True))["uuid"]
+    fourth = await keeper.send("say: also patient", wait=True)
+    page = await keeper.get(f"/sessions/{second}")
+    assert [(each["uuid"], each["state"]) for each in page["queue"]] == [(uuid, "queued")]
+    assert page["session"]["state"] == "starting"
+    # who stands in line can still go
+    place = f"/sessions/{fourth['sessionId']}/queue/{fourth['uuid']}"
+    assert (await keeper.ask("DELETE", place))["state"] == "cancelled"
+    # a message for one that works needs no place
+    await keeper.send("say: queued", third)
+    await keeper.resolve(in_first)
+    await ear.finished(second, uuid=uuid, outcome="done")
+    await keeper.resolve(in_third)
+    await ear.finished(third, outcome="done")
+    await ear.finished(third, outcome="done")
+    assert (await keeper.get("/health"))["live"] <= 2
+    for session in (first, second, third):
+        assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_an_idle_session_ends_its_process_and_comes_back(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper(Limits(idle_seconds=0.05))
+    ear = await keeper.listen()
+    session = (await keeper.send("say: 0", permissionMode="acceptEdits"))["sessionId"]
+    for number in range(1, 4):
+        await ear.finished(session, outcome="done")
+        await until(lambda: not children())
+        page = await keeper.get(f"/sessions/{session}")
+        assert (page["session"]["state"], page["session"]["origin"]) == ("idle", None)
+        assert page["session"]["permissionMode"] == "acceptEdits"
+        await keeper.send(f"say: {number}", session)
+    await ear.finished(session, outcome="done")
+    history = await keeper.history(session)
+    assert [text_of(each) for each in history if each["kind"] == "reply"] == ["0", "1", "2", "3"]
+    assert uuids(ear.messages(session)) == uuids(history)
+
+
+async def test_messages_to_a_session_that_is_just_going_to_sleep_arrive(
+    start_keeper: StartKeeper,
+) -> None:
+    """However close the end of the process and the next message are."""
+    keeper = await start_keeper(Limits(idle_seconds=0.01))
+    ear = await keeper.listen()
+    session = await keeper.begin("say: 0", ear)
+    for number in range(1, 6):
+        await asyncio.sleep(0.003 * number)
+        await keeper.send(f"say: {number}", session)
+        await ear.finished(session, outcome="done")
+    history = await keeper.history(session)
+    assert [text_of(each) for each in history if each["kind"] == "reply"] == list("012345")
+    assert uuids(ear.messages(session)) == uuids(history)
+
+
+async def test_closing_and_sending_at_once_loses_nothing(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await keeper.begin("say: 0", ear)
+    for _ in range(3):
+        uuid = new_uuid()
+        await asyncio.gather(keeper.close(session), keeper.send("say: x", session, uuid=uuid))
+        # the message came first and was taken back, or came later and has its turn
+        event = await ear.until(
+            lambda event, uuid=uuid: (
+                (event["type"] == "turn/finished" and event["uuid"] == uuid)
+                or (
+                    event["type"] == "queue/updated"
+                    and (uuid, "cancelled")
+                    in [(each["uuid"], each["state"]) for each in event["queue"]]
+                )
+            )
+        )
+        if event["type"] == "queue/updated":
+            await keeper.send("say: x", session, uuid=uuid)
+            await ear.finished(session, uuid=uuid)
+    await keeper.send("say: end", session)
+    await ear.finished(session, outcome="done")
+    assert text_of((await keeper.history(session))[-1]) == "end"
+
+
+async def test_closing_at_any_moment_leaves_nothing(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    starting = (await keeper.send("say: one"))["sessionId"]
+    await keeper.close(starting)
+    await ear.finished(starting, outcome="interrupted")
+    assert not children()
+    asking = (await keeper.send("run: touch a"))["sessionId"]
+    await ear.asked(asking)
+    queued = (await keeper.send("say: never", asking))["uuid"]
+    await keeper.close(asking)
+    await ear.event("attention/settled", asking, decision="withdrawn")
+    await ear.finished(asking, outcome="interrupted")
+    assert not children()
+    assert (await keeper.get("/attention"))["attention"] == []
+    cancelled = [
+        each["uuid"]
+        for event in ear.of("queue/updated", asking)
+        for each in event["queue"]
+        if each["state"] == "cancelled"
+    ]
+    assert cancelled == [queued]
+    assert await keeper.state_of(asking) == "idle"
+    await keeper.send("say: again", asking)
+    await ear.finished(asking, outcome="done")
+    assert text_of((await keeper.history(asking))[-1]) == "again"
+
+
+async def test_two_messages_at_once_are_two_turns(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await keeper.begin("say: 0", ear)
+    await keeper.close(session)
+    sent = await asyncio.gather(*(keeper.send(f"say: {n}", session) for n in range(1, 5)))
+    twice = new_uuid()
+    await asyncio.gather(*(keeper.send("say: once", session, uuid=twice) for _ in range(3)))
+    for _ in range(5):
+        await ear.finished(session, outcome="done")
+    history = await keeper.history(session)
+    prompts = [each["uuid"] for each in history if each["kind"] == "prompt"]
+    assert sorted(prompts[1:]) == sorted([*(each["uuid"] for each in sent), twice])
+    assert uuids(ear.messages(session)) == uuids(history)
+
+
+async def test_a_first_message_sent_twice_begins_one_session(start_keeper: StartKeeper) -> None:
+    """Its answer was lost on the way, so the client sends it again."""
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    uuid = new_uuid()
+    one, two = await asyncio.gather(*(keeper.send("say: hi", uuid=uuid) for _ in range(2)))
+    assert one["sessionId"] == two["sessionId"]
+    await ear.finished(one["sessionId"], outcome="done")
+    again = await keeper.send("say: hi", uuid=uuid)
+    assert again["sessionId"] == one["sessionId"]
+    assert len(await keeper.history(one["sessionId"])) == 2
+
+
+async def test_many_turns_leave_nothing_behind(start_keeper: StartKeeper) -> None:
+    keeper: Keeper = await start_keeper(Limits(live_sessions=4))
+    ear = await keeper.listen()
+    sessions = [await keeper.begin("say: warm", ear) for _ in range(4)]
+    before = (tasks(), descriptors(), len(children()))
+    for round_ in range(14):
+        for session in sessions:
+            await keeper.send(f"think: hm\nsay: {round_}", session)
+        for _ in sessions:
+            await ear.event("turn/finished", outcome="done")
+    # a reading of the transcripts may still be under way
+    await until(lambda: (tasks(), descriptors(), len(children())) == before)
+    await keeper.stop()
+    assert not children()

@@ -1,0 +1,101 @@
+"""Interruptions at every moment: the turn ends, the session goes on in the same process."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.talking.keeper import Ear, Keeper, text_of, uuids
+from tests.waiting import until
+
+
+async def go_on(keeper: Keeper, ear: Ear, session: str, pid: int | None = None) -> None:
+    """The session takes the next message, and nothing of the last turn is left behind."""
+    assert (await keeper.get("/attention"))["attention"] == []
+    page = await keeper.get(f"/sessions/{session}")
+    assert (page["session"]["state"], page["partial"], page["turn"]) == ("idle", None, None)
+    assert not await keeper.interrupt(session)
+    await keeper.send("say: I go on", session)
+    await ear.finished(session, outcome="done")
+    assert pid in (None, keeper.pid_of(session))
+    history = await keeper.history(session)
+    assert text_of(history[-1]) == "I go on"
+    assert uuids(ear.messages(session)) == uuids(history)
+
+
+async def test_while_it_starts(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    assert await keeper.interrupt(session)
+    await ear.finished(session, outcome="interrupted")
+    await go_on(keeper, ear, session)
+
+
+async def test_in_mid_sentence_and_twice_at_once(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.event("message/delta", session)
+    pid = keeper.pid_of(session)
+    assert all(await asyncio.gather(*(keeper.interrupt(session) for _ in range(3))))
+    await ear.finished(session, outcome="interrupted")
+    assert [message["kind"] for message in ear.messages(session)][-1] == "interruption"
+    await go_on(keeper, ear, session, pid)
+    assert len(ear.of("turn/finished", session)) == 2
+
+
+async def test_during_a_tool_and_during_a_question(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch begun; sleep 60"))["sessionId"]
+    question = await ear.asked(session)
+    pid = keeper.pid_of(session)
+    assert await keeper.interrupt(session)
+    settled = await ear.event("attention/settled", session)
+    assert (settled["attentionId"], settled["decision"]) == (question["id"], "withdrawn")
+    await ear.finished(session, outcome="interrupted")
+    late = await keeper.resolve(question, status=409)
+    assert late["error"]["code"] == "attention_gone"
+    assert not (keeper.workdir / "begun").exists()
+    await go_on(keeper, ear, session, pid)
+    await keeper.send("run: touch begun; sleep 60", session)
+    await keeper.resolve(await ear.asked(session))
+    await until((keeper.workdir / "begun").exists)
+    assert await keeper.interrupt(session)
+    await ear.finished(session, outcome="interrupted")
+    await go_on(keeper, ear, session, pid)
+
+
+async def test_during_a_question_of_a_subagent(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("agent: run: touch deep"))["sessionId"]
+    await ear.asked(session)
+    pid = keeper.pid_of(session)
+    assert await keeper.interrupt(session)
+    await ear.event("attention/settled", session, decision="withdrawn")
+    await ear.finished(session, outcome="interrupted")
+    await go_on(keeper, ear, session, pid)
+
+
+async def test_during_a_retry(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("error: 529"))["sessionId"]
+    status = await ear.event("turn/status", session, status="retrying")
+    assert status["attempt"] == 1
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["turn"]["status"]["status"] == "retrying"
+    pid = keeper.pid_of(session)
+    assert await keeper.interrupt(session)
+    await ear.finished(session, outcome="interrupted")
+    await go_on(keeper, ear, session, pid)
+
+
+async def test_during_a_compaction(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    pid = keeper.pid_of(session)
+    await keeper.send("/compact slow: 60", session)
+    await ear.event("turn/status", session, status="compacting")
+    assert await keeper.interrupt(session)
+    finished = await ear.finished(session)
+    assert finished["outcome"] in ("interrupted", "done")
+    await go_on(keeper, ear, session, pid)
+
+
+async def test_between_turns_nothing_runs(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    assert not await keeper.interrupt(session)
+    await keeper.close(session)
+    assert not await keeper.interrupt(session)
+    assert len(ear.of("turn/finished", session)) == 1
