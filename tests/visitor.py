@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.process import Keeper
+from tests.process import Keeper, samples
 from tests.talking.keeper import Ear
 
 
@@ -40,6 +40,19 @@ class Visitor:
         await ear.say({"type": "subscribe", "sessions": ["*"]})
         await ear.event("subscribed")
         return ear
+
+    async def listen_since(self, position: str) -> Ear:
+        """Back again; what was missed comes next, or the word that it is forgotten."""
+        ear = Ear(await self.client.ws_connect("/ws", max_msg_size=0))
+        await ear.event("hello")
+        await ear.say({"type": "subscribe", "sessions": ["*"], "since": position})
+        await ear.until(lambda event: event["type"] in {"subscribed", "resync"})
+        return ear
+
+    async def sockets(self) -> int:
+        """How many are open, by the keeper's own count."""
+        async with self.client.get("/metrics") as response:
+            return int(samples(await response.text())["claudekeeper_sockets"])
 
 
 @asynccontextmanager

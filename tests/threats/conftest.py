@@ -54,9 +54,14 @@ def cookie(keeper: Keeper) -> str:
     return logged_in(keeper)
 
 
+def login_code(keeper: Keeper) -> str:
+    """As `claudekeeper open` gets one."""
+    headers = {**keeper.bearer, "Content-Type": "application/json"}
+    return str(asked(str(keeper.page), "POST", "/login/code", headers, b"{}").json["code"])
+
+
 def logged_in(keeper: Keeper) -> str:
-    code = keeper.link_asked_for().split("#login=")[1]
-    body = json.dumps({"code": code}).encode()
+    body = json.dumps({"code": login_code(keeper)}).encode()
     answer = asked(str(keeper.page), "POST", "/login", {"Content-Type": "application/json"}, body)
     assert answer.status == 200, answer
     return answer.headers["set-cookie"].split(";")[0]

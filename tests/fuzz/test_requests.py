@@ -1,0 +1,129 @@
+"""Every address of /openapi.json, asked for nonsense: 4xx at worst, and the next request works.
+
+FUZZ_EXAMPLES=2000 looks longer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from claudekeeper.edge.app import endpoints
+from claudekeeper.edge.openapi import description
+from tests.fuzz.conftest import Running
+from tests.threats.outside import asked
+from tests.writing import SESSION
+
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
+DOCUMENT = description(endpoints())
+OPERATIONS = [
+    (method.upper(), path)
+    for path, operations in DOCUMENT["paths"].items()
+    for method in operations
+    # tests/fuzz/test_frames.py
+    if path != "/ws"
+]
+UNKNOWN = "5e551011-0000-4000-8000-0000000000ff"
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(max_size=30)
+    | st.sampled_from([SESSION, UNKNOWN, "/", "/nowhere", "allow", "*", "-x", "\x00", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in schema:
+        schema = DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    return schema
+
+
+def fitting(schema: dict[str, Any], depth: int = 0) -> st.SearchStrategy[Any]:
+    """What the description allows, and now and then something else."""
+    schema = resolved(schema)
+    if depth > 4:
+        return anything
+    if "anyOf" in schema:
+        return st.one_of([fitting(each, depth + 1) for each in schema["anyOf"]])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    match schema.get("type"):
+        case "object" if "properties" in schema:
+            fields = {
+                name: fitting(each, depth + 1) | anything
+                for name, each in schema["properties"].items()
+            }
+            return st.fixed_dictionaries({}, optional=fields)
+        case "array":
+            return st.lists(fitting(schema.get("items", {}), depth + 1), max_size=3)
+        case "string":
+            return st.sampled_from([SESSION, UNKNOWN, "/tmp", "opus"]) | st.text(max_size=20)
+        case "integer":
+            return st.integers(-5, 20_000)
+        case "boolean":
+            return st.booleans()
+        case _:
+            return anything
+
+
+def encoded(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_nonsense_is_refused_and_nothing_breaks(keeper: Running, method: str, path: str) -> None:
+    operation = DOCUMENT["paths"][path][method.lower()]
+    names = [each["name"] for each in operation["parameters"] if each["in"] == "query"]
+    body_schema = (
+        operation["requestBody"]["content"]["application/json"]["schema"]
+        if "requestBody" in operation
+        else None
+    )
+    ids = st.sampled_from([SESSION, UNKNOWN, "..", "a1"]) | st.text(min_size=1, max_size=20)
+    queries = st.dictionaries(
+        st.sampled_from([*names, "more"]) | st.text(max_size=5),
+        st.sampled_from(["1", "-1", "all", "full", "context", "idle", "99999999999", "/"])
+        | st.text(max_size=20),
+        max_size=3,
+    )
+    bodies = st.none() | anything.map(encoded) | st.binary(max_size=200)
+    if body_schema is not None:
+        bodies = fitting(body_schema).map(encoded) | bodies
+    types = st.sampled_from(
+        ["application/json"] * 8 + ["text/plain", "", "application/json; x=\xff"]
+    )
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize="FUZZ_EXAMPLES" not in os.environ,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    @given(ids, queries, bodies, types)
+    def ask(part: str, query: dict[str, str], body: bytes | None, content_type: str) -> None:
+        place = path
+        while "{" in place:
+            before, _, rest = place.partition("{")
+            place = before + quote(part, safe="", errors="surrogatepass") + rest.partition("}")[2]
+        if query:
+            place += "?" + urlencode(query, errors="surrogatepass")
+        headers = {**keeper.bearer, "Content-Type": content_type}
+        answer = asked(keeper.url, method, place, headers, body)
+        assert answer.status < 500, (method, place, body, answer)
+        if answer.status >= 400:
+            assert answer.error
+        assert asked(keeper.url, "GET", "/health").status == 200
+
+    ask()
