@@ -5,6 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from doorway.addresses import host_name, is_loopback
 from doorway.gate import Gate, HostRefused, OriginRefused
 from doorway.proxies import Caller
 
@@ -30,6 +31,11 @@ CALLER = web.RequestKey("caller", Caller)
 def scheme(request: web.Request) -> str:
     """How the browser came here; a TLS proxy in front that we trust says so."""
     return request[CALLER].scheme or "http"
+
+
+def comes_from_afar(request: web.Request) -> bool:
+    """Whether what is sent has a way to go: on this machine, packing costs more than it saves."""
+    return not is_loopback(host_name(request[CALLER].authority) or "")
 
 
 def guarded(gate: Gate) -> Middleware:

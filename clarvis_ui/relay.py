@@ -15,6 +15,7 @@ import aiohttp
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from .entry import Admitted
+from .guard import comes_from_afar
 from .keeper import HEARTBEAT, Keeper
 from .sieve import Sieve
 
@@ -111,7 +112,10 @@ class Relay:
         # the keeper first: where it is away, the browser is told so before anything is promised
         async with await self._keeper.socket() as keeper:
             browser = web.WebSocketResponse(
-                heartbeat=HEARTBEAT, max_msg_size=LARGEST_FRAME, decode_text=False
+                heartbeat=HEARTBEAT,
+                max_msg_size=LARGEST_FRAME,
+                decode_text=False,
+                compress=comes_from_afar(request),
             )
             await browser.prepare(request)
             self._open.add(browser)

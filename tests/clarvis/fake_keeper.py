@@ -58,6 +58,7 @@ class FakeKeeper:
         # what was said in a session, and by its subagents
         self.messages: dict[str, list[dict[str, Any]]] = {}
         self.nested: dict[str, list[dict[str, Any]]] = {}
+        self.refuses: str | None = None
         self.folders: dict[str, list[str]] = {}
         self.sockets: asyncio.Queue[web.WebSocketResponse] = asyncio.Queue()
         self.open_sockets: set[web.WebSocketResponse] = set()
@@ -243,6 +244,8 @@ class FakeKeeper:
 
     async def send(self, request: web.Request) -> web.Response:
         body = await request.read()
+        if self.refuses is not None:
+            return failure(429, "keeper_busy", self.refuses)
         self.bodies.append(body)
         asked = json.loads(body)
         known = asked.get("sessionId") or session(900 + len(self.bodies))["id"]

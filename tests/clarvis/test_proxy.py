@@ -10,6 +10,8 @@ import pytest
 from yarl import URL
 
 from clarvis_ui.bodies import LARGE, SMALL
+from clarvis_ui.roots import Roots
+from doorway.gate import Gate
 from tests.clarvis.conftest import Browser, MakeBrowser, error_code
 from tests.clarvis.fake_keeper import TOKEN, FakeKeeper, question, session
 
@@ -45,6 +47,21 @@ async def test_the_browser_gets_only_known_headers(browser: Browser) -> None:
     assert answer.headers["Cache-Control"] == "no-store"
     assert not {"X-Internal", "Server", "Set-Cookie"} & set(answer.headers)
     assert TOKEN not in str(answer.headers) + await answer.text()
+
+
+@pytest.mark.parametrize("roots", [Roots(), Roots.parse("/code")])
+@pytest.mark.parametrize(("host", "packed"), [("desk.lan", "gzip"), ("localhost", None)])
+async def test_answers_are_packed_for_a_long_way(
+    browser_of: MakeBrowser, host: str, packed: str | None, roots: Roots
+) -> None:
+    browser = await browser_of(gate=Gate(allowed=["desk.lan"]), roots=roots)
+    cookie = "; ".join(f"{each.key}={each.value}" for each in browser.session.cookie_jar)
+    headers = {"Host": host, "Accept-Encoding": "gzip", "Cookie": cookie}
+    answer = await browser.get("/api/sessions", headers=headers)
+    assert answer.headers.get("Content-Encoding") == packed
+    assert len((await answer.json())["sessions"]) == 2
+    plain = await browser.get("/api/sessions", headers={**headers, "Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in plain.headers
 
 
 async def test_a_refusal_of_the_keeper_is_passed_on(browser: Browser) -> None:

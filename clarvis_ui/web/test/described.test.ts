@@ -21,9 +21,9 @@ test('the name that a user gave wins', () => {
 test('a summary does not repeat the title', () => {
   expect(summaryOf(sample(1))).toBe('last of 1');
   expect(summaryOf(sample(1, { title: 'last of 1' }))).toBe('first of 1');
-  expect(summaryOf(sample(1, { title: 'x', lastPrompt: 'x', firstPrompt: 'x' }))).toBe(
-    '/code/payments-api',
-  );
+  const said = { title: 'x', lastPrompt: 'x', firstPrompt: 'x' };
+  expect(summaryOf(sample(1, said))).toBe('1 message');
+  expect(summaryOf(sample(1, { ...said, messageCount: null }))).toBe('/code/payments-api');
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import type { Session } from '../transport/wire';
+import { counted } from './words';
 
 /** What a session is called, what it is doing, and how one goes on with it: as people say it. */
 
@@ -156,13 +157,14 @@ function wordsOf(given: unknown): string | null {
   return words.length > LONGEST_OBJECT ? `${words.slice(0, LONGEST_OBJECT - 1).trimEnd()}…` : words;
 }
 
-/** The second line of a row: the last prompt, or, where the title says that already, another. */
+/** The second line of a row: the last prompt, or, where the title says that already, more. */
 export function summaryOf(session: Session): string | null {
   const title = titleOf(session);
   const said = [session.lastPrompt, session.firstPrompt].find(
     (prompt) => prompt !== null && prompt !== title,
   );
-  return said ?? session.workdir;
+  if (said !== undefined) return said;
+  return session.messageCount === null ? session.workdir : counted(session.messageCount, 'message');
 }
 
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
