@@ -11,7 +11,7 @@ WEB_SOURCES := $(shell find $(WEB) -type f -not -path '*/node_modules/*' 2>/dev/
 
 .PHONY: help
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # ---- set-up, each step once, again only when its inputs change ----
 
@@ -65,13 +65,16 @@ web-test: $(WEB)/node_modules/.installed
 pytest: setup
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
-.PHONY: format bench wheel constraints clean
+.PHONY: format bench screenshots wheel constraints clean
 format: $(VENV)/.installed ## let ruff format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 bench: setup ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench $(ARGS)
+
+screenshots: setup ## take the pictures of docs/screenshots again
+	$(BIN)/python -m pictures $(ARGS)
 
 wheel: setup ## build dist/*.whl with the page inside
 	$(BIN)/python -m hatchling build -t wheel

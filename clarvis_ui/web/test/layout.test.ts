@@ -88,6 +88,14 @@ describe('a list that changes while one reads', () => {
     expect(steadyTop(before, after, reading, 500)).toBe(reading);
   });
 
+  test('goes with the row that is open, if it is in sight', () => {
+    const moved = sample(80, { modified: '2030-01-01T00:00:00Z' });
+    const after = outline([moved, ...many(100, 50).filter((s) => s.id !== moved.id)]);
+    const shift = (topOf(after, moved.id) ?? 0) - (topOf(before, moved.id) ?? 0);
+    expect(steadyTop(before, after, reading, 500, moved.id)).toBe(Math.max(0, reading + shift));
+    expect(steadyTop(before, after, reading, 500, sample(55).id)).toBe(reading);
+  });
+
   test('shows what is new to who is at the top', () => {
     expect(steadyTop(before, outline([sample(101), ...many(100, 50)]), 0, 500)).toBe(0);
   });

@@ -26,10 +26,17 @@ export function topOf(outline: Outline, id: string): number | null {
 }
 
 /**
- * Where to scroll after the list changed, so that what one reads stays where it is. Rows move each
- * for its own reason; the view goes with the middle one of those in sight.
+ * Where to scroll after the list changed, so that what one reads stays where it is: the row that is
+ * open, if it is in sight. Otherwise rows move each for its own reason, and the view goes with the
+ * middle one of those in sight.
  */
-export function steadyTop(before: Outline, after: Outline, top: number, height: number): number {
+export function steadyTop(
+  before: Outline,
+  after: Outline,
+  top: number,
+  height: number,
+  openId: string | null = null,
+): number {
   if (top <= 0) return top; // at the top one wants to see what is new
   const shifts: number[] = [];
   for (const id of before.order) {
@@ -37,7 +44,9 @@ export function steadyTop(before: Outline, after: Outline, top: number, height: 
     if (was === null || was + ROW_HEIGHT <= top) continue;
     if (was >= top + height) break;
     const is = topOf(after, id);
-    if (is !== null) shifts.push(is - was);
+    if (is === null) continue;
+    if (id === openId) return Math.max(0, top + is - was);
+    shifts.push(is - was);
   }
   shifts.sort((a, b) => a - b);
   return Math.max(0, top + (shifts[shifts.length >> 1] ?? 0));

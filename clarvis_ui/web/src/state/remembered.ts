@@ -1,41 +1,14 @@
 import { effect, type Signal, signal } from '@preact/signals';
+import type { Memory } from './memory';
 
-/** What the browser keeps for us, or nothing where it refuses to. */
-export type Shelf = Pick<Storage, 'getItem' | 'setItem'>;
-
-/** A choice between a few words that outlives the page. */
+/** A choice between a few words that outlives the page; the first of them where none was made. */
 export function remembered<T extends string>(
-  shelf: Shelf | null,
+  memory: Memory,
   key: string,
   choices: readonly [T, ...T[]],
 ): Signal<T> {
-  const kept = read(shelf, key);
+  const kept = memory.read(key);
   const choice = signal<T>(choices.find((word) => word === kept) ?? choices[0]);
-  effect(() => write(shelf, key, choice.value));
+  effect(() => void memory.write(key, choice.value));
   return choice;
-}
-
-/** Asking for the shelf is refused in some private windows; reading and writing in others. */
-export function shelfOf(browser: { readonly localStorage: Storage }): Shelf | null {
-  try {
-    return browser.localStorage;
-  } catch {
-    return null;
-  }
-}
-
-export function read(shelf: Shelf | null, key: string): string | null {
-  try {
-    return shelf?.getItem(key) ?? null;
-  } catch {
-    return null;
-  }
-}
-
-export function write(shelf: Shelf | null, key: string, value: string): void {
-  try {
-    shelf?.setItem(key, value);
-  } catch {
-    // full, or refused: it is forgotten with the page
-  }
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
+import { fields } from '../transport/reading';
 import type { Session } from '../transport/wire';
-import { read, type Shelf, write } from './remembered';
+import type { Memory } from './memory';
 
 /** Which sessions have something that was not looked at yet. */
 export interface Unread {
@@ -20,11 +21,11 @@ interface Book {
   seen: Readonly<Record<string, Seen>>;
 }
 
-export const SEEN_KEY = 'clarvis.seen';
+const KEY = 'seen';
 const KEPT = 1000;
 
-export function createUnread(shelf: Shelf | null, now: () => number = Date.now): Unread {
-  const book = signal(open(shelf, now));
+export function createUnread(memory: Memory, now: () => number = Date.now): Unread {
+  const book = signal(open(memory, now));
 
   return {
     isUnread(session) {
@@ -44,33 +45,30 @@ export function createUnread(shelf: Shelf | null, now: () => number = Date.now):
       const { [session.id]: _, ...others } = book.value.seen;
       const newest = Object.entries(others).slice(-KEPT + 1);
       book.value = { ...book.value, seen: { ...Object.fromEntries(newest), [session.id]: seen } };
-      write(shelf, SEEN_KEY, JSON.stringify(book.value));
+      memory.write(KEY, book.value);
     },
     readAgain() {
-      book.value = open(shelf, now);
+      book.value = open(memory, now);
     },
   };
 }
 
-function open(shelf: Shelf | null, now: () => number): Book {
-  const kept = parse(read(shelf, SEEN_KEY));
+function open(memory: Memory, now: () => number): Book {
+  const kept = readBook(memory.read(KEY));
   if (kept) return kept;
   const fresh = { since: new Date(now()).toISOString(), seen: {} };
-  write(shelf, SEEN_KEY, JSON.stringify(fresh));
+  memory.write(KEY, fresh);
   return fresh;
 }
 
 /** Written by ourselves, but perhaps by another version, or by hand. */
-function parse(text: string | null): Book | null {
-  try {
-    const { since, seen } = JSON.parse(text ?? 'null') ?? {};
-    if (typeof since !== 'string' || typeof seen !== 'object' || seen === null) return null;
-    const whole = Object.entries(seen).filter(
-      (entry): entry is [string, [string, number | null]] =>
-        Array.isArray(entry[1]) && typeof entry[1][0] === 'string',
-    );
-    return { since, seen: Object.fromEntries(whole) };
-  } catch {
-    return null;
-  }
+function readBook(raw: unknown): Book | null {
+  const since = fields(raw)?.since;
+  const seen = fields(fields(raw)?.seen);
+  if (typeof since !== 'string' || !seen) return null;
+  const whole = Object.entries(seen).filter(
+    (entry): entry is [string, [string, number | null]] =>
+      Array.isArray(entry[1]) && typeof entry[1][0] === 'string',
+  );
+  return { since, seen: Object.fromEntries(whole) };
 }

@@ -43,7 +43,8 @@ export interface Directory {
 }
 
 export interface Directories {
-  path: string;
+  /** Null where the list is that of the places one may begin at. */
+  path: string | null;
   parent: string | null;
   directories: Directory[];
 }
@@ -95,7 +96,10 @@ function readDirectory(raw: unknown): Directory | null {
 
 export function readDirectories(raw: unknown): Directories | null {
   const given = fields(raw);
-  const path = given && text(given.path);
-  if (!given || !path) return null;
-  return { path, parent: text(given.parent), directories: each(given.directories, readDirectory) };
+  if (!given || !Array.isArray(given.directories)) return null;
+  return {
+    path: text(given.path),
+    parent: text(given.parent),
+    directories: each(given.directories, readDirectory),
+  };
 }

@@ -1,11 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import type { Activity } from '../state/activity';
-import { LIST_HREF } from '../state/address';
+import { LIST_HREF, sessionHref } from '../state/address';
+import { createBeginning } from '../state/beginning';
 import type { Clarvis } from '../state/clarvis';
 import { openBySession } from '../state/inbox';
 import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
+import type { SessionStore } from '../state/sessions';
 import { Icon } from '../ui/Icon';
+import { NewSession } from './beginning/NewSession';
 import { InboxLink } from './InboxLink';
 import { Reachability } from './Reachability';
 import { Selected } from './Selected';
@@ -25,6 +28,10 @@ export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
   const inbox = questions.inbox.value;
   const selectedId = place.session.value;
   const asked = useMemo(() => openBySession(inbox), [inbox]);
+  const beginning = useMemo(
+    () => createBeginning({ api: clarvis.api, memory: clarvis.memory, go: goToSession }),
+    [clarvis],
+  );
   const showing = selectedId === null && !place.inbox.value ? 'list' : 'session';
 
   return (
@@ -35,9 +42,11 @@ export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
           listing={sessions.listing.value}
           newestFirst={sessions.newestFirst.value}
           selectedId={selectedId}
+          memory={clarvis.memory}
           asked={asked}
           doing={activity.doing.value}
           inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
+          onNew={() => beginning.show(workdirNear(selectedId, sessions))}
           onRename={sessions.rename}
           onLeave={door.leave}
         />
@@ -49,6 +58,17 @@ export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
           </a>
         </main>
       </div>
+      <NewSession beginning={beginning} sessions={sessions.newestFirst.value} api={clarvis.api} />
     </div>
   );
+}
+
+function goToSession(id: string): void {
+  location.hash = sessionHref(id);
+}
+
+/** Where a new session most likely belongs: beside the one that is open, or the newest. */
+function workdirNear(id: string | null, { listing, newestFirst }: SessionStore): string | null {
+  const open = id === null ? undefined : listing.value.sessions.get(id);
+  return (open ?? newestFirst.value[0])?.workdir ?? null;
 }

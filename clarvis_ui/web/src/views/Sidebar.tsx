@@ -4,10 +4,11 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { sessionHref } from '../state/address';
 import type { Asked, Live } from '../state/described';
 import { isScanning, type Listing } from '../state/listing';
+import type { Memory } from '../state/memory';
 import { byProject, matching } from '../state/projects';
 import { byRecency } from '../state/recency';
-import { remembered, shelfOf } from '../state/remembered';
-import { createUnread, SEEN_KEY, type Unread } from '../state/unread';
+import { remembered } from '../state/remembered';
+import { createUnread, type Unread } from '../state/unread';
 import { count, counted } from '../state/words';
 import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
@@ -24,6 +25,7 @@ export interface SidebarProps {
   listing: Listing;
   newestFirst: readonly Session[];
   selectedId: string | null;
+  memory: Memory;
   /** Open questions by session. */
   asked?: ReadonlyMap<string, readonly Asked[]>;
   /** What sessions do just now, in words. */
@@ -41,15 +43,16 @@ type Order = (typeof ORDERS)[number];
 const NO_QUESTIONS: readonly Asked[] = [];
 
 export function Sidebar(props: SidebarProps) {
-  const { listing, newestFirst, selectedId, onNew, onRename, onLeave } = props;
+  const { listing, newestFirst, selectedId, memory, onNew, onRename, onLeave } = props;
   const query = useSignal('');
-  const order = useMemo(() => remembered(shelfOf(window), 'clarvis.order', ORDERS), []);
+  const order = useMemo(() => remembered(memory, 'order', ORDERS), [memory]);
   const now = useNow(20_000);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<ListHandle>(null);
   const found = useMemo(() => matching(newestFirst, query.value), [newestFirst, query.value]);
   const sections = useSections(found, order.value, now);
-  const unread = useUnread(selectedId === null ? undefined : listing.sessions.get(selectedId));
+  const selected = selectedId === null ? undefined : listing.sessions.get(selectedId);
+  const unread = useUnread(memory, selected);
   const first = sections[0]?.sessions[0];
 
   useKeys({ '/': () => field.current?.focus(), n: onNew });
@@ -123,22 +126,20 @@ function useSections(found: readonly Session[], order: Order, now: number) {
 }
 
 /** What was read where; the session that is open is read as it comes, if somebody looks. */
-function useUnread(open: Session | undefined): Unread {
-  const unread = useMemo(() => createUnread(shelfOf(window)), []);
+function useUnread(memory: Memory, open: Session | undefined): Unread {
+  const unread = useMemo(() => createUnread(memory), [memory]);
 
   useEffect(() => {
     const seeOpen = () => {
       if (open && document.visibilityState === 'visible') unread.see(open);
     };
-    const elsewhere = (event: StorageEvent) => {
-      if (event.key === SEEN_KEY) unread.readAgain();
-    };
     seeOpen();
     document.addEventListener('visibilitychange', seeOpen);
-    window.addEventListener('storage', elsewhere);
+    // another tab wrote something down
+    window.addEventListener('storage', unread.readAgain);
     return () => {
       document.removeEventListener('visibilitychange', seeOpen);
-      window.removeEventListener('storage', elsewhere);
+      window.removeEventListener('storage', unread.readAgain);
     };
   }, [open, unread]);
 

@@ -54,7 +54,7 @@ export function useListScroll(
     before.current = { outline, query };
     let next = exactTop.current;
     if (was && was.query !== query) next = 0;
-    else if (was) next = steadyTop(was.outline, outline, next, height);
+    else if (was) next = steadyTop(was.outline, outline, next, height, selectedId);
 
     const rowTop = selectedId === null ? null : topOf(outline, selectedId);
     if (rowTop !== null && revealed.current !== selectedId) {

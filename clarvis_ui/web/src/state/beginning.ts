@@ -1,0 +1,113 @@
+import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Api } from '../transport/api';
+import type { Failure } from '../transport/outcome';
+import { verbatim } from '../transport/reading';
+import type { Offers } from '../transport/talking';
+import { newUuid } from './ids';
+import type { Memory } from './memory';
+
+/** A session that is about to begin: where, with which words, and how. */
+export interface Beginning {
+  /** Whether the dialog is shown. */
+  readonly shown: ReadonlySignal<boolean>;
+  readonly workdir: ReadonlySignal<string | null>;
+  /** The first prompt; kept over refreshes until it is sent. */
+  readonly text: ReadonlySignal<string>;
+  /** Empty: Claude Code's own choice. */
+  readonly model: Signal<string>;
+  readonly mode: Signal<string>;
+  /** What can be chosen in this directory; null until it is known. */
+  readonly offers: ReadonlySignal<Offers | null>;
+  readonly starting: ReadonlySignal<boolean>;
+  readonly failure: ReadonlySignal<Failure | null>;
+  /** With the directory that suggests itself, unless one was chosen already. */
+  show(suggested: string | null): void;
+  hide(): void;
+  choose(workdir: string): void;
+  write(text: string): void;
+  start(): Promise<void>;
+}
+
+export interface BeginningWorld {
+  api: Pick<Api, 'offersIn' | 'send'>;
+  memory: Memory;
+  /** Called as soon as the session has a name to go to. */
+  go(sessionId: string): void;
+}
+
+const TEXT_KEY = 'new';
+
+export function createBeginning({ api, memory, go }: BeginningWorld): Beginning {
+  const shown = signal(false);
+  const workdir = signal<string | null>(null);
+  const text = signal(verbatim(memory.read(TEXT_KEY)));
+  const model = signal('');
+  const mode = signal('');
+  const offers = signal<Offers | null>(null);
+  const starting = signal(false);
+  const failure = signal<Failure | null>(null);
+
+  function setText(next: string): void {
+    text.value = next;
+    memory.write(TEXT_KEY, next);
+  }
+
+  async function choose(next: string): Promise<void> {
+    if (workdir.value === next) return;
+    batch(() => {
+      workdir.value = next;
+      offers.value = null;
+      failure.value = null;
+    });
+    const outcome = await api.offersIn(next);
+    // by now another one may have been chosen; without offers one begins with what is usual
+    if (workdir.value !== next || !outcome.ok) return;
+    const { models, modes } = outcome.value;
+    batch(() => {
+      offers.value = outcome.value;
+      if (!models.some(({ value }) => value === model.value)) model.value = '';
+      if (!modes.includes(mode.value)) mode.value = '';
+    });
+  }
+
+  return {
+    shown,
+    workdir,
+    text,
+    model,
+    mode,
+    offers,
+    starting,
+    failure,
+    show(suggested) {
+      failure.value = null;
+      shown.value = true;
+      if (suggested !== null) void choose(suggested);
+    },
+    hide() {
+      shown.value = false;
+    },
+    choose: (next) => void choose(next),
+    write: setText,
+    async start() {
+      const words = text.value.trim();
+      if (starting.value || workdir.value === null || words === '') return;
+      starting.value = true;
+      const outcome = await api.send({
+        workdir: workdir.value,
+        content: [{ type: 'text', text: words }],
+        uuid: newUuid(),
+        ...(model.value && { model: model.value }),
+        ...(mode.value && { permissionMode: mode.value }),
+      });
+      batch(() => {
+        starting.value = false;
+        failure.value = outcome.ok ? null : outcome.failure;
+        if (!outcome.ok) return;
+        shown.value = false;
+        setText('');
+      });
+      if (outcome.ok) go(outcome.value.sessionId);
+    },
+  };
+}

@@ -1,0 +1,154 @@
+"""The stage: the demo's keeper and Clarvis in this process, and a few sessions that are alive."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import aiohttp
+import msgspec
+
+from clarvis_ui.roots import Roots
+from clarvis_ui.server import Clarvis, running
+from clarvis_ui.settings import Settings
+from claudekeeper.config import load_config
+from claudekeeper.demo.running import RunningDemo, demo
+from claudekeeper.edge.app import Places, create_app
+from claudekeeper.serving import cli_version
+from doorway.listening import Place, served
+
+LONGEST_WAIT = 60.0
+EDITING = "Refunds accept negative amounts"
+RUNNING_COMMAND = "Build the site from scratch"
+ASKING = "A database for the reports"
+PLANNING = "Move to the new schema"
+REPLYING = "Explain the nightly export"
+LOOPBACK = "127.0.0.1"
+
+
+class Stage:
+    """What there is to take pictures of."""
+
+    def __init__(self, demo: RunningDemo, keeper: str, clarvis: Clarvis, empty: Clarvis) -> None:
+        self.demo = demo
+        self.clarvis = clarvis
+        # a Clarvis that may show nothing: to it, nobody has ever used Claude Code
+        self.empty = empty
+        self.sessions = {sample.title: sample.session_id for sample in demo.samples}
+        self._keeper = keeper
+        self._close_keeper: AsyncExitStack | None = None
+
+    def closes_with(self, stack: AsyncExitStack) -> None:
+        self._close_keeper = stack
+
+    async def stop_keeper(self) -> None:
+        assert self._close_keeper is not None
+        await self._close_keeper.aclose()
+
+    async def begin(self, title: str, project: str, text: str, **more: str) -> None:
+        """A session that is under way; its name is what the pictures call it."""
+        workdir = str(self.demo.home.project(project))
+        message = {"workdir": workdir, "text": text, "uuid": str(uuid4()), **more}
+        begun = await self._ask("POST", "/send", message)
+        self.sessions[title] = begun["sessionId"]
+        await self._ask("PATCH", f"/sessions/{begun['sessionId']}", {"name": title})
+
+    async def say(self, title: str, text: str) -> None:
+        message = {"sessionId": self.sessions[title], "text": text, "uuid": str(uuid4())}
+        await self._ask("POST", "/send", message)
+
+    async def until(self, title: str, state: str) -> None:
+        async with asyncio.timeout(LONGEST_WAIT):
+            while True:
+                if (await self._session(title))["state"] == state:
+                    return
+                await asyncio.sleep(0.1)
+
+    async def _session(self, title: str) -> Any:
+        return (await self._ask("GET", f"/sessions/{self.sessions[title]}?limit=1"))["session"]
+
+    async def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        token = load_config(self.demo.home.keeper).token
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as client,
+            client.request(method, f"{self._keeper}{path}", json=body) as answer,
+        ):
+            answer.raise_for_status()
+            return msgspec.json.decode(await answer.read())
+
+
+@asynccontextmanager
+async def staged() -> AsyncIterator[Stage]:
+    async with AsyncExitStack() as stack:
+        running_demo = await stack.enter_async_context(
+            demo(progress=lambda step: print(f"  {step}"))
+        )
+        os.environ.update(running_demo.environment)
+        break_a_transcript(running_demo.home.config / "projects")
+        home = running_demo.home.keeper
+        config = load_config(home)
+        places = Places(
+            running_demo.home.config / "projects", home / "state.json", home / "cache.db"
+        )
+        keeping = await stack.enter_async_context(AsyncExitStack())
+        app = create_app(config, places, cli_version())
+        keeper = await keeping.enter_async_context(served(app, Place(LOOPBACK, 0)))
+        clarvis = await stack.enter_async_context(
+            running(Settings(keeper=keeper, token=lambda: config.token), LOOPBACK, 0)
+        )
+        nowhere = running_demo.home.root / "nowhere"
+        nowhere.mkdir()
+        settings = Settings(
+            keeper=keeper, token=lambda: config.token, roots=Roots.parse(str(nowhere))
+        )
+        empty = await stack.enter_async_context(running(settings, LOOPBACK, 0))
+        stage = Stage(running_demo, keeper, clarvis, empty)
+        stage.closes_with(keeping)
+        await people(stage)
+        yield stage
+
+
+def break_a_transcript(projects: Path) -> None:
+    folder = next(path for path in sorted(projects.iterdir()) if path.is_dir())
+    (folder / f"{uuid4()}.jsonl").write_bytes(b"")
+
+
+async def people(stage: Stage) -> None:
+    """Sessions that wait, run and ask, all at once; `scenes.py` calls them by these names."""
+    await stage.begin(
+        EDITING,
+        "payments-api",
+        "say: A refund of a negative amount would take money. I look at how it is read.\n"
+        "+ read: payments/handlers/refund.py\n"
+        "say: Nothing checks the amount. Two lines are missing:\n"
+        '+ edit: payments/handlers/refund.py: amount = request["amount"]'
+        ' => amount = request["amount"]\\n    if amount <= 0:\\n'
+        '        raise ValueError("a refund needs an amount")',
+    )
+    await stage.begin(
+        RUNNING_COMMAND,
+        "website",
+        "say: I remove what the last build left.\n+ run: rm -rf dist && npm run build",
+    )
+    await stage.begin(
+        ASKING,
+        "infra",
+        "ask: Which database should the reports use? "
+        "Postgres - it runs already | SQLite - no server | DuckDB - fast for reports",
+    )
+    await stage.begin(
+        PLANNING,
+        "payments-api",
+        "plan: Read the schema; Write the migration; Try it on a copy; Run it at night",
+        permissionMode="plan",
+    )
+    for title in (EDITING, RUNNING_COMMAND, ASKING, PLANNING):
+        await stage.until(title, "waiting")
+    await stage.begin(REPLYING, "payments-api", "think: Where does the time go?\n+ slow: 1800")
+    await stage.until(REPLYING, "running")
+    await stage.say(REPLYING, "also say how to measure it")
