@@ -117,20 +117,16 @@ def last_page(path: str, session: str) -> Callable[[], int]:
 
 def whole_history(path: str, session: str) -> Callable[[], int]:
     """Every message of the file, encoded for the wire as it goes by."""
-    import msgspec
-
     from claudekeeper.readers.history import History
 
     history = History()
 
     def work() -> int:
-        encode = msgspec.json.Encoder().encode
-        messages, _ = history.stream(Path(path), session)
-        count = 0
-        for message in messages:
-            encode(message)
-            count += 1
-        return count
+        whole = history.whole(Path(path), session)
+        while whole.next_piece():
+            pass
+        whole.close()
+        return len(whole.uuids)
 
     return work
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Generator, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -37,9 +36,7 @@ from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import Page, View
 from claudekeeper.readers.lines import Changed
 from claudekeeper.readers.subagents import Subagent, list_subagents, read_subagent
-
-# messages encoded in one trip to a thread while a whole history is streamed
-STREAMED = 128
+from claudekeeper.readers.whole import Whole
 
 
 async def conversation(request: web.Request) -> web.StreamResponse:
@@ -133,52 +130,52 @@ async def _stream(
     view: View,
     live: LiveSession | None = None,
 ) -> web.StreamResponse:
-    """The whole history, message by message, in bounded memory."""
-    messages: Generator[Message] = _nothing()
+    """The whole history, piece by piece, in bounded memory."""
     rest = Conversation(session, [], None, [], [], None, None, position_of(request.app))
     rest.interrupted = request.app[RECORDS].left(session.id)
-    waiting: list[Message] = []
+    unwritten: list[Message] = []
     if live is not None:
         rest.queue, rest.partial, rest.turn = live.queue, live.stream.partial, live.turns.shown
-        waiting = live.ledger.unwritten
+        unwritten = live.ledger.unwritten
+    whole: Whole | None = None
     if row.fault is None:
-        history = request.app[HISTORY]
         with _unreadable():
-            messages, rest.branches = await asyncio.to_thread(
-                history.stream, Path(row.found.path), row.found.id, view=view
+            whole = await asyncio.to_thread(
+                request.app[HISTORY].whole, Path(row.found.path), row.found.id, view=view
             )
-    response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    await response.prepare(request)
-    before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
-    separator = before + b'"messages":['
-    unwritten = {message.uuid: message for message in waiting}
     try:
-        while chunk := await asyncio.to_thread(_encoded, messages, unwritten):
-            await response.write(separator + chunk)
-            separator = b","
+        return await _send(request, rest, whole, unwritten)
     except (Changed, OSError) as error:
         # the head is sent: only a broken connection can still say that the rest is missing
-        response.force_close()
         raise ConnectionResetError("the transcript changed while it was sent") from error
     finally:
-        await asyncio.to_thread(messages.close)
+        if whole is not None:
+            await asyncio.to_thread(whole.close)
+
+
+async def _send(
+    request: web.Request, rest: Conversation, whole: Whole | None, unwritten: list[Message]
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    if whole is not None:
+        rest.branches = whole.branches
+        unwritten = [message for message in unwritten if message.uuid not in whole.uuids]
+    before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
+    separator = before + b'"messages":['
+    try:
+        while whole is not None and (piece := await asyncio.to_thread(whole.next_piece)):
+            await response.write(separator + piece)
+            separator = b","
+    except (Changed, OSError):
+        response.force_close()
+        raise
     if unwritten:
-        await response.write(separator + msgspec.json.encode(list(unwritten.values()))[1:-1])
+        await response.write(separator + msgspec.json.encode(unwritten)[1:-1])
         separator = b","
     await response.write((b"]" if separator == b"," else separator + b"]") + after)
     await response.write_eof()
     return response
-
-
-def _nothing() -> Generator[Message]:
-    yield from ()
-
-
-def _encoded(messages: Iterator[Message], unwritten: dict[str, Message]) -> bytes:
-    some = list(islice(messages, STREAMED))
-    for message in some if unwritten else ():
-        unwritten.pop(message.uuid, None)
-    return msgspec.json.encode(some)[1:-1]
 
 
 async def subagents(request: web.Request) -> web.Response:

@@ -94,6 +94,8 @@ class Unrolling:
         # whether anything is shown after the line that comes next
         self._heard = False
         self._main: Branch | None = None
+        # whether the conversation is clear: nothing else can claim the next line
+        self._flows = False
         # the branch of a compaction goes on with what stands before it, best with this line
         self._above: tuple[Branch, str | None] | None = None
 
@@ -102,6 +104,8 @@ class Unrolling:
 
     def add(self, link: Link) -> None:
         """Take the next link towards the start of the file."""
+        if self._flows and self._goes_on(link):
+            return
         place = self._place.get(link.uuid)
         if place is not None:
             self._add_copy(link, place)
@@ -113,8 +117,6 @@ class Unrolling:
             self._heard = True
         if link.words is not None:
             self._hear(link)
-        if self._goes_on(link):
-            return
         branch = self._claim(link)
         self._append(link, branch)
         # while only the conversation itself is open, most lines have nothing to tell about it
@@ -123,6 +125,15 @@ class Unrolling:
         self._hang(link, branch)
         if self._unsettled:
             self._give_up_waiting()
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Whether the next link can be just the next one of the conversation."""
+        if self._main is not None:
+            self._main = self._main.found()
+            self._flows = (
+                self._main.settled and not self._unsettled and self._above is None and self._heard
+            )
 
     def _append(self, link: Link, branch: Branch) -> None:
         self._place[link.uuid] = len(self.links)
@@ -136,25 +147,23 @@ class Unrolling:
             self._append(link, self._branches[place])
 
     def _goes_on(self, link: Link) -> bool:
-        """Whether the link is just the next one of the conversation; most are, so this is short."""
+        """Take the link if it is just the next one; most are, so this is short."""
+        main = self._main
+        wanted = self._wanted
         parent = link.parent
-        if self._main is None:
-            return False
-        main = self._main = self._main.found()
         if (
-            self._unsettled
-            or self._above is not None
-            or link.boundary
+            wanted.get(link.uuid) is not main
             or parent is None
-            or not main.settled
-            or self._wanted.get(link.uuid) is not main
             or parent in self._place
-            or parent in self._wanted
+            or parent in wanted
             or parent == link.uuid
+            or link.words is not None
+            or link.boundary
         ):
             return False
-        del self._wanted[link.uuid]
-        self._wanted[parent] = main
+        assert main is not None
+        del wanted[link.uuid]
+        wanted[parent] = main
         self._append(link, main)
         return True
 

@@ -10,6 +10,9 @@ from claudekeeper.model.entries import Entry, blocks_of
 from claudekeeper.model.messages import Kind, identity_of, kind_of, queued_prompt
 from claudekeeper.model.prompts import is_command, is_local, prompt_of
 
+# how the content begins that brings a tool's result back
+_RESULT = (b'[{"tool_use_id":"', b'[{"type":"tool_result"')
+
 Queue = Literal["waits", "taken", "withdrawn", "absorbed"]
 
 
@@ -20,8 +23,8 @@ class Link(msgspec.Struct, gc=False):
     parent: str | None
     offset: int
     length: int
-    # which of the entries on its line it is, counted from the line's end; nearly always the only
-    part: int = -1
+    # 0 where the line is one entry, as nearly always; else which, counted from the line's end
+    part: int = 0
     kind: Kind | None = None
     # the reply that the line is a block of
     reply: str | None = None
@@ -40,17 +43,23 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
     """The link of a line; None for a line that is neither shown nor part of a chain."""
     if entry.is_sidechain and not nested:
         return None
-    if entry.type == "assistant" and entry.uuid and not entry.is_meta:
-        # half of all lines, and nothing about them is in doubt
-        kind: Kind | None = "error" if entry.is_api_error_message else "reply"
-        parent = entry.parent_uuid or entry.logical_parent_uuid
-        return Link(entry.uuid, parent, offset, length, part, kind, entry.message.id)
+    uuid = entry.uuid
+    # replies and results of tools: nearly all lines, and nothing about them is in doubt
+    if uuid and not entry.is_meta:
+        if entry.type == "assistant":
+            kind: Kind | None = "error" if entry.is_api_error_message else "reply"
+            parent = entry.parent_uuid or entry.logical_parent_uuid
+            return Link(uuid, parent, offset, length, part, kind, entry.message.id)
+        if entry.type == "user" and bytes(entry.message.content).startswith(_RESULT):
+            kind = "compaction" if entry.is_compact_summary else "toolResult"
+            parent = entry.parent_uuid or entry.logical_parent_uuid
+            return Link(uuid, parent, offset, length, part, kind, light=True)
     if entry.type == "queue-operation":
         return _queued_link(entry, offset, length, part)
-    if entry.uuid is None and entry.type not in ("user", "assistant"):
+    if uuid is None and entry.type not in ("user", "assistant"):
         return None
     kind = kind_of(entry, nested=nested)
-    uuid = entry.uuid or identity_of(entry)
+    uuid = uuid or identity_of(entry)
     parent = entry.parent_uuid or entry.logical_parent_uuid
     if entry.type == "assistant":
         return Link(uuid, parent, offset, length, part, kind, entry.message.id)

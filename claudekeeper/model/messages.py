@@ -92,11 +92,11 @@ def message_of(entry: Entry, session_id: str, kind: Kind, branch: str | None = N
     role: Role
     match entry.type:
         case "assistant":
-            role, content = "assistant", _blocks(body.content)
+            role, content = "assistant", blocks(body.content)
         case "user":
-            role, content = "user", _blocks(body.content)
+            role, content = "user", blocks(body.content)
         case "queue-operation":
-            role, content = "user", _blocks(entry.content)
+            role, content = "user", blocks(entry.content)
         case "attachment":
             role = "user" if kind in ("prompt", "command") else "system"
             content = _attached(entry)
@@ -200,7 +200,8 @@ def queued_prompt(entry: Entry) -> Raw:
     return dumps(loose.get("prompt")) if isinstance(loose, dict) else NOTHING
 
 
-def _blocks(content: Raw) -> Raw:
+def blocks(content: Raw) -> Raw:
+    """Content as a list of blocks, whichever way it was written."""
     if starts(content, b'"'):
         return Raw(b'[{"type":"text","text":' + bytes(content) + b"}]")
     return content if starts(content, b"[") else Raw(b"[]")
@@ -211,7 +212,7 @@ def _attached(entry: Entry) -> Raw:
     attachment = loose if isinstance(loose, dict) else {}
     match attachment.get("type"):
         case "queued_command":
-            return _blocks(dumps(attachment.get("prompt")))
+            return blocks(dumps(attachment.get("prompt")))
         case "edited_text_file":
             return _words(f"{attachment.get('filename')} was changed outside of Claude Code")
         case "goal_status":
@@ -228,7 +229,7 @@ def _attached(entry: Entry) -> Raw:
 
 def _said_by_the_system(entry: Entry) -> Raw:
     if starts(entry.content, b'"'):
-        return _blocks(entry.content)
+        return blocks(entry.content)
     if entry.subtype == "api_error":
         error = loads(entry.error)
         return _words(f"API error: {_reason(error)}")

@@ -1,4 +1,4 @@
-"""The messages of one transcript, in pages from its end or as one stream."""
+"""The messages of one transcript, in pages from its end or all at once."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import errno
 import os
 import stat
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
-from claudekeeper.model.entries import TYPE_FIRST, Entry, parse, parse_whole, told_nothing
+from claudekeeper.model.entries import TYPE_FIRST, parse, parse_whole, told_nothing
 from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
-from claudekeeper.model.links import Link, link_of
-from claudekeeper.model.messages import Kind, Message, identity_of, kind_of, message_of
-from claudekeeper.readers.lines import Changed, Places, backwards, forwards, opened
+from claudekeeper.model.links import link_of
+from claudekeeper.model.messages import Message
+from claudekeeper.readers.lines import Changed, backwards, forwards, opened
+from claudekeeper.readers.places import Fresh, messages_at
+from claudekeeper.readers.whole import Notes, Whole, whole_context, whole_file
 
 View = Literal["full", "context"]
 T = TypeVar("T")
@@ -27,8 +29,6 @@ T = TypeVar("T")
 KEPT = 4
 MOST_KEPT_LINKS = 200_000
 ATTEMPTS = 3
-# bytes of decoded lines held while a page is being put together
-MOST_FRESH = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,6 @@ class Page:
     messages: list[Message]
     before: str | None
     branches: list[Departure] = field(default_factory=list)
-
-
-class Place(Protocol):
-    """Where to find the line of a message again."""
-
-    uuid: str
-    offset: int
-    length: int
-    part: int
-    kind: Kind | None
 
 
 @dataclass
@@ -88,27 +78,19 @@ class History:
 
         return self._with_reading(path, nested, read)
 
-    def stream(
+    def whole(
         self, path: Path, session_id: str, *, view: View = "full", nested: bool = False
-    ) -> tuple[Generator[Message], list[Departure]]:
-        """Every message, one after another; memory holds places, not messages."""
+    ) -> Whole:
+        """Every message, encoded; memory holds places, not messages."""
 
-        def read(descriptor: int, reading: _Reading) -> tuple[Generator[Message], list[Departure]]:
+        def read(descriptor: int, reading: _Reading) -> Whole:
             if view == "context":
-                chain: Sequence[Place] = _context(descriptor, reading)
-                branches: list[str | None] = [None] * len(chain)
-                departures: list[Departure] = []
-            else:
-                unrolling = reading.unrolling
-                _unroll(descriptor, reading, nested)
-                shown = [i for i, link in enumerate(unrolling.links) if link.kind is not None]
-                shown.reverse()
-                chain = [unrolling.links[index] for index in shown]
-                branches = [unrolling.branch_of(index) for index in shown]
-                departures = unrolling.departures({place.uuid for place in chain})
-            # the stream outlives this call, so it needs a descriptor of its own
-            own = os.dup(descriptor)
-            return _closing(own, _messages(own, session_id, chain, branches, nested)), departures
+                return whole_context(descriptor, session_id, _context(descriptor, reading), nested)
+            # all of it, whatever is known already, and nothing of it is kept
+            notes, unrolled = Notes(), _Reading(reading.version, reading.size)
+            unrolled.position = reading.size
+            _unroll(descriptor, unrolled, nested, notes=notes)
+            return whole_file(descriptor, session_id, unrolled.unrolling, notes)
 
         return self._with_reading(path, nested, read)
 
@@ -153,29 +135,12 @@ class History:
                 self._readings.popitem(last=False)
 
 
-class _Fresh:
-    """Entries that were just decoded, so that a page need not read its lines again."""
-
-    def __init__(self) -> None:
-        # by offset: of a line that was written twice, the uuid does not tell which copy it is
-        self._entries: dict[int, Entry] = {}
-        self._room = MOST_FRESH
-
-    def keep(self, link: Link, entry: Entry) -> None:
-        self._room -= link.length
-        if self._room > 0:
-            self._entries[link.offset] = entry
-
-    def at(self, offset: int) -> Entry | None:
-        return self._entries.get(offset)
-
-
 def _unroll(
     descriptor: int,
     reading: _Reading,
     nested: bool,
     enough: Callable[[], bool] | None = None,
-    fresh: _Fresh | None = None,
+    notes: Fresh | Notes | None = None,
 ) -> None:
     """Read on towards the start of the file until it is enough, or done."""
     unrolling = reading.unrolling
@@ -187,11 +152,11 @@ def _unroll(
             continue
         entry = parse_whole(line)
         if entry is not None:
-            link = link_of(entry, offset, len(line), -1, nested)
+            link = link_of(entry, offset, len(line), 0, nested)
             if link is not None:
                 add(link)
-                if fresh is not None and link.kind is not None:
-                    fresh.keep(link, entry)
+                if notes is not None and link.kind is not None:
+                    notes.keep(link, entry, line)
         else:
             for part, each in enumerate(reversed(parse(line)[0]), start=1):
                 link = link_of(each, offset, len(line), -part, nested)
@@ -212,7 +177,7 @@ def _full_page(
     nested: bool,
 ) -> Page:
     unrolling = reading.unrolling
-    fresh = _Fresh()
+    fresh = Fresh()
     if before is not None:
         _unroll(descriptor, reading, nested, lambda: _is_placed(unrolling, before), fresh)
         if unrolling.index_of(before) is None:
@@ -225,7 +190,7 @@ def _full_page(
     shown.reverse()
     links = [unrolling.links[index] for index in shown]
     branches = [unrolling.branch_of(index) for index in shown]
-    messages = list(_messages(descriptor, session_id, links, branches, nested, fresh))
+    messages = list(messages_at(descriptor, session_id, links, branches, nested, fresh))
     more = len(page.shown) > limit
     return Page(
         messages,
@@ -302,40 +267,5 @@ def _context_page(
             raise MessageNotFound
     start = max(0, end - limit)
     nodes = chain[start:end]
-    messages = list(_messages(descriptor, session_id, nodes, [None] * len(nodes), nested))
+    messages = list(messages_at(descriptor, session_id, nodes, [None] * len(nodes), nested))
     return Page(messages, before=nodes[0].uuid if start > 0 and nodes else None)
-
-
-def _messages(
-    descriptor: int,
-    session_id: str,
-    places: Sequence[Place],
-    branches: Sequence[str | None],
-    nested: bool,
-    fresh: _Fresh | None = None,
-) -> Iterator[Message]:
-    lines = Places(descriptor)
-    for place, branch in zip(places, branches, strict=True):
-        entry = fresh.at(place.offset) if fresh is not None else None
-        if entry is None:
-            entry = _entry_at(lines, place)
-        kind = place.kind or kind_of(entry, nested=nested) or "notice"
-        yield message_of(entry, session_id, kind, branch)
-
-
-def _entry_at(lines: Places, place: Place) -> Entry:
-    line = lines.line(place.offset, place.length)
-    entry = parse_whole(line)
-    if entry is None:
-        entries, _ = parse(line)
-        entry = entries[place.part] if -len(entries) <= place.part < 0 else None
-    if entry is None or (entry.uuid or identity_of(entry)) != place.uuid:
-        raise Changed
-    return entry
-
-
-def _closing(descriptor: int, messages: Iterator[Message]) -> Generator[Message]:
-    try:
-        yield from messages
-    finally:
-        os.close(descriptor)

@@ -110,6 +110,11 @@ class Places:
         self._window = b""
 
     def line(self, offset: int, length: int) -> bytes:
+        window, start = self.window(offset, length)
+        return window[start : start + length]
+
+    def window(self, offset: int, length: int) -> tuple[bytes, int]:
+        """Some bytes that hold this line, and where in them it begins."""
         start = offset - self._start
         if start < 0 or start + length > len(self._window):
             size = max(length, SMALL if not self._window else LARGE)
@@ -117,7 +122,7 @@ class Places:
             self._start, start = offset, 0
             if len(self._window) < length:
                 raise Changed
-        return self._window[start : start + length]
+        return self._window, start
 
 
 def _read(descriptor: int, size: int, position: int) -> bytes:

@@ -12,7 +12,7 @@ from claude_agent_sdk import get_session_messages
 
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from claudekeeper.readers.discovery import project_folders, transcripts
-from claudekeeper.readers.history import History
+from tests.reading import everything
 
 SMALL = Shape(sessions=20, size=2_000_000)
 
@@ -94,14 +94,14 @@ def test_all_kinds_of_lines_are_there(tmp_path: Path) -> None:
 def test_the_context_view_equals_the_sdk(small: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(small.home))
     for file in small.transcripts():
-        messages, _ = History().stream(file, file.stem, view="context")
+        messages = everything(file, file.stem, "context")
         expected = [message.uuid for message in get_session_messages(file.stem)]
         assert [message.uuid for message in messages] == expected
 
 
 def test_the_full_view_shows_every_message_once(small: Corpus) -> None:
     for file in small.transcripts():
-        messages, _ = History().stream(file, file.stem)
+        messages = everything(file, file.stem)
         shown = Counter(message.uuid for message in messages)
         spoken = {
             line["uuid"]

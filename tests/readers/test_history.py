@@ -448,9 +448,10 @@ def test_streaming_leaves_no_descriptor_open() -> None:
         transcript.prompt(f"{number}")
     path = transcript.write(projects_folder())
     before = len(list(Path("/proc/self/fd").iterdir()))
-    stream, _ = History().stream(path, SESSION)
-    next(stream)
-    stream.close()
+    whole = History().whole(path, SESSION)
+    assert whole.next_piece()
+    whole.close()
+    History().whole(path, SESSION).close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 

@@ -11,6 +11,7 @@ from claude_agent_sdk import get_session_messages
 from claudekeeper.readers.discovery import first_look, fold_on, project_folders, transcripts
 from claudekeeper.readers.history import History
 from claudekeeper.readers.subagents import list_subagents, read_subagent
+from tests.reading import everything
 from tests.real_cli import RealCli, real_cli, scripted_api  # noqa: F401
 
 PROMPTS = [
@@ -39,7 +40,7 @@ def transcript(
 
 
 def test_the_context_view_is_what_the_sdk_reads(transcript: Path, session: str) -> None:
-    stream, _ = History().stream(transcript, session, view="context")
+    stream = everything(transcript, session, "context")
     assert [m.uuid for m in stream] == [m.uuid for m in get_session_messages(session)]
 
 
@@ -55,7 +56,7 @@ def test_every_visible_line_is_shown_once_on_one_branch(
         and not line.get("isMeta")
         and not line.get("isSidechain")
     ]
-    messages = list(History().stream(transcript, session)[0])
+    messages = everything(transcript, session)
     shown = [message.uuid for message in messages]
     assert len(shown) == len(set(shown))
     assert set(visible) <= set(shown)
@@ -65,7 +66,7 @@ def test_every_visible_line_is_shown_once_on_one_branch(
 
 def test_the_subagent_hangs_on_its_call(transcript: Path, session: str) -> None:
     (agent,) = list_subagents(transcript, session, inline=False)
-    calls = b"".join(bytes(message.content) for message in History().stream(transcript, session)[0])
+    calls = b"".join(bytes(message.content) for message in everything(transcript, session))
     assert agent.tool_use_id is not None
     assert agent.tool_use_id.encode() in calls
     page = read_subagent(History(), transcript, session, agent.agent_id, limit=50, before=None)

@@ -7,13 +7,16 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from claude_agent_sdk import get_session_messages
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from claudekeeper.model import branches
+from claudekeeper.model.messages import Message
 from claudekeeper.readers.history import History
+from tests.reading import everything, received
 from tests.writing import SESSION, projects_folder, uuid_of
 
 RELAXED = settings(
@@ -81,6 +84,10 @@ def a_line(draw: st.DrawFn, uuid: str, parent: str | None, index: int) -> dict[s
     return line
 
 
+def encoded(messages: list[Message]) -> list[bytes]:
+    return [msgspec.json.encode(message) for message in messages]
+
+
 def written(lines: list[dict[str, Any]]) -> Path:
     path = projects_folder() / "-w" / f"{SESSION}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +108,7 @@ def sight(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 @given(lines=trees())
 def test_the_context_view_is_what_the_sdk_reads(lines: list[dict[str, Any]]) -> None:
     path = written(lines)
-    stream, _ = History().stream(path, SESSION, view="context")
+    stream = everything(path, SESSION, "context")
     assert [message.uuid for message in stream] == [m.uuid for m in get_session_messages(SESSION)]
 
 
@@ -115,7 +122,7 @@ def test_the_full_view_has_every_visible_line_once(lines: list[dict[str, Any]], 
         and not line.get("isMeta")
         and not line["isSidechain"]
     }
-    stream, _ = History().stream(written(lines), SESSION)
+    stream = everything(written(lines), SESSION)
     shown = [message.uuid for message in stream]
     assert len(shown) == len(set(shown))
     assert visible <= set(shown)
@@ -127,15 +134,15 @@ def test_pages_of_any_size_add_up_to_the_same_whole(
     lines: list[dict[str, Any]], size: int, sight: str
 ) -> None:
     path = written(lines)
-    stream, departures = History().stream(path, SESSION)
-    whole = [(message.uuid, message.branch) for message in stream]
+    sent, departures = received(path, SESSION)
+    whole = [bytes(message) for message in sent]
     history = History()
-    pages: list[tuple[str, str | None]] = []
+    pages: list[bytes] = []
     left: dict[str, str | None] = {}
     before = None
     while True:
         page = history.page(path, SESSION, limit=size, before=before)
-        pages = [(message.uuid, message.branch) for message in page.messages] + pages
+        pages = encoded(page.messages) + pages
         left |= {departure.id: departure.at for departure in page.branches}
         before = page.before
         if before is None:
@@ -149,7 +156,7 @@ def test_pages_of_any_size_add_up_to_the_same_whole(
 def test_pages_of_the_context_view_add_up_too(lines: list[dict[str, Any]], size: int) -> None:
     path = written(lines)
     history = History()
-    whole = [message.uuid for message in history.stream(path, SESSION, view="context")[0]]
+    whole = [message.uuid for message in everything(path, SESSION, "context")]
     pages: list[str] = []
     before = None
     while True:

@@ -10,6 +10,7 @@ import pytest
 from claude_agent_sdk import get_session_messages
 
 from claudekeeper.readers.history import History
+from tests.reading import everything
 
 CORPUS = os.environ.get("CLAUDEKEEPER_CORPUS")
 FILES = sorted(Path(CORPUS, "projects").glob("*/*-*-*-*-*.jsonl")) if CORPUS else []
@@ -32,7 +33,7 @@ def visible(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[:8])
 def test_nothing_is_lost_and_nothing_is_shown_twice(path: Path) -> None:
-    shown = [message.uuid for message in History().stream(path, path.stem)[0]]
+    shown = [message.uuid for message in everything(path, path.stem)]
     assert len(shown) == len(set(shown))
     assert visible(path) <= set(shown)
 
@@ -41,13 +42,13 @@ def test_nothing_is_lost_and_nothing_is_shown_twice(path: Path) -> None:
 def test_the_context_is_what_the_sdk_reads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert CORPUS is not None
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", CORPUS)
-    ours = [message.uuid for message in History().stream(path, path.stem, view="context")[0]]
+    ours = [message.uuid for message in everything(path, path.stem, "context")]
     assert ours == [message.uuid for message in get_session_messages(path.stem)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[:8])
 def test_pages_add_up_to_the_whole(path: Path) -> None:
-    whole = [message.uuid for message in History().stream(path, path.stem)[0]]
+    whole = [message.uuid for message in everything(path, path.stem)]
     history = History()
     pages: list[str] = []
     before = None
