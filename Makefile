@@ -65,6 +65,10 @@ web-test: $(WEB)/node_modules/.installed
 pytest: setup
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
+.PHONY: soak
+soak: setup ## mixed work for an hour or so: nothing may be lost or left over (ROUNDS=300)
+	SOAK_ROUNDS=$(or $(ROUNDS),300) $(BIN)/python -m pytest tests/soak $(ARGS)
+
 .PHONY: format bench screenshots wheel constraints clean
 format: $(VENV)/.installed ## let ruff format the code
 	$(BIN)/ruff format .

@@ -56,6 +56,7 @@ class Visitor:
 
 
 @asynccontextmanager
-async def visiting(keeper: Keeper) -> AsyncIterator[Visitor]:
-    async with aiohttp.ClientSession(keeper.url, headers=keeper.bearer) as client:
+async def visiting(keeper: Keeper, *, force_close: bool = False) -> AsyncIterator[Visitor]:
+    lines = aiohttp.TCPConnector(force_close=force_close)
+    async with aiohttp.ClientSession(keeper.url, headers=keeper.bearer, connector=lines) as client:
         yield Visitor(client)

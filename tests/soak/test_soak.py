@@ -1,0 +1,184 @@
+"""Mixed work, again and again: nothing is lost, and nothing is left over.
+
+`make test` does a few rounds; `make soak` (SOAK_ROUNDS) hundreds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from tests.process import Keeper, is_alive, samples
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.talking.keeper import Ear, text_of
+from tests.visitor import Visitor, visiting
+from tests.waiting import until
+from tests.writing import SESSION, Transcript
+
+ROUNDS = int(os.environ.get("SOAK_ROUNDS", "1"))
+# what a round may leave in memory on the average: caches fill, pools grow once
+MEGABYTE = 1024 * 1024
+ALLOWED_AT_FIRST = 64 * MEGABYTE
+ALLOWED_A_ROUND = 256 * 1024
+READING = ["/health", "/sessions", "/workdirs", "/attention", "/metrics", f"/sessions/{SESSION}"]
+
+
+@pytest.fixture
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        transcript = Transcript()
+        for number in range(50):
+            transcript.prompt(f"number {number}")
+        transcript.write(home.config / "projects")
+        yield home
+
+
+class Soak:
+    """One keeper, and everything that is done to it."""
+
+    def __init__(self, keeper: Keeper, home: DemoHome, visitor: Visitor, ear: Ear) -> None:
+        self.keeper = keeper
+        self.home = home
+        self.visitor = visitor
+        self.ear = ear
+        self.work = home.project("scratch")
+        self.random = random.Random(7)
+        self.said: dict[str, list[str]] = {}
+
+    async def round(self, number: int) -> None:
+        texts = [f"say: round {number}, session {which}" for which in range(3)]
+        sessions = [await self.begin(text) for text in texts]
+        await self.all_done(sessions)
+        allowed, interrupted, killed = sessions
+        await asyncio.gather(self.clients_that_vanish(), self.many_requests())
+        await self.say(allowed, f"run: touch {number}.txt")
+        question = (await self.ear.event("attention/raised", allowed))["attention"]
+        body = {"attentionId": question["id"], "decision": "allow"}
+        await self.visitor.post("/resolve", body)
+        await self.ear.finished(allowed, outcome="done")
+        assert (self.work / f"{number}.txt").exists()
+
+        await self.say(interrupted, "slow: 600")
+        await self.ear.event("message/delta", interrupted)
+        await self.visitor.post(f"/sessions/{interrupted}/interrupt", status=202)
+        await self.ear.finished(interrupted, outcome="interrupted")
+
+        await self.say(killed, "slow: 600")
+        await self.ear.event("message/delta", killed)
+        # a CLI writes a moment after it speaks, and takes that moment with it
+        await until(lambda: self.is_written(killed, "slow: 600"))
+        os.kill(self.pid_of(killed), signal.SIGKILL)
+        await self.ear.finished(killed, outcome="failed")
+        await self.say(killed, "say: after the kill")
+        await self.ear.finished(killed, outcome="done")
+
+        self.files_that_come_and_go(number)
+        for session in sessions:
+            history = (await self.visitor.get(f"/sessions/{session}?limit=1000"))["messages"]
+            prompts = [text_of(each) for each in history if each["kind"] == "prompt"]
+            assert prompts == self.said[session]
+            await self.visitor.post(f"/sessions/{session}/close", status=202)
+        while (await self.visitor.get("/health"))["live"]:
+            pass
+
+    async def all_done(self, sessions: list[str]) -> None:
+        """In whichever order they come."""
+        waiting = set(sessions)
+        while waiting:
+            event = await self.ear.event("turn/finished", outcome="done")
+            waiting.discard(event["sessionId"])
+
+    async def begin(self, text: str) -> str:
+        session = await self.visitor.begin(self.work, text)
+        self.said[session] = [text]
+        return session
+
+    async def say(self, session: str, text: str) -> None:
+        await self.visitor.post("/send", {"sessionId": session, "text": text}, 202)
+        self.said[session].append(text)
+
+    def is_written(self, session: str, text: str) -> bool:
+        (path,) = self.home.config.glob(f"projects/*/{session}.jsonl")
+        return text in path.read_text()
+
+    def pid_of(self, session: str) -> int:
+        for file in (self.home.config / "sessions").glob("*.json"):
+            with contextlib.suppress(OSError, ValueError):
+                known = json.loads(file.read_text())
+                if known["sessionId"] == session and is_alive(known["pid"]):
+                    return int(known["pid"])
+        raise AssertionError("its CLI was not found")
+
+    async def clients_that_vanish(self) -> None:
+        for _ in range(5):
+            ear = await self.visitor.listen()
+            line = ear.ws.get_extra_info("socket")
+            assert line is not None
+            # as when a machine falls asleep: no word of goodbye
+            line.shutdown(socket.SHUT_RDWR)
+            await ear.ws.close()
+
+    async def many_requests(self) -> None:
+        async def read(path: str) -> None:
+            async with self.visitor.client.get(path) as answer:
+                assert answer.status == 200
+                if self.random.random() < 0.8:
+                    await answer.read()
+
+        paths = [self.random.choice(READING) for _ in range(50)]
+        await asyncio.gather(*(read(path) for path in paths))
+        for name in ("one", "two", None):
+            await self.visitor.ask("PATCH", f"/sessions/{SESSION}", {"name": name})
+
+    def files_that_come_and_go(self, number: int) -> None:
+        transcript = Transcript(f"5e551011-0000-4000-8000-{number:012}")
+        for _ in range(20):
+            transcript.prompt("x" * 1000)
+        path = transcript.write(self.home.config / "projects", f"-round-{number % 5}")
+        path.write_bytes(path.read_bytes()[:5000])
+        path.unlink()
+
+    async def figures(self) -> dict[str, float]:
+        async with self.visitor.client.get("/metrics") as answer:
+            return samples(await answer.text())
+
+    async def settled(self, like: dict[str, float] | None) -> dict[str, float]:
+        """Until nothing is left over: as many descriptors, tasks and sockets as before."""
+        while True:
+            now = await self.figures()
+            kept = ("process_open_fds", "claudekeeper_tasks", "claudekeeper_sockets")
+            if like is None or all(now[name] <= like[name] for name in kept):
+                return now
+
+
+@pytest.mark.timeout(3600)
+async def test_mixed_work_leaves_nothing_behind(
+    home: DemoHome,
+    scripted_api: ScriptedApi,  # noqa: F811
+) -> None:
+    with Keeper(home, "--no-ui", api_url=scripted_api.url) as keeper:
+        # a connection a request: whatever stays open is not the client's
+        async with visiting(keeper, force_close=True) as visitor:
+            ear = await visitor.listen()
+            soak = Soak(keeper, home, visitor, ear)
+            # the first round imports the SDK, opens the cache and fills the pools
+            await soak.round(0)
+            first = await soak.settled(None)
+            for number in range(1, ROUNDS + 1):
+                await soak.round(number)
+            last: dict[str, Any] = await soak.settled(first)
+            grown = last["process_resident_memory_bytes"] - first["process_resident_memory_bytes"]
+            assert grown < ALLOWED_AT_FIRST + ALLOWED_A_ROUND * ROUNDS
+            assert keeper.children() == []
+            assert "Traceback" not in keeper.log
