@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Page, expect
 
-from pictures.stage import ASKING, EDITING, PLANNING, REPLYING, RUNNING_COMMAND, Stage
+from pictures.stage import ASKING, EDITING, PLANNING, REMOVING, REPLYING, Stage
 
 Play = Callable[[Page, Stage], Awaitable[None]]
 
@@ -25,7 +25,7 @@ class Scene:
 
 async def open_session(page: Page, stage: Stage, title: str) -> None:
     await page.evaluate("id => { location.hash = `session=${id}` }", stage.sessions[title])
-    await expect(page.get_by_role("heading", level=1, name=title)).to_be_visible()
+    await expect(page.get_by_role("heading", level=1).first).to_be_visible()
 
 
 def session(title: str, sign: str) -> Play:
@@ -75,9 +75,36 @@ async def directories(page: Page, stage: Stage) -> None:
     await expect(page.get_by_label("Filter directories")).to_be_visible()
 
 
+async def inbox(page: Page, _stage: Stage) -> None:
+    await page.evaluate("location.hash = 'inbox'")
+    for sign in ("rm keys/old.txt", "Keep the old volume"):
+        await expect(page.locator("main").get_by_text(sign).first).to_be_visible()
+
+
+async def diff(page: Page, stage: Stage) -> None:
+    await open_session(page, stage, QUEUE)
+    await page.locator("main").get_by_text("Edited").first.click()
+    await expect(page.locator("main .diff").first).to_be_visible()
+
+
+async def details(page: Page, stage: Stage) -> None:
+    await open_session(page, stage, QUEUE)
+    await page.get_by_role("button", name="Details").click()
+    await expect(page.get_by_text("Go on in a terminal")).to_be_visible()
+
+
+async def broken(page: Page, stage: Stage) -> None:
+    await sessions(page, stage)
+    await page.get_by_label("Filter sessions").fill("untitled")
+    await page.locator(".row").first.click()
+    await expect(page.locator("main").get_by_text("The transcript is empty").first).to_be_visible()
+
+
 async def is_away(page: Page) -> None:
     await expect(page.get_by_text("The keeper does not answer")).to_be_visible()
 
+
+QUEUE = "Retry queue with backoff"
 
 SCENES = [
     Scene("sessions", sessions),
@@ -87,11 +114,21 @@ SCENES = [
     Scene("login", login, logged_in=False),
     Scene("new-session", new_session),
     Scene("directories", directories),
-    Scene("conversation", session("Retry queue with backoff", "Retry")),
+    Scene("inbox", inbox),
+    Scene("conversation", session(QUEUE, "The queue now waits")),
+    Scene("diff", diff),
+    Scene("details", details),
+    Scene("markdown", session("What can we drop from the bundle?", "lodash")),
+    Scene("subagents", session("Why does the nightly export time out?", "row by row")),
+    Scene("compaction", session("Make the sign-up form accessible", "compacted")),
+    Scene("picture", session("The checkout button overlaps the price on phones", "absolutely")),
+    Scene("interrupted", session("Switch the whole site to dark mode", "Only the header")),
+    Scene("api-error", session("Disk alerts, 3 am", "woken somebody")),
+    Scene("broken", broken),
     Scene("edit", session(EDITING, "Allow")),
-    Scene("command", session(RUNNING_COMMAND, "Allow")),
-    Scene("question", session(ASKING, "Postgres")),
-    Scene("plan", session(PLANNING, "Write the migration")),
+    Scene("command", session(REMOVING, "Allow")),
+    Scene("question", session(ASKING, "Object storage")),
+    Scene("plan", session(PLANNING, "Keep the old volume")),
     Scene("replying", session(REPLYING, "also say how to measure it")),
-    Scene("keeper-away", session("Retry queue with backoff", "Retry"), without_keeper=is_away),
+    Scene("keeper-away", session(QUEUE, "The queue now waits"), without_keeper=is_away),
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Page
 
-# counts the colours of a picture, keeps the common ones, and gives each point the nearest of them
+# counts the colours of a picture, keeps the most telling, and gives each point the nearest of them
 REDUCE = """
 async (png) => {
   const blob = await (await fetch(`data:image/png;base64,${png}`)).blob();
@@ -22,20 +22,24 @@ async (png) => {
   const counts = new Map();
   for (const point of points) counts.set(point, (counts.get(point) ?? 0) + 1);
   const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([c]) => c);
-  const palette = common.slice(0, 256);
   const parts = (c) => [c & 255, (c >> 8) & 255, (c >> 16) & 255];
-  const known = palette.map(parts);
-  const nearest = new Map(palette.map((c, i) => [c, i]));
-  for (const c of common.slice(256)) {
-    const [r, g, b] = parts(c);
-    let best = 0, least = Infinity;
-    for (let i = 0; i < known.length; i += 1) {
-      const [x, y, z] = known[i];
-      const far = (r - x) ** 2 + (g - y) ** 2 + (b - z) ** 2;
-      if (far < least) { least = far; best = i; }
-    }
-    nearest.set(c, best);
-  }
+  const apart = (a, b) => (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2;
+  const all = common.map(parts);
+  // for each colour the nearest in the palette, and how far that is
+  const place = new Array(all.length).fill(0);
+  const far = new Array(all.length).fill(Infinity);
+  const known = [];
+  const take = (colour) => {
+    known.push(colour);
+    all.forEach((other, i) => {
+      const distance = apart(colour, other);
+      if (distance < far[i]) { far[i] = distance; place[i] = known.length - 1; }
+    });
+  };
+  all.slice(0, 96).forEach(take);
+  // then whatever is least like the ones there are: a small dot of a colour of its own counts too
+  while (known.length < 256 && Math.max(...far) > 0) take(all[far.indexOf(Math.max(...far))]);
+  const nearest = new Map(common.map((c, i) => [c, place[i]]));
   const indices = new Uint8Array(points.length);
   points.forEach((point, i) => { indices[i] = nearest.get(point); });
   let text = '';

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -17,16 +18,17 @@ from clarvis_ui.roots import Roots
 from clarvis_ui.server import Clarvis, running
 from clarvis_ui.settings import Settings
 from claudekeeper.config import load_config
+from claudekeeper.demo.projects import PROJECTS
 from claudekeeper.demo.running import RunningDemo, demo
 from claudekeeper.edge.app import Places, create_app
 from claudekeeper.serving import cli_version
 from doorway.listening import Place, served
 
 LONGEST_WAIT = 60.0
-EDITING = "Refunds accept negative amounts"
-RUNNING_COMMAND = "Build the site from scratch"
-ASKING = "A database for the reports"
-PLANNING = "Move to the new schema"
+EDITING = "Expired tokens are accepted"
+REMOVING = "Which API keys can go?"
+ASKING = "Backups for the reports"
+PLANNING = "Postgres 17, this weekend"
 REPLYING = "Explain the nightly export"
 LOOPBACK = "127.0.0.1"
 
@@ -120,35 +122,20 @@ def break_a_transcript(projects: Path) -> None:
 
 async def people(stage: Stage) -> None:
     """Sessions that wait, run and ask, all at once; `scenes.py` calls them by these names."""
-    await stage.begin(
-        EDITING,
-        "payments-api",
-        "say: A refund of a negative amount would take money. I look at how it is read.\n"
-        "+ read: payments/handlers/refund.py\n"
-        "say: Nothing checks the amount. Two lines are missing:\n"
-        '+ edit: payments/handlers/refund.py: amount = request["amount"]'
-        ' => amount = request["amount"]\\n    if amount <= 0:\\n'
-        '        raise ValueError("a refund needs an amount")',
-    )
-    await stage.begin(
-        RUNNING_COMMAND,
-        "website",
-        "say: I remove what the last build left.\n+ run: rm -rf dist && npm run build",
-    )
-    await stage.begin(
-        ASKING,
-        "infra",
-        "ask: Which database should the reports use? "
-        "Postgres - it runs already | SQLite - no server | DuckDB - fast for reports",
-    )
-    await stage.begin(
-        PLANNING,
-        "payments-api",
-        "plan: Read the schema; Write the migration; Try it on a copy; Run it at night",
-        permissionMode="plan",
-    )
-    for title in (EDITING, RUNNING_COMMAND, ASKING, PLANNING):
+    for project in PROJECTS:
+        # the samples have done these jobs already
+        await asyncio.to_thread(begin_again, stage.demo.home.project(project))
+    await stage.begin(EDITING, "payments-api", "Fix the auth bug in login")
+    await stage.begin(REMOVING, "infra", "Rotate the API keys")
+    await stage.begin(ASKING, "infra", "Set up nightly backups")
+    await stage.begin(PLANNING, "infra", "Upgrade to Postgres 17", permissionMode="plan")
+    for title in (EDITING, REMOVING, ASKING, PLANNING):
         await stage.until(title, "waiting")
-    await stage.begin(REPLYING, "payments-api", "think: Where does the time go?\n+ slow: 1800")
+    await stage.begin(REPLYING, "payments-api", "think: Where does the time go?\n+ slow: 3000")
     await stage.until(REPLYING, "running")
     await stage.say(REPLYING, "also say how to measure it")
+
+
+def begin_again(project: Path) -> None:
+    for command in (["checkout", "--quiet", "."], ["clean", "--quiet", "-fd"]):
+        subprocess.run(["git", *command], cwd=project, check=True)
