@@ -23,7 +23,7 @@ from claudekeeper.readers.discovery import (
     newest,
     project_folders,
 )
-from claudekeeper.readers.sweep import count, folder_of, look_through
+from claudekeeper.readers.sweep import Counted, count, folder_of, look_through
 from claudekeeper.readers.watch import Watcher
 
 # seconds between two looks at everything
@@ -223,21 +223,40 @@ class Catalog:
         return batch
 
     async def _fold(self, batch: list[Row]) -> None:
-        changed: set[str] = set()
-        folds: dict[str, Folded | None] = {}
+        shelves: Shelves = {}
+        taken: list[Counted] = []
         for each in await asyncio.to_thread(count, batch, self._cache):
             folder, path = folder_of(each.before), each.before.found.path
-            shelf = self._shelves.get(folder, {})
+            if folder not in shelves:
+                # a look in another thread may hold the shelf: put up a new one
+                shelves[folder] = dict(self._shelves.get(folder, {}))
+            shelf = shelves[folder]
             # a sweep may have seen a newer version meanwhile: it knows better
             if shelf.get(path) is not each.before:
                 continue
-            # a look in another thread may hold the shelf: put up a new one
-            rest = {other: row for other, row in shelf.items() if other != path}
-            self._shelves[folder] = rest if each.after is None else {**rest, path: each.after}
-            changed.add(folder)
-            folds[path] = each.folded
-        self._show()
-        self._save_soon(changed, folds)
+            taken.append(each)
+            if each.after is None:
+                del shelf[path]
+            else:
+                shelf[path] = each.after
+        self._shelves |= shelves
+        if all(_keeps_its_place(each) for each in taken):
+            self._show_counted(taken)
+        else:
+            self._show()
+        self._save_soon(
+            {folder_of(each.before) for each in taken},
+            {each.before.found.path: each.folded for each in taken},
+        )
+
+    def _show_counted(self, rows: list[Counted]) -> None:
+        """The list as it is, with these counted: ordering thousands again would take too long."""
+        for each in rows:
+            session_id = each.before.found.id
+            if each.after is not None and self._rows.get(session_id) is each.before:
+                self._rows[session_id] = each.after
+                self.row_changed(each.before, each.after)
+                self.changed(session_id)
 
     # ---- remembering it for the next start ----
 
@@ -261,6 +280,14 @@ class Catalog:
         folds, self._unsaved, self._unsaved_folds = self._unsaved_folds, set(), {}
         if shelves:
             await asyncio.to_thread(self._cache.save, shelves, dict(self._folders), folds)
+
+
+def _keeps_its_place(counted: Counted) -> bool:
+    """Whether only what is told of the session changed, not where it stands in the list."""
+    before, after = counted.before, counted.after
+    return (
+        after is not None and after.found is before.found and after.is_session == before.is_session
+    )
 
 
 def _merged(found: Shelf, shelf: Shelf) -> Shelf:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 from collections.abc import AsyncIterator
@@ -14,7 +15,7 @@ from claudekeeper.live.catalog import Catalog
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.discovery import Row
 from tests.waiting import until
-from tests.writing import SESSION, Transcript, projects_folder
+from tests.writing import SESSION, Transcript, projects_folder, uuid_of
 
 
 @pytest.fixture
@@ -120,3 +121,22 @@ async def test_progress_is_told(catalog: Catalog) -> None:
     await catalog.rows()
     assert catalog.progress.total == 1
     await until(lambda: catalog.progress.done == 1)
+
+
+async def test_counting_leaves_the_list_in_its_order_and_says_who_was_counted(
+    catalog: Catalog,
+) -> None:
+    told: list[str] = []
+    catalog.changed = told.append
+    ids = [uuid_of(number) for number in range(1, 5)]
+    for age, session_id in enumerate(ids):
+        transcript = Transcript(session_id)
+        for number in range(100):
+            transcript.prompt(f"number {number}")
+        path = transcript.write(projects_folder())
+        os.utime(path, (1_780_000_000 - age, 1_780_000_000 - age))
+    assert [row.found.id for row in await catalog.rows()] == ids
+    await until(lambda: catalog.progress.done == 4)
+    rows = await catalog.rows()
+    assert [(row.found.id, row.summary.messages) for row in rows] == [(each, 100) for each in ids]
+    assert set(told) == set(ids)
