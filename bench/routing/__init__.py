@@ -1,0 +1,1 @@
+"""How often routing is right: labelled sequences, and both scorers on them."""

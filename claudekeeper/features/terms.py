@@ -1,0 +1,130 @@
+"""What a text is about: its words, weighed, and found again although inflected or mistyped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from claudekeeper.features.wording import COMMON, FILLERS
+
+# how much a word tells: the name of a file, any word, a word of every conversation about code
+NAME, WORD, COMMON_WORD = 1.6, 1.0, 0.25
+# how sure it is the same word: as it is, with another ending, with a slip of the finger
+SAME, INFLECTED, MISTYPED = 1.0, 0.8, 0.7
+# letters that words of one root share
+ROOT = 6
+# a slip in a word of so few letters makes another word of it
+SHORT = 4
+# long texts: their beginning says what they are about
+MOST_TERMS = 600
+MOST_CHARACTERS = 8_000
+
+_PIECE = re.compile(r"[^\s,;:!?()\[\]{}<>\"“”„«»`、。，！？；：（）「」]+")
+_EDGES = re.compile(r"^[^\w@]+|[^\w]+$")
+_NAME = re.compile(r"[\w)]\.[A-Za-z]\w{0,7}$|\w/\w|\w_\w|[a-z][A-Z]|@\w")
+_PARTS = re.compile(r"[A-Z]?[a-zà-öø-ÿ]+|[A-Z]+(?![a-z])|\d+")
+_IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff]+")
+_KANA = re.compile(r"[\u3040-\u309f\uac00-\ud7af]+")
+
+
+class Term(msgspec.Struct, frozen=True):
+    word: str
+    weight: float
+
+
+def terms_of(text: str) -> list[Term]:
+    """The words that tell something, in order, each once."""
+    terms: dict[str, Term] = {}
+    for piece in _PIECE.findall(text[:MOST_CHARACTERS]):
+        for term in _terms_in(_EDGES.sub("", piece)):
+            terms.setdefault(term.word, term)
+        if len(terms) >= MOST_TERMS:
+            break
+    return list(terms.values())
+
+
+def _terms_in(piece: str) -> Iterable[Term]:
+    if not piece:
+        return []
+    if _IDEOGRAPHS.search(piece) or _KANA.search(piece):
+        return _pairs(piece)
+    if _NAME.search(piece):
+        return _parts(piece)
+    words = re.split(r"[\W_]+", piece.lower().replace("’", "'").split("'s")[0])
+    return [_weighed(word) for word in words if _tells(word)]
+
+
+def _parts(piece: str) -> list[Term]:
+    """A path or an identifier: its last part is a name, what it is made of are words."""
+    last = piece.rsplit("/", 1)[-1].lstrip("@")
+    stem = last.rsplit(".", 1)[0] if "." in last else last
+    words = [word.lower() for word in _PARTS.findall(piece.rsplit(".", 1)[0])]
+    terms = [Term(stem.lower(), NAME)]
+    terms += [_weighed(word) for word in words if _tells(word) and word != stem.lower()]
+    return terms
+
+
+def _pairs(piece: str) -> list[Term]:
+    """Text without spaces: pairs of signs stand for words; kana and endings are left out."""
+    terms = []
+    for run in _IDEOGRAPHS.findall(piece):
+        terms += [Term(run[at : at + 2], WORD / 2) for at in range(max(1, len(run) - 1))]
+    rest = _KANA.sub(" ", _IDEOGRAPHS.sub(" ", piece))
+    for word in re.split(r"[\W_]+", rest):
+        if _tells(word.lower()):
+            terms.append(_weighed(word.lower()))
+    return terms
+
+
+def _tells(word: str) -> bool:
+    return len(word) > 1 and word not in FILLERS
+
+
+def _weighed(word: str) -> Term:
+    return Term(word, COMMON_WORD if word in COMMON else WORD)
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """The words of a text, to look others up in."""
+
+    words: frozenset[str]
+    roots: frozenset[str]
+    # each word with one letter left out: two words that are a slip apart share one of them
+    slips: frozenset[str]
+
+    @classmethod
+    def of(cls, terms: Iterable[Term]) -> Vocabulary:
+        words = {term.word for term in terms}
+        return cls(
+            words=frozenset(words),
+            roots=frozenset(_root(word) for word in words),
+            slips=frozenset(slip for word in words for slip in _slips(word)),
+        )
+
+    def finds(self, word: str) -> float:
+        """How sure it is that this word is among them."""
+        if word in self.words:
+            return SAME
+        if _root(word) in self.roots:
+            return INFLECTED
+        if any(slip in self.slips for slip in _slips(word)):
+            return MISTYPED
+        return 0.0
+
+
+def _root(word: str) -> str:
+    if len(word) > ROOT:
+        return word[:ROOT]
+    if word.endswith("s") and len(word) > 3:
+        return word[:-1]
+    return word
+
+
+def _slips(word: str) -> list[str]:
+    if len(word) < SHORT or not word.isalpha():
+        return []
+    if len(word) == SHORT:
+        return [word]
+    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]

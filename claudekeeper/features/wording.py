@@ -1,0 +1,111 @@
+"""The words of a command: which of them say what it is about, and which only carry on."""
+
+from __future__ import annotations
+
+import re
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# for the plain rule: English only, as it is written down
+STOP_WORDS = _words(
+    """
+    about above after again against all and any are aren't because been before being below between
+    both but can can't cannot could couldn't did didn't does doesn't doing don't down during each
+    few for from further get got had hadn't has hasn't have haven't having her here hers herself him
+    himself his how i'd i'll i'm i've into isn't it's its itself just let let's like make may me
+    might more most must mustn't myself need nor not now off once only other ought our ours
+    ourselves out over own please put same shall she should shouldn't some such than that that's
+    the their theirs them themselves then there there's these they they're this those through too
+    under until very want was wasn't were weren't what what's when where which while who whom why
+    will with won't would wouldn't yes yet you you'd you'll you're you've your yours yourself
+    yourselves
+    """
+)
+
+# what means little wherever it stands: English that the rule above keeps, and other languages
+FILLERS = STOP_WORDS | _words(
+    """
+    a an as at be by do go he i if in is it me my no of ok on or so to up us we
+    also actually wait okay um uh hmm hey yeah yep well alright great good thanks thank perfect
+    able already always back bit could else even ever every everything first going gonna help here
+    last less little long look looks lot many maybe mean much never new next nice nobody nothing
+    one pretty quite really right see seems show since somebody something sometimes still sure take
+    tell than thing things think three time today tomorrow try two use used using way week what
+    whether work works yesterday much know says say give
+
+    aber alle als also am an auch auf aus bei beim bin bis bitte da dann das dass dem den der des
+    die dies diese diesem dieser dieses doch dort du ein eine einem einen einer eines er es etwas
+    für geht gibt hat haben hier ich ihm ihn ihr im in ist ja jetzt kann kein keine mal man mehr
+    mein meine meinen mich mir mit nach nein nicht noch nur nun ob oder ohne schon sein sie sind so
+    über um und uns unser vom von vor wann warum was wenn wer wie wir wird wo zu zum zur
+
+    à ai au aussi aux avec ce cela ces cet cette ça dans de des du elle en encore est et être fait
+    faire il ils je la le les leur lui ma mais me mes moi mon ne nos notre nous on ont ou où par
+    pas plus pour qu que quel quelle qui sa sans se ses si son sont sur ta te tes toi ton tout tu
+    un une va vers vos votre vous
+
+    al algo como con cuando cual de del donde el ella en ese eso esta este esto está hay haz la las
+    le les lo los más me mi mis muy no nos o para pero por porque que qué se ser si sí sin sobre son
+    su sus también te tu un una uno y ya
+
+    anche che chi ci come con cosa da dal dalla dei del della delle di e è gli ha i il in io lo ma
+    mi ne nel nella non o per più quando questo sono sul sulla tra un una uno
+    ao aos as com da das do dos e é ela ele em essa esse esta este eu foi isso isto já mas me mais
+    na nas não no nos o os ou para pela pelo por que se sem seu sua também um uma
+    aan al als bij dan dat de deze die dit doe een en er het hij hoe ik in is je kan maar met mij
+    naar niet nog nu of om ook op te uit van voor waar wat we wel wie zijn
+    """
+)
+
+# said in every conversation about code: in common, they mean little
+COMMON = _words(
+    """
+    add added adding app apply bug bugs build change changes check clean code commit create data
+    delete deploy docs document error errors explain file files find fix fixed function functions
+    generate handle handles implement install issue line lines list move open page pages please
+    problem project push put read refactor remove rename repo report request review run runs script
+    set setting settings setup start step stop support test tests tool turn update user users
+    version write wrote module name names make sure missing broken fails failing failed call
+
+    anlegen ändere baue behebe datei dateien erkläre erstelle erzeuge fehler füge hinzu mach
+    schreibe skript teste teil
+    ajoute corrige crée écris fichier lance mets script supprime
+    añade arregla archivo borra cambia crea genera revisa
+    aggiungi crea scrivi correggi cria adiciona corrige configura maak schrijf voeg
+    """
+)
+
+# the plain rule's words that carry on
+SIGNALS = re.compile(
+    r"\b(also|and then|and also|continue|keep going|follow up|going back to"
+    r"|while you['’]?re at it|in that (?:same )?file|same thing|one more thing|actually|wait"
+    r"|oh and)\b",
+    re.IGNORECASE,
+)
+
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
+
+
+def keywords(text: str) -> frozenset[str]:
+    """Lower-cased words of more than two letters, without stop words."""
+    words = (_AROUND.sub("", word) for word in text.lower().replace("’", "'").split())
+    return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)
+
+
+def signal_in(text: str) -> str | None:
+    """The first words that carry on, as they were said."""
+    found = SIGNALS.search(text)
+    return found[0] if found else None
+
+
+# fewer letters than this tell nothing; signs of Chinese and Japanese say more each
+SHORTEST = 4
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def is_very_short(text: str) -> bool:
+    letters = sum(char.isalnum() for char in text)
+    return letters + 2 * len(_HAN.findall(text)) < SHORTEST

@@ -1,0 +1,157 @@
+"""Which conversation: the plain rule by its worked examples, and what the improved scorer adds."""
+
+from __future__ import annotations
+
+import pytest
+
+from claudekeeper.features.routing import decide
+from claudekeeper.features.talk import Talk, hear
+from claudekeeper.features.wording import keywords, signal_in
+from claudekeeper.model.routing import RoutingSettings, Scorer
+
+PLAIN = RoutingSettings(scorer="plain")
+BOTH = pytest.mark.parametrize("scorer", ["plain", "improved"])
+
+
+def talk(name: str, *said: str, minutes: float = 0.1, replied: str = "") -> Talk:
+    return Talk(session_id=name, title=name, seconds_ago=minutes * 60, heard=hear(said, replied))
+
+
+@BOTH
+def test_a_word_that_carries_on_seconds_later_resumes_with_085(scorer: Scorer) -> None:
+    auth = talk("auth", "fix the auth bug")
+    routing = decide("also add a test for that", [auth], RoutingSettings(scorer=scorer))
+    assert (routing.action, routing.session_id) == ("resume", "auth")
+    assert routing.confidence == 0.85
+    assert "also" in routing.reason
+
+
+def test_a_strong_match_two_minutes_later_resumes_by_046() -> None:
+    login = talk("login", "fix login validation errors", minutes=2)
+    # two of five words in common
+    routing = decide("login validation messages", [login], PLAIN)
+    assert (routing.action, routing.confidence) == ("resume", 0.46)
+    assert "login" in routing.reason
+
+
+@BOTH
+def test_another_topic_five_minutes_later_is_new_with_026(scorer: Scorer) -> None:
+    talks = [talk("holiday", "translate the holiday greetings", minutes=5)]
+    routing = decide("refactor the database", talks, RoutingSettings(scorer=scorer))
+    assert (routing.action, routing.session_id) == ("new", None)
+    assert routing.candidates[0].score == pytest.approx(0.26, abs=0.005)
+    assert routing.confidence == pytest.approx(0.74, abs=0.005)
+
+
+@BOTH
+def test_nothing_recent_is_new_for_sure(scorer: Scorer) -> None:
+    routing = decide("also add a test for that", [], RoutingSettings(scorer=scorer))
+    assert (routing.action, routing.confidence, routing.candidates) == ("new", 1.0, [])
+
+
+@BOTH
+@pytest.mark.parametrize("text", ["", "  ", "ok", "y?", "…", "はい"[:1]])
+def test_very_short_text_is_new(scorer: Scorer, text: str) -> None:
+    routing = decide(text, [talk("auth", "fix the auth bug")], RoutingSettings(scorer=scorer))
+    assert (routing.action, routing.confidence) == ("new", 1.0)
+
+
+def test_switched_off_everything_is_new() -> None:
+    off = RoutingSettings(enabled=False)
+    assert decide("also that", [talk("auth", "fix the auth bug")], off).action == "new"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "recency"), [(0, 1.0), (3, 1.0), (13, 0.5), (23, 0.25), (5, 0.8706)]
+)
+def test_recency_halves_every_ten_minutes_after_the_third(minutes: float, recency: float) -> None:
+    (fit,) = decide("refactor the database", [talk("a", "x", minutes=minutes)], PLAIN).candidates
+    assert fit.recency == recency
+
+
+def test_the_words_of_all_commands_count_in_the_plain_rule() -> None:
+    (fit,) = decide("beta delta", [talk("a", "alpha beta", "gamma")], PLAIN).candidates
+    assert fit.overlap == 0.25
+
+
+def test_a_signal_after_the_third_minute_lifts_nothing() -> None:
+    (fit,) = decide("also something", [talk("a", "alpha beta", minutes=13)], PLAIN).candidates
+    assert fit.score == pytest.approx(0.45)
+
+
+def test_keywords_are_lower_case_without_punctuation_short_and_stop_words() -> None:
+    assert keywords("The Auth-bug, (in) `login.py`: is it an API?!") == {
+        "auth-bug",
+        "login.py",
+        "api",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "also x", "x and then y", "and also", "continue", "keep going", "a follow up",
+        "going back to x", "while you're at it", "while you’re at it", "in that file",
+        "in that same file", "same thing", "one more thing", "Actually, no", "wait", "oh and",
+    ],
+)  # fmt: skip
+def test_every_signal_of_the_rule_is_heard(text: str) -> None:
+    assert signal_in(text)
+
+
+@pytest.mark.parametrize("text", ["awaiting", "waiter", "discontinued", "factually"])
+def test_parts_of_words_are_no_signals(text: str) -> None:
+    assert signal_in(text) is None
+
+
+@BOTH
+def test_of_two_lifted_ones_the_one_with_more_in_common_wins(scorer: Scorer) -> None:
+    talks = [talk("auth", "fix the auth bug", minutes=0.2), talk("csv", "csv exporter", minutes=2)]
+    settings = RoutingSettings(scorer=scorer)
+    assert decide("also test the csv exporter", talks, settings).session_id == "csv"
+    assert decide("also test that", talks, settings).session_id == "auth"
+
+
+def resumes(command: str, *talks: Talk) -> str | None:
+    return decide(command, talks).session_id
+
+
+def test_a_plan_is_implemented_where_it_was_made() -> None:
+    plan = talk("plan", "plan the migration to postgres", replied="Plan: 1. dual writes", minutes=2)
+    assert resumes("now implement it", plan) == "plan"
+
+
+def test_what_it_means_may_have_been_named_in_the_same_breath() -> None:
+    auth = talk("auth", "fix the auth bug")
+    assert resumes("does it work with proxies?", auth) == "auth"
+    assert resumes("write a parser for gpx tracks and test it", auth) is None
+
+
+def test_files_that_claude_named_bring_a_command_back_later() -> None:
+    auth = talk("auth", "fix the login", minutes=14, replied="The fault was in `auth/session.py`.")
+    assert resumes("session.py still imports pytz", auth) == "auth"
+    assert resumes("scheduler.py still imports pytz", auth) is None
+
+
+def test_saying_so_ends_a_conversation() -> None:
+    auth = talk("auth", "fix the auth bug")
+    assert resumes("actually, new thing: document the auth bug bounty", auth) is None
+    assert resumes("neues Thema: was ist mit dem auth Server?", auth) is None
+
+
+def test_an_answer_belongs_to_the_question() -> None:
+    pods = talk("pods", "pods are killed", minutes=2, replied="It needs 512Mi. Shall I change it?")
+    other = talk("docs", "write a readme", minutes=6, replied="Done.")
+    assert resumes("yes, raise it", pods, other) == "pods"
+
+
+def test_slips_of_the_finger_and_inflections_are_understood() -> None:
+    csv = talk("csv", "write a csv exporter for invoices", minutes=2)
+    assert resumes("the exporetr ignores drafts of invoicing", csv) == "csv"
+
+
+def test_the_reason_names_what_is_shared() -> None:
+    csv = talk("csv", "write a csv exporter", minutes=2)
+    reason = decide("the csv exporter is slow", [csv]).reason
+    assert "“csv”" in reason
+    assert "2 minutes ago" in reason
