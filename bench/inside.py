@@ -1,4 +1,4 @@
-"""What a request takes inside the server: `python -m bench.inside PATH COUNT` prints seconds.
+"""What a request takes inside the server: `python -m bench.inside PATH COUNT [BODY]` says it.
 
 The keeper's own application, served over loopback as ever, with one more layer around it that
 looks at the clock. So parsing the request and writing the answer to the socket are left out, and
@@ -22,7 +22,7 @@ from claudekeeper.edge.keys import CATALOG
 from claudekeeper.readers.paths import cache_file, claude_home, keeper_home
 
 
-async def measured(path: str, count: int) -> list[float]:
+async def measured(path: str, count: int, body: str | None = None) -> list[float]:
     config = load_config(keeper_home())
     projects = claude_home() / "projects"
     places = Places(projects, keeper_home() / "state.json", cache_file(projects))
@@ -44,19 +44,20 @@ async def measured(path: str, count: int) -> list[float]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         await app[CATALOG].rows()
         port = runner.addresses[0][1]
-        await asyncio.to_thread(_ask, port, path, config.token, count)
+        await asyncio.to_thread(_ask, port, path, config.token, count, body)
     finally:
         await runner.cleanup()
     return taken
 
 
-def _ask(port: int, path: str, token: str, count: int) -> None:
+def _ask(port: int, path: str, token: str, count: int, body: str | None) -> None:
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     for _ in range(count):
-        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        connection.request("GET" if body is None else "POST", path, body, headers)
         connection.getresponse().read()
     connection.close()
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(measured(sys.argv[1], int(sys.argv[2])))))
+    print(json.dumps(asyncio.run(measured(sys.argv[1], int(sys.argv[2]), *sys.argv[3:]))))

@@ -60,6 +60,7 @@ class Proxy:
             web.post(f"{session}/close", self.within_session),
             web.delete(f"{session}/queue/{{uuid:{ID}}}", self.within_session),
             web.post("/send", self.send),
+            web.post("/route", self.route),
             web.post("/resolve", self.resolve),
         ]
 
@@ -90,6 +91,14 @@ class Proxy:
             return await self._forward(request, BoundedBody(request, LARGE))
         body = await WholeBody.of(request, LARGE)
         await self._visible.require_target(body.read_as(Send))
+        return await self._forward(request, body)
+
+    async def route(self, request: web.Request) -> web.StreamResponse:
+        if self._visible is None:
+            return await self.pass_on(request)
+        body = await WholeBody.of(request, SMALL)
+        # without a directory it would look everywhere
+        await self._visible.require_workdir(body.read_as(Send).workdir)
         return await self._forward(request, body)
 
     async def resolve(self, request: web.Request) -> web.StreamResponse:

@@ -85,10 +85,13 @@ def _add_terminal(commands: Any) -> None:
     listing = commands.add_parser("sessions", help="the newest sessions")
     listing.add_argument("-n", "--limit", type=int, default=20, help="how many (20)")
     listing.set_defaults(run=terminal.sessions)
-    sending = commands.add_parser("send", help="say something to a session, or begin one")
+    sending = commands.add_parser(
+        "send", help="say something: to the conversation it belongs to, to a session, or a new one"
+    )
     sending.add_argument("text", help="what to say; - reads it from standard input")
     sending.add_argument("--session", metavar="ID", help="to this one")
-    sending.add_argument("--workdir", metavar="DIR", help="a new one here (this directory)")
+    sending.add_argument("--new", action="store_true", help="to a new one, whatever it says")
+    sending.add_argument("--workdir", metavar="DIR", help="where to look or begin (this directory)")
     sending.set_defaults(run=terminal.send)
     resolving = commands.add_parser("resolve", help="answer a question, or list the open ones")
     resolving.add_argument("id", nargs="?", help="which")

@@ -11,6 +11,7 @@ from claudekeeper.files import write_whole
 from claudekeeper.logs import Format, Level
 from claudekeeper.model.errors import ConfigInvalid
 from claudekeeper.model.limits import Limits
+from claudekeeper.model.routing import RoutingSettings
 
 HOST = "127.0.0.1"
 PORT = 7433
@@ -30,6 +31,7 @@ class Config(msgspec.Struct, rename="camel", frozen=True):
     # names beside loopback that requests may be addressed to: a reverse proxy's, Tailscale's
     allowed_hosts: tuple[str, ...] = ()
     limits: Limits = Limits()
+    routing: RoutingSettings = RoutingSettings()
     # addresses or networks whose X-Forwarded headers are believed
     trusted_proxies: tuple[str, ...] = ()
     # PEM files, for those who want TLS without a proxy

@@ -32,14 +32,20 @@ def sessions(options: argparse.Namespace) -> None:
 
 
 def send(options: argparse.Namespace) -> None:
-    """Say something; what comes of it is seen in Clarvis, or in the session's history."""
+    """Say something, where it belongs unless a session is named; Clarvis shows what comes of it."""
     text = sys.stdin.read() if options.text == "-" else options.text
     body: dict[str, Any] = {"text": text}
     if options.session:
         body["sessionId"] = options.session
     else:
         body["workdir"] = str(Path(options.workdir or ".").resolve())
+        body["route"] = not options.new
     answer = Terminal(keeper_home()).keeper("POST", "/send", body)
+    if routing := answer.get("routing"):
+        continuing = routing["action"] == "resume"
+        title = (routing["title"] if continuing else None) or text
+        print(f"{'Continuing' if continuing else 'Started'}: {plain(title)[:80]}")
+        print(f"    {plain(routing['reason'])}")
     print(f"{answer['sessionId']}  {answer['state']}")
 
 

@@ -64,6 +64,20 @@ def test_a_refusal_is_said_in_the_keeper_s_words(home: DemoHome) -> None:
         assert "404" in gone.stderr
 
 
+def test_a_command_finds_its_conversation(home: DemoHome) -> None:
+    with Keeper(home, "--no-ui") as keeper:
+        # the directory of that session is not on this machine: nothing comes of it but the way
+        found = keeper.command("send", "also say hello", "--workdir", "/code/shop")
+        assert found.returncode == 0, found.stderr
+        assert found.stdout.startswith("Continuing: hello")
+        assert SESSION in found.stdout
+        gone = keeper.command("send", "also say hello", "--workdir", "/code/shop", "--new")
+        assert gone.returncode == 2
+        assert "/code/shop" in gone.stderr
+        fresh = keeper.command("send", "also say hello", "--workdir", str(home.root))
+        assert fresh.stdout.startswith("Started: also say hello")
+
+
 def test_without_a_keeper_it_says_how_to_start_one(home: DemoHome) -> None:
     with Keeper(home, "--no-ui") as keeper:
         pass

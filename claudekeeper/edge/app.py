@@ -42,6 +42,7 @@ from claudekeeper.edge.keys import (
     PRESENCES,
     RECORDS,
     REGISTRY,
+    ROUTER,
     SOCKETS,
     STARTED,
     TALLY,
@@ -51,6 +52,7 @@ from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.preferences import Preferences
+from claudekeeper.features.router import Router
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
@@ -137,9 +139,10 @@ def create_app(
         places.turns, lambda session_id: under_way(registry.get(session_id), desk)
     )
     app[ENDING] = Ending(registry, desk, records)
-    app[OVERVIEW] = Overview(
+    app[OVERVIEW] = overview = Overview(
         catalog, registry, preferences.name_of, presences, desk, bus, records.left
     )
+    app[ROUTER] = Router(catalog, overview, registry, config.routing)
     app[SOCKETS] = Sockets()
     _tie_together(app)
     app.cleanup_ctx.append(door.watch)

@@ -9,6 +9,7 @@ from claudekeeper.edge.auth import Door
 from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.features.preferences import Preferences
+from claudekeeper.features.router import Router
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
@@ -37,5 +38,6 @@ REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
 RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
 ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
+ROUTER: web.AppKey[Router] = web.AppKey("router", Router)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

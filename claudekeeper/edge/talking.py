@@ -6,12 +6,12 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import ABILITIES, CATALOG, OVERVIEW, RECORDS, REGISTRY
+from claudekeeper.edge.keys import ABILITIES, CATALOG, OVERVIEW, RECORDS, REGISTRY, ROUTER
 from claudekeeper.edge.sessions import known_id, shown
 from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
 from claudekeeper.live.abilities import Offer, offer_of
 from claudekeeper.live.forking import fork
-from claudekeeper.model.commands import Change, Fork, Send
+from claudekeeper.model.commands import Change, Fork, Route, Send
 from claudekeeper.model.errors import (
     BodyTooLarge,
     CliFailed,
@@ -30,6 +30,7 @@ from claudekeeper.model.errors import (
     UnsupportedMedia,
     WorkdirMissing,
 )
+from claudekeeper.model.routing import Routing
 from claudekeeper.model.sessions import Session, State
 
 # what is said to a session whose turn was cut off
@@ -42,6 +43,8 @@ class Accepted(msgspec.Struct, rename="camel"):
     session_id: str
     uuid: str
     state: State
+    # where the keeper was asked which conversation it belongs to
+    routing: Routing | msgspec.UnsetType = msgspec.UNSET
 
 
 class Interrupted(msgspec.Struct):
@@ -62,11 +65,20 @@ class TakenBack(msgspec.Struct):
 async def send(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
+    if wish.route:
+        live, routing = await request.app[ROUTER].send(wish)
+        return reply(Accepted(live.id, wish.uuid or "", live.state, routing), 202)
     if wish.fork and wish.session_id is not None:
         wish.session_id = await fork(wish.session_id, None)
         await request.app[CATALOG].row(wish.session_id)
     session = await request.app[REGISTRY].send(wish)
     return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
+
+
+async def route(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    wish = await body_of(request, Route)
+    return reply(await request.app[ROUTER].route(wish.text, wish.workdir, wish.scorer))
 
 
 async def continue_turn(request: web.Request) -> web.Response:
@@ -161,6 +173,15 @@ ENDPOINTS = [
             KeeperStopping,
             *_BODY,
         ),
+    ),
+    Endpoint(
+        "POST",
+        "/route",
+        route,
+        "Which recent conversation a command belongs to, or that it begins a new one",
+        Routing,
+        takes=Route,
+        failures=_BODY,
     ),
     Endpoint(
         "POST",

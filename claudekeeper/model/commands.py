@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from claudekeeper.model.errors import CommandRefused, InvalidRequest
+from claudekeeper.model.routing import Scorer
 
 PermissionMode = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto"]
 MODES: tuple[PermissionMode, ...] = (
@@ -41,12 +42,16 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
     wait: bool = False
     # go on in a copy of the session
     fork: bool = False
+    # let the keeper say which recent conversation it belongs to; `workdir` is where it looks
+    route: bool = False
 
     def checked(self) -> Send:
         """The same, with every word of it made sure of."""
         if (self.text is None) == (self.content is None):
             raise InvalidRequest("Send either 'text' or 'content'.")
-        if self.session_id is None and self.workdir is None:
+        if self.route and self.session_id is not None:
+            raise InvalidRequest("Say which session ('sessionId'), or let it be found ('route').")
+        if self.session_id is None and self.workdir is None and not self.route:
             raise InvalidRequest("Say which session ('sessionId') or where to begin ('workdir').")
         if self.fork and self.session_id is None:
             raise InvalidRequest("Say which session to fork ('sessionId').")
@@ -73,6 +78,14 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
     @property
     def has_images(self) -> bool:
         return any(block.get("type") == "image" for block in self.content or [])
+
+
+class Route(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """Which conversation would this belong to? Nothing is sent."""
+
+    text: str
+    workdir: Path | None = None
+    scorer: Scorer | None = None
 
 
 class Change(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):

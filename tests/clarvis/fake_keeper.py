@@ -114,6 +114,7 @@ class FakeKeeper:
         app.router.add_get("/commands", self.commands)
         app.router.add_get("/sessions/{id}/commands", self.commands)
         app.router.add_post("/send", self.send)
+        app.router.add_post("/route", self.route)
         app.router.add_post("/resolve", self.resolve)
         app.router.add_post("/sessions/{id}/{deed:interrupt|continue|mode|fork|close}", self.done)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
@@ -256,6 +257,10 @@ class FakeKeeper:
             self.rows[known] = started
         answer = {"sessionId": known, "uuid": asked.get("uuid"), "state": "queued"}
         return web.json_response(answer, status=202)
+
+    async def route(self, request: web.Request) -> web.Response:
+        self.bodies.append(await request.read())
+        return web.json_response({"action": "new", "sessionId": None, "candidates": []})
 
     async def resolve(self, request: web.Request) -> web.Response:
         body = await request.read()

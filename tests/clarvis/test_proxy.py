@@ -90,7 +90,7 @@ async def test_a_rename_reaches_the_keeper(browser: Browser, keeper: FakeKeeper)
         ("GET", "/sessions/$(touch c)"),
         ("GET", f"/sessions/{FIRST}/secrets"),
         ("GET", f"/sessions/{FIRST}/subagents/../../../secret"),
-        ("POST", "/route"),
+        ("POST", "/conversations/item/dispatch"),
         ("POST", "/shutdown"),
         ("POST", f"/sessions/{FIRST}/delete"),
         ("DELETE", f"/sessions/{FIRST}/queue/"),

@@ -97,6 +97,18 @@ async def test_routing_needs_a_directory_even_from_a_session(
     assert not keeper.bodies
 
 
+async def test_a_command_is_routed_inside_only(
+    browser: Browser, keeper: FakeKeeper, root: Path
+) -> None:
+    for outside in ({}, {"workdir": str(root.parent)}, {"workdir": f"{root}/way-out"}):
+        answer = await browser.post("/api/route", json={"text": "also this", **outside})
+        assert answer.status == 403
+    assert not keeper.bodies
+    inside = {"text": "also this", "workdir": str(root)}
+    assert (await browser.post("/api/route", json=inside)).status == 200
+    assert json.loads(keeper.bodies[-1]) == inside
+
+
 @pytest.mark.parametrize("inner", [False, True])
 @pytest.mark.parametrize("shouted", [False, True])
 async def test_a_session_outside_is_not_sent_to_whatever_is_said_of_its_place(
@@ -116,7 +128,7 @@ async def test_a_session_outside_is_not_sent_to_whatever_is_said_of_its_place(
 async def test_what_cannot_be_understood_is_not_passed_on(
     browser: Browser, keeper: FakeKeeper, body: bytes
 ) -> None:
-    for address in ("/api/send", "/api/resolve"):
+    for address in ("/api/send", "/api/route", "/api/resolve"):
         answer = await browser.post(
             address, data=body, headers={"Content-Type": "application/json"}
         )

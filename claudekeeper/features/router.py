@@ -1,0 +1,190 @@
+"""Routing over what is on disk and what runs: finding the candidates, deciding, sending."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
+from threading import Lock
+
+import msgspec
+
+from claudekeeper.features.routing import decide
+from claudekeeper.features.talk import Heard, Talk, hear
+from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.forking import fork
+from claudekeeper.live.overview import Overview
+from claudekeeper.live.registry import Registry
+from claudekeeper.live.session import LiveSession
+from claudekeeper.model.commands import Send
+from claudekeeper.model.errors import WorkdirMissing
+from claudekeeper.model.routing import Routing, RoutingSettings, Scorer
+from claudekeeper.model.sessions import Session
+from claudekeeper.readers.discovery import Found, Row
+from claudekeeper.readers.sayings import Said, Sayings
+
+MOST_CANDIDATES = 20
+# a file that was written of late with words older than this was opened again, or copied
+OPENED_AGAIN = 24 * 3600.0
+# commands whose way is remembered, for those that are sent again
+REMEMBERED = 1_000
+# conversations whose words are kept taken apart
+KEPT = 64
+MOST_WORKDIRS = 50_000
+
+Candidate = tuple[Row, Session]
+
+
+class Router:
+    """Says where a command belongs, and can send it there."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        overview: Overview,
+        registry: Registry,
+        settings: RoutingSettings,
+        *,
+        taken: Callable[[str], bool] = lambda _: False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._catalog = catalog
+        self._overview = overview
+        self._registry = registry
+        self._settings = settings
+        # whether a session belongs to somebody who would be disturbed
+        self._taken = taken
+        self._clock = clock
+        self._sayings = Sayings()
+        self._heard: OrderedDict[str, tuple[Said, Heard]] = OrderedDict()
+        self._listening = Lock()
+        # of sessions by id: to ask thousands of packed rows for it takes its time
+        self._workdirs: dict[str, str | None] = {}
+        self._sending = asyncio.Lock()
+        self._routed: OrderedDict[str, tuple[str, Routing]] = OrderedDict()
+
+    async def route(
+        self, text: str, workdir: str | None = None, scorer: Scorer | None = None
+    ) -> Routing:
+        settings = self._settings
+        if scorer is not None:
+            settings = msgspec.structs.replace(settings, scorer=scorer)
+        talks = await self._talks(workdir) if settings.enabled else []
+        return decide(text, talks, settings)
+
+    async def send(self, wish: Send) -> tuple[LiveSession, Routing]:
+        """One at a time: what one command resumes is no candidate for the next any more."""
+        assert wish.uuid is not None
+        async with self._sending:
+            if (known := self._routed.get(wish.uuid)) is not None:
+                again = msgspec.structs.replace(wish, session_id=known[0], workdir=None)
+                return await self._registry.send(again), known[1]
+            routing = await self.route(wish.words, wish.workdir)
+            if routing.session_id is None and wish.workdir is None:
+                raise WorkdirMissing(
+                    "No recent conversation fits; say where to begin a new one ('workdir')."
+                )
+            session_id = await self._open_to_us(routing.session_id)
+            session = await self._registry.send(
+                msgspec.structs.replace(wish, session_id=session_id)
+            )
+            self._routed[wish.uuid] = (session.id, routing)
+            while len(self._routed) > REMEMBERED:
+                self._routed.popitem(last=False)
+            return session, routing
+
+    async def _open_to_us(self, session_id: str | None) -> str | None:
+        """What somebody has open in a terminal is gone on with in a copy: one writer each."""
+        session = self._overview.session(session_id) if session_id is not None else None
+        if session is None or session.origin != "terminal":
+            return session_id
+        copy = await fork(session.id, None)
+        await self._catalog.row(copy)
+        return copy
+
+    # ---- candidates ----
+
+    async def _talks(self, workdir: str | None) -> list[Talk]:
+        since = self._clock() - self._settings.expiry_minutes * 60
+        rows = await self._catalog.rows()
+        places = await asyncio.to_thread(_places, workdir) if workdir is not None else None
+        recent = takewhile(lambda row: row.found.mtime / 1e9 >= since, rows)
+        free = (row for row in recent if self._free(row, places) is not None)
+        current = await self._catalog.refreshed(islice(free, MOST_CANDIDATES))
+        # what began to run, or went wrong, in the meantime is free no more
+        candidates = [
+            (row, session) for row in current if (session := self._free(row, places)) is not None
+        ]
+        heard = await asyncio.to_thread(self._listen, [row.found for row, _ in candidates])
+        return self._said_since(since, candidates, heard)
+
+    def _free(self, row: Row, places: frozenset[str] | None) -> Session | None:
+        """The session, if nobody is at work there and nothing went wrong."""
+        if places is not None and self._workdir(row) not in places:
+            return None
+        session = self._overview.session(row.found.id, row)
+        if session is None or session.state != "idle" or session.error or session.attention:
+            return None
+        return None if self._taken(session.id) else session
+
+    def _workdir(self, row: Row) -> str | None:
+        """The first one of a session names it, and stays."""
+        if (known := self._workdirs.get(row.found.id)) is None:
+            if len(self._workdirs) >= MOST_WORKDIRS:
+                self._workdirs.clear()
+            known = self._workdirs[row.found.id] = row.summary.workdir
+        return known
+
+    def _listen(self, found: Sequence[Found]) -> list[tuple[Said, Heard]]:
+        """Blocks where a transcript is new or has grown."""
+        with self._listening:
+            words = [self._words(each) for each in found]
+            while len(self._heard) > KEPT:
+                self._heard.popitem(last=False)
+            return words
+
+    def _words(self, found: Found) -> tuple[Said, Heard]:
+        said = self._sayings.of(found)
+        known = self._heard.get(found.path)
+        if known is None or known[0] is not said:
+            known = self._heard[found.path] = (said, hear(said.commands, said.reply))
+        self._heard.move_to_end(found.path)
+        return known
+
+    def _said_since(
+        self,
+        since: float,
+        candidates: Sequence[Candidate],
+        words: Sequence[tuple[Said, Heard]],
+    ) -> list[Talk]:
+        now = self._clock()
+        talks = []
+        for (row, session), (said, heard) in zip(candidates, words, strict=True):
+            last = _last_word(row.found, said)
+            if said.failed or last < since or not said.commands:
+                continue
+            talks.append(
+                Talk(
+                    session_id=session.id,
+                    title=session.name or session.title or session.first_prompt,
+                    workdir=session.workdir,
+                    seconds_ago=max(0.0, now - last),
+                    heard=heard,
+                )
+            )
+        return talks
+
+
+def _last_word(found: Found, said: Said) -> float:
+    written = found.mtime / 1e9
+    if said.last is None or written - said.last > OPENED_AGAIN:
+        return written
+    return min(written, said.last)
+
+
+def _places(workdir: str) -> frozenset[str]:
+    """How a directory may be spelt in a transcript."""
+    return frozenset({workdir, os.path.normpath(workdir), os.path.realpath(workdir)})

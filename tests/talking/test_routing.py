@@ -1,0 +1,75 @@
+"""Commands without a session, routed to conversations that the real CLI wrote."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.talking.conftest import StartKeeper
+from tests.talking.keeper import Keeper, new_uuid, text_of
+
+
+async def say(keeper: Keeper, text: str, **more: Any) -> Any:
+    body = {"workdir": str(keeper.workdir), "text": text, "route": True, **more}
+    return await keeper.post("/send", body, 202)
+
+
+async def test_follow_ups_find_their_conversation_also_after_a_restart(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    first = await say(keeper, "say: the auth bug in session.py is fixed")
+    assert first["routing"]["action"] == "new"
+    auth = first["sessionId"]
+    await ear.finished(auth, outcome="done")
+    uuid = new_uuid()
+    second = await say(keeper, "also add a test for that", uuid=uuid)
+    assert (second["sessionId"], second["routing"]["confidence"]) == (auth, 0.85)
+    await ear.finished(auth, uuid=uuid, outcome="done")
+    # the answer was lost on the way: the same message is the same message
+    again = await say(keeper, "also add a test for that", uuid=uuid)
+    assert (again["sessionId"], again["routing"]) == (auth, second["routing"])
+    other = await say(keeper, "write a haiku generator in go with three verses")
+    assert other["routing"]["action"] == "new"
+    assert other["sessionId"] != auth
+    await ear.finished(other["sessionId"], outcome="done")
+    await keeper.stop()
+
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    third = await say(keeper, "is session.py covered now?")
+    assert third["sessionId"] == auth
+    await ear.finished(auth, outcome="done")
+    history = await keeper.history(auth)
+    assert [text_of(message) for message in history if message["kind"] == "prompt"] == [
+        "say: the auth bug in session.py is fixed",
+        "also add a test for that",
+        "is session.py covered now?",
+    ]
+
+
+async def test_two_commands_never_meet_in_one_session(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    begun = await keeper.begin("say: the exporter is written", ear)
+    answers = await asyncio.gather(
+        *(say(keeper, "also this:\nrun: touch gate", wait=True) for _ in range(3))
+    )
+    sessions = [answer["sessionId"] for answer in answers]
+    assert len(set(sessions)) == 3
+    assert sessions.count(begun) == 1
+    asking = {(await ear.event("attention/raised"))["sessionId"] for _ in sessions}
+    assert asking == set(sessions)
+    # all of them wait for an answer: nobody is free
+    routing = await keeper.post("/route", {"text": "also add a test for that"})
+    assert (routing["action"], routing["candidates"]) == ("new", [])
+
+
+async def test_a_failed_session_is_left_alone(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = (await keeper.send("error: 401"))["sessionId"]
+    await ear.finished(session, outcome="failed")
+    routing = await keeper.post("/route", {"text": "also error handling: 401"})
+    assert (routing["action"], routing["candidates"]) == ("new", [])
