@@ -72,17 +72,19 @@ async def _live_conversation(
     request: web.Request, live: LiveSession, query: HistoryQuery
 ) -> web.StreamResponse:
     """What is on disk, and what was told and is not on disk yet: exactly as of the position."""
-    if query.limit == "all":
-        whole = await row_of(request)
-        return await _stream(request, whole, shown(request, live.id), query.view, live)
     mark, waiting = request.app[BUS].seq, live.ledger.unwritten
     row = await request.app[CATALOG].row(live.id)
     page = Page([], None)
+    limit = 0
+    if query.limit != "all":
+        limit = query.limit
+    elif row is not None:
+        return await _stream(request, row, shown(request, live.id), query.view, live)
     told_only = {message.uuid for message in waiting}
     if row is not None:
         before = None if query.before in told_only else query.before
-        asked = HistoryQuery(limit=query.limit, before=before, view=query.view)
-        page = await _page(request, row, asked, query.limit)
+        asked = HistoryQuery(limit=limit, before=before, view=query.view)
+        page = await _page(request, row, asked, limit)
     # nothing waits from here on
     messages, before = page.messages, page.before
     if query.before is None or query.before in told_only:
@@ -90,8 +92,8 @@ async def _live_conversation(
         if query.before is not None:
             uuids = [message.uuid for message in messages]
             messages = messages[: uuids.index(query.before)]
-        if len(messages) > query.limit:
-            messages = messages[-query.limit :]
+        if limit and len(messages) > limit:
+            messages = messages[-limit:]
             before = messages[0].uuid
     return reply(
         Conversation(

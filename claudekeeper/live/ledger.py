@@ -7,7 +7,7 @@ between must get it too, and nobody may get it twice.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from weakref import WeakValueDictionary
 
 from claudekeeper.live.bus import Bus
@@ -31,6 +31,9 @@ class Ledger:
         # may have missed them
         self._recent: list[tuple[int, MessageAdded]] = []
         self._last_written: str | None = None
+        # whether our CLI is at work; and the last line of before
+        self._at_work = False
+        self._before_work: str | None = None
         # lines that were seen on disk, whether the CLI or the file told of them first
         self._written: OrderedDict[str, None] = OrderedDict()
 
@@ -84,8 +87,10 @@ class Ledger:
 
         `waiting` and `mark` are `unwritten` and the bus's number from before the reading.
         """
-        merged = list(page)
-        known = {message.uuid for message in page}
+        whole = any(message.uuid == self._before_work for message in page)
+        is_told = self.told_by(self._bus.seq, whole=whole)
+        merged = [message for message in page if is_told(message)]
+        known = {message.uuid for message in merged}
         for message in waiting:
             if message.uuid not in known:
                 known.add(message.uuid)
@@ -96,6 +101,34 @@ class Ledger:
                 known.add(message.uuid)
                 _put(merged, message, event.after)
         return merged
+
+    def work_begins(self) -> None:
+        """From now on, each line that our CLI writes is told as well."""
+        self._at_work = True
+        self._before_work = self._last_written
+
+    def work_ends(self) -> None:
+        self._at_work = False
+        self.turn_over()
+
+    def told_by(self, seq: int, *, whole: bool = True) -> Callable[[Message], bool]:
+        """For messages of the file, in their order: whether each was told by then.
+
+        One that is told later would come twice to whoever reads it now. `whole`: the reading
+        begins before our CLI's work, and what stands there needs no telling.
+        """
+        before = whole and self._before_work is not None
+        at_work = self._at_work
+
+        def is_told(message: Message) -> bool:
+            nonlocal before
+            told = self._told.get(message.uuid)
+            if told is None:
+                return before or not at_work
+            before = before and message.uuid != self._before_work
+            return told <= seq
+
+        return is_told
 
     def _tell(self, message: Message, after: str | None) -> None:
         event = MessageAdded(session_id=self.session_id, message=message, after=after)

@@ -317,6 +317,7 @@ class LiveSession:
         self.failure = None
         self.used = asyncio.get_running_loop().time()
         turn = self.turns.begin(item.uuid)
+        self.ledger.work_begins()
         self._world.changed(self.id)
         return turn
 
@@ -419,6 +420,7 @@ class LiveSession:
             # a background task has something to say: a turn that nobody asked for
             self._quiet.clear()
             self.turns.begin(None)
+            self.ledger.work_begins()
         turn = self.turns.current
         if turn is not None and not turn.confirmed:
             turn.confirmed = True
@@ -489,7 +491,7 @@ class LiveSession:
         if self._interrupting is not None:
             self._interrupting.cancel()
             self._interrupting = None
-        self.ledger.turn_over()
+        self.ledger.work_ends()
         if (taken := self.line.taken) is not None:
             self._hearing.prompts.discard(taken.uuid)
             self.line.done(lost=not self.ledger.knows(taken.uuid))
