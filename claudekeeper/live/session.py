@@ -379,7 +379,7 @@ class LiveSession:
             if client is not None:
                 # whoever waits for it may be cancelled; the process is seen off all the same
                 await asyncio.shield(self._farewells.start(_see_off(client), name=f"end:{self.id}"))
-            self._lose_unwritten()
+            self._lose_unwritten(in_turn=client is not None and self.turns.current is not None)
             self._hearing.background.clear()
             self._world.places.left()
             self._world.changed(self.id)
@@ -395,7 +395,7 @@ class LiveSession:
             return  # whoever connects is told by an exception
         words = self._client.last_words if self._client is not None else ""
         self._world.desk.withdraw_all(self.id)
-        self._lose_unwritten()
+        self._lose_unwritten(in_turn=self.turns.current is not None)
         if self.turns.current is not None:
             reason = f" ({words or error})" if words or error else ""
             self._end_turn(CliCrashed(f"{CliCrashed.sentence}{reason}"))
@@ -501,8 +501,9 @@ class LiveSession:
         self._world.places.left()
         self._world.changed(self.id)
 
-    def _lose_unwritten(self) -> None:
-        if self.ledger.forget_unwritten():
+    def _lose_unwritten(self, *, in_turn: bool) -> None:
+        """The CLI is gone; in mid-turn it may also have written what it had no time to say."""
+        if self.ledger.forget_unwritten() or in_turn:
             # what was told was never written: whoever has it must read again
             self._world.bus.publish(Resync(session_id=self.id))
 

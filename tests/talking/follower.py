@@ -40,6 +40,8 @@ class Follower:
     async def leave(self) -> None:
         if self._ear is not None and self._reading is not None:
             await self._hear_out()
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
             await self._ear.close()
         self._ear = self._reading = None
 

@@ -58,7 +58,12 @@ class Walk:
         await self.random.choice(self.steps)()
         # a few words back and forth: another moment each time
         for _ in range(self.random.randrange(25)):
-            await self.keeper.get("/health")
+            await self.hear()
+
+    async def hear(self) -> None:
+        """Everything that was told until now."""
+        await self.ear.say({"type": "ping"})
+        await self.ear.event("pong")
 
     async def send(self) -> None:
         session = self.random.choice(self.sessions)
@@ -127,8 +132,7 @@ class Walk:
             await self.ear.next()
 
     async def check(self) -> None:
-        await self.ear.say({"type": "ping"})
-        await self.ear.event("pong")
+        await self.hear()
         for session in self.sessions:
             told = await self._known(session)
             history = uuids(await self.keeper.history(session))
