@@ -95,6 +95,8 @@ class LiveSession:
         self._connecting = False
         self._confirmed_once = False
         self._renew = False
+        # the last CLI ended in mid-turn: what its last lines mean is clear after the next turn
+        self._torn = False
         self._ending = False
         self._making_way = False
         self._quiet = asyncio.Event()
@@ -432,7 +434,8 @@ class LiveSession:
         turn = self.turns.current
         if turn is None or not turn.begun(self._hearing.lifecycle):
             return
-        if self.ledger.forget_unwritten():
+        if self.ledger.forget_unwritten() or self._torn:
+            self._torn = False
             self._world.bus.publish(Resync(session_id=self.id))
         outcome = self.turns.finish(raw)
         if outcome == "interrupted" and not self._hearing.background:
@@ -506,6 +509,7 @@ class LiveSession:
         if self.ledger.forget_unwritten() or in_turn:
             # what was told was never written: whoever has it must read again
             self._world.bus.publish(Resync(session_id=self.id))
+            self._torn = True
 
 
 async def _see_off(client: Client) -> None:
