@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import TypeVar
 
 import msgspec
 from aiohttp import web
 
-from .failures import BodyTooLarge, InvalidRequest
+from .failures import BodyTooLarge, InvalidRequest, RequestTooSlow
 
 SMALL = 1024 * 1024
 # pictures in a message, a whole file in a changed input; both as JSON, which makes them larger
 LARGE = 40 * 1024 * 1024
+# a phone on a bad line pauses; one that says nothing for this long is gone
+CHUNK_SECONDS = 30.0
 
 Shape = TypeVar("Shape")
 
@@ -29,12 +32,19 @@ class BoundedBody:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         seen = 0
-        async for chunk in self._content.iter_any():
+        while chunk := await self._next():
             seen += len(chunk)
             if seen > self._limit:
                 self.overflowed = True
                 raise BodyTooLarge
             yield chunk
+
+    async def _next(self) -> bytes:
+        try:
+            async with asyncio.timeout(CHUNK_SECONDS):
+                return await self._content.readany()
+        except TimeoutError as error:
+            raise RequestTooSlow from error
 
 
 class WholeBody:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
-from .failures import BodyTooLarge, InvalidRequest, NotLoggedIn, json_response
+from .failures import BodyTooLarge, InvalidRequest, NotLoggedIn, RequestTooSlow, json_response
 from .guard import CALLER, scheme
 from .login import COOKIE_LIFETIME, Login, login_link
 
 LARGEST_BODY = 4096
+# who has not been let in yet is not waited for
+BODY_SECONDS = 10.0
 
 
 # whether whoever came in once would still be let in now
@@ -32,10 +35,14 @@ class CodeMinted(msgspec.Struct):
 async def small_body(request: web.Request) -> bytes:
     """At most LARGEST_BODY: whoever sends it has not been let in yet."""
     body = b""
-    async for chunk in request.content.iter_any():
-        body += chunk
-        if len(body) > LARGEST_BODY:
-            raise BodyTooLarge
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > LARGEST_BODY:
+                    raise BodyTooLarge
+    except TimeoutError as error:
+        raise RequestTooSlow from error
     return body
 
 

@@ -92,6 +92,11 @@ class MethodNotAllowed(ClarvisError):
     sentence = "This address does not take that method."
 
 
+class RequestTooSlow(ClarvisError):
+    code, status = "request_too_slow", 408
+    sentence = "The request's body did not come in time."
+
+
 class BodyTooLarge(ClarvisError):
     code, status = "body_too_large", 413
     sentence = "The request body is too large."

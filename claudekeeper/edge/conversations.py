@@ -38,6 +38,9 @@ from claudekeeper.readers.lines import Changed
 from claudekeeper.readers.subagents import Subagent, list_subagents, read_subagent
 from claudekeeper.readers.whole import Whole
 
+# seconds in which a client has to take a piece of a stream
+READER_SECONDS = 60.0
+
 
 async def conversation(request: web.Request) -> web.StreamResponse:
     query = query_of(request, HistoryQuery)
@@ -167,17 +170,28 @@ async def _send(
     separator = before + b'"messages":['
     try:
         while whole is not None and (piece := await asyncio.to_thread(whole.next_piece)):
-            await response.write(separator + piece)
+            await _give(request, response, separator + piece)
             separator = b","
     except (Changed, OSError):
         response.force_close()
         raise
     if unwritten:
-        await response.write(separator + msgspec.json.encode(unwritten)[1:-1])
+        await _give(request, response, separator + msgspec.json.encode(unwritten)[1:-1])
         separator = b","
-    await response.write((b"]" if separator == b"," else separator + b"]") + after)
+    await _give(request, response, (b"]" if separator == b"," else separator + b"]") + after)
     await response.write_eof()
     return response
+
+
+async def _give(request: web.Request, response: web.StreamResponse, piece: bytes) -> None:
+    """A client that takes nothing for long is left: it would keep the file open for ever."""
+    try:
+        async with asyncio.timeout(READER_SECONDS):
+            await response.write(piece)
+    except TimeoutError as error:
+        if request.transport is not None:
+            request.transport.abort()
+        raise ConnectionResetError("the client does not read") from error
 
 
 async def subagents(request: web.Request) -> web.Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -12,12 +13,20 @@ from claudekeeper.live.catalog import Progress
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.branches import Departure
 from claudekeeper.model.commands import Path
-from claudekeeper.model.errors import BodyTooLarge, InvalidRequest, UnsupportedMedia
+from claudekeeper.model.errors import (
+    BodyTooLarge,
+    InvalidRequest,
+    RequestTooSlow,
+    UnsupportedMedia,
+)
 from claudekeeper.model.events import Partial, Queued, Turn
 from claudekeeper.model.messages import Message
 from claudekeeper.model.sessions import Session, State
 from claudekeeper.readers.subagents import Subagent
 from claudekeeper.readers.watch import Watching
+
+# who does not send a whole body within this is not waited for
+BODY_SECONDS = 60.0
 
 T = TypeVar("T")
 
@@ -170,7 +179,11 @@ async def body_of(request: web.Request, type_: type[T], largest: int = LARGEST_B
         raise UnsupportedMedia
     if (request.content_length or 0) > largest:
         raise BodyTooLarge
-    content = await request.read()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            content = await request.read()
+    except TimeoutError as error:
+        raise RequestTooSlow from error
     if len(content) > largest:
         raise BodyTooLarge
     try:

@@ -85,6 +85,11 @@ class SubagentNotFound(NotFound):
     sentence = "The session has no subagent with this id."
 
 
+class RequestTooSlow(KeeperError):
+    code, status = "request_too_slow", 408
+    sentence = "The request's body did not come in time."
+
+
 class BodyTooLarge(KeeperError):
     code, status = "body_too_large", 413
     sentence = "The request body is too large."
