@@ -77,12 +77,22 @@ class Place:
     tls: Tls | None = None
 
     @property
+    def is_unix(self) -> bool:
+        if self.given is not None:
+            return self.given.family == socket.AF_UNIX
+        return self.path is not None
+
+    @property
+    def encryption(self) -> Tls | None:
+        """A unix socket needs none: nobody stands between its two ends."""
+        return None if self.is_unix else self.tls
+
+    @property
     def is_local(self) -> bool:
         """Whether nobody on another machine can reach it."""
-        if self.given is not None:
-            address = self.given.getsockname()
-            return isinstance(address, str | bytes) or is_loopback(address[0])
-        return self.path is not None or is_loopback(self.host)
+        if self.is_unix:
+            return True
+        return is_loopback(self.given.getsockname()[0] if self.given else self.host)
 
     def __str__(self) -> str:
         if self.given is not None:
@@ -96,7 +106,7 @@ async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
 
     Raises OSError where the address cannot be had, and TlsInvalid.
     """
-    context = place.tls.serving() if place.tls else None
+    context = place.encryption.serving() if place.encryption else None
     # no access log of aiohttp's: it would write down what people open
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT, **LIMITS)
     await runner.setup()
@@ -146,7 +156,7 @@ def private_socket(path: Path) -> Iterator[socket.socket]:
 
 def _url(place: Place, address: Any) -> str:
     """Where to go: in a URL, or `unix:` and the path."""
-    scheme = "https" if place.tls else "http"
+    scheme = "https" if place.encryption else "http"
     if isinstance(address, str | bytes):
         return f"unix:{os.fsdecode(address)}"
     host = address[0] if place.given is not None else place.host

@@ -11,6 +11,7 @@ import pytest
 
 from claudekeeper.demo.home import DemoHome
 from claudekeeper.terminal import plain
+from doorway.listening import trusting
 from tests.doorway.test_listening import certificate
 from tests.process import Keeper
 from tests.writing import SESSION, Transcript
@@ -90,10 +91,15 @@ def test_nothing_speaks_to_the_terminal() -> None:
     assert plain("a\x1b]8;;x\x07b\nc\x9b") == "a ]8;;x b c "
 
 
-def test_the_page_reaches_a_keeper_on_a_unix_socket(home: DemoHome) -> None:
-    with Keeper(home, "--socket", str(home.root / "k.sock")) as keeper:
+@pytest.mark.parametrize("kind", ["tls", "unix", "both"])
+def test_the_page_reaches_its_keeper_wherever_that_listens(home: DemoHome, kind: str) -> None:
+    where = [] if kind == "unix" else options("tls", home)
+    if kind != "tls":
+        where += ["--socket", str(home.root / "k.sock")]
+    with Keeper(home, *where) as keeper:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        browser = urllib.request.build_opener(jar)
+        known = None if kind == "unix" else trusting(home.root / "box.test.crt")
+        browser = urllib.request.build_opener(jar, urllib.request.HTTPSHandler(context=known))
         login = urllib.request.Request(
             f"{keeper.page}/login",
             json.dumps({"code": keeper.login_code()}).encode(),

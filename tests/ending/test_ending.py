@@ -102,7 +102,8 @@ async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
                 async with visitor.client.post("/send", json=body) as answer:
                     if answer.status == 503:
                         break
-                    assert answer.status == 202
+                    # it was quicker than the signal
+                    assert answer.status in {202, 429}
             assert int(answer.headers["Retry-After"]) > 0
             assert (await visitor.get("/health"))["status"] == "ok"
 
