@@ -122,7 +122,7 @@ async def test_older_pages_come_without_a_jump(open_page: OpenPage, keeper: Fake
     last = MANY // 2 - 1
     await expect(log(page).get_by_text(f"prompt {last:03d}", exact=True)).to_be_in_viewport()
     # however long it is, only what is near is drawn
-    assert await log(page).locator(".row").count() < 150
+    assert await log(page).locator(".thread-row").count() < 150
 
     # all the way up, and what one looks at never moves by more than one scrolls
     await page.evaluate(
@@ -155,7 +155,7 @@ async def test_older_pages_come_without_a_jump(open_page: OpenPage, keeper: Fake
         await page.evaluate("new Promise(requestAnimationFrame)")
     await expect(first).to_be_attached()
     assert await page.evaluate("window.jumps") == []
-    assert await log(page).locator(".row").count() < 250
+    assert await log(page).locator(".thread-row").count() < 250
 
 
 async def test_the_place_is_the_same_after_a_refresh_and_in_another_tab(

@@ -21,6 +21,7 @@ const shown = computed(() => all.value.slice(from.value));
 const loading = signal(false);
 const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
+let reply = '';
 
 /** As a keeper on this machine would: a moment later. */
 function older(): void {
@@ -79,13 +80,16 @@ const measured = {
   },
   loaded: () => shown.value.length,
   toTop: () => log().scrollTo({ top: 0 }),
-  /** A reply in so many pieces; resolves when the last one is there. */
-  async stream(deltas: number): Promise<void> {
+  /** Makes up a reply that comes in so many pieces. */
+  prepare(deltas: number): void {
+    reply = longReply(deltas * DELTA);
+  },
+  /** The reply, piece by piece; resolves when the last one is there. */
+  async stream(): Promise<void> {
     turn.value = { uuid: 'prompt', started: new Date().toISOString(), status: null };
-    const whole = longReply(deltas * DELTA);
     const block = { messageId: 'm', index: 0, kind: 'text', tool: null, toolUseId: null } as const;
-    for (let at = 1; at <= deltas; at += 1) {
-      partial.value = { ...block, text: whole.slice(0, at * DELTA) };
+    for (let at = 1; at * DELTA <= reply.length; at += 1) {
+      partial.value = { ...block, text: reply.slice(0, at * DELTA) };
       if (at % DELTAS_A_FRAME === 0) await painted();
     }
     turn.value = null;
