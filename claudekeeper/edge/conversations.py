@@ -141,7 +141,7 @@ async def _stream(
     unwritten: list[Message] = []
     if live is not None:
         rest.queue, rest.partial, rest.turn = live.queue, live.stream.partial, live.turns.shown
-        unwritten = live.ledger.unwritten
+        unwritten = live.ledger.lately
     whole: Whole | None = None
     if row.fault is None:
         with _unreadable():

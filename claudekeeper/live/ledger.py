@@ -34,6 +34,7 @@ class Ledger:
         # whether our CLI is at work; and the last line of before
         self._at_work = False
         self._before_work: str | None = None
+        self._work_began = 0
         # lines that were seen on disk, whether the CLI or the file told of them first
         self._written: OrderedDict[str, None] = OrderedDict()
 
@@ -91,21 +92,31 @@ class Ledger:
         is_told = self.told_by(self._bus.seq, whole=whole)
         merged = [message for message in page if is_told(message)]
         known = {message.uuid for message in merged}
-        for message in waiting:
-            if message.uuid not in known:
-                known.add(message.uuid)
-                merged.append(message)
+        last = max((self._told.get(uuid, 0) for uuid in known), default=0)
+        waited = {message.uuid for message in waiting}
         for seq, event in self._recent:
             message = event.message
-            if seq > mark and message.uuid not in known and message.parent_tool_use_id is None:
+            if message.uuid in known or message.parent_tool_use_id is not None:
+                continue
+            # the CLI can say that it wrote a line a moment before the line can be read
+            late = self._at_work and seq > max(last, self._work_began) and event.after is None
+            if seq > mark or late or message.uuid in waited:
                 known.add(message.uuid)
                 _put(merged, message, event.after)
         return merged
+
+    @property
+    def lately(self) -> list[Message]:
+        """What may be missing from a file that is read now, in the order of its telling."""
+        told = [event.message for seq, event in self._recent if seq > self._work_began]
+        turn = [message for message in told if message.parent_tool_use_id is None]
+        return turn if self._at_work else self.unwritten
 
     def work_begins(self) -> None:
         """From now on, each line that our CLI writes is told as well."""
         self._at_work = True
         self._before_work = self._last_written
+        self._work_began = self._bus.seq
 
     def work_ends(self) -> None:
         self._at_work = False
