@@ -2,10 +2,15 @@ import { Command } from '../../blocks/Command';
 import { Diff } from '../../blocks/Diff';
 import { Markdown } from '../../blocks/Markdown';
 import { spelledOut } from '../../blocks/safe';
-import type { Evidence } from './asked';
+import { type Evidence, within } from './asked';
+
+export interface EvidenceProps {
+  evidence: Evidence;
+  workdir: string | null;
+}
 
 /** What one judges by, in full. */
-export function EvidenceView({ evidence }: { evidence: Evidence }) {
+export function EvidenceView({ evidence, workdir }: EvidenceProps) {
   switch (evidence.kind) {
     case 'command':
       return <Command command={evidence.command} />;
@@ -13,7 +18,7 @@ export function EvidenceView({ evidence }: { evidence: Evidence }) {
       return (
         <>
           {evidence.changes.map((change, at) => (
-            <Diff key={at} {...change} />
+            <Diff key={at} {...change} path={within(change.path, workdir) ?? change.path} />
           ))}
         </>
       );

@@ -52,7 +52,7 @@ export function PermissionCard(props: CardProps) {
         <Because attention={attention} workdir={workdir} />
       </header>
       <div class="card-evidence">
-        <EvidenceView evidence={asked.evidence} />
+        <EvidenceView evidence={asked.evidence} workdir={workdir} />
       </div>
       {mode === 'deny' && (
         <Reason

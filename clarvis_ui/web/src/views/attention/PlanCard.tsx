@@ -35,7 +35,7 @@ export function PlanCard({ attention, workdir, ready, keys, headingId, onAnswer 
         <h2 id={headingId}>{asked.title}</h2>
       </header>
       <div class="card-evidence">
-        <EvidenceView evidence={asked.evidence} />
+        <EvidenceView evidence={asked.evidence} workdir={workdir} />
       </div>
       {sendingBack ? (
         <Reason

@@ -226,9 +226,14 @@ export function Composer(props: ComposerProps) {
         {props.children}
         <span class="composer-space" />
         {running && (
-          <button type="button" class="quiet composer-stop" onClick={props.onStop}>
+          <button
+            type="button"
+            class="quiet composer-stop"
+            aria-label="Stop"
+            onClick={props.onStop}
+          >
             <Icon name="stop" />
-            Stop <kbd>Esc</kbd>
+            <span>Stop</span> <kbd>Esc</kbd>
           </button>
         )}
         <button type="button" class="strong" disabled={empty} onClick={send}>

@@ -42,6 +42,7 @@ export function useWindow(
   const heights = useRef(new Map<string, number>());
   const anchor = useRef<Anchor | null>(null);
   const lastTop = useRef(0);
+  const lastHeight = useRef(0);
   const followingNow = useRef(true);
   const [drawn, setDrawn] = useState<ReadonlySet<string>>(() => lastScreens(chunks));
   const [following, setFollowing] = useState(true);
@@ -89,6 +90,7 @@ export function useWindow(
       }
     }
     lastTop.current = view.scrollTop;
+    lastHeight.current = view.clientHeight;
   }, [box]);
 
   // after each drawing: at the end one stays at the end, and a jump arrives
@@ -102,6 +104,8 @@ export function useWindow(
     const column = inner.current;
     if (!view || !column) return;
     const onScroll = () => {
+      // a card came or went below: it was the room that changed, not what one wants to see
+      if (followingNow.current && view.clientHeight !== lastHeight.current) keep();
       const top = view.scrollTop;
       const left = view.scrollHeight - top - view.clientHeight;
       const up = top < lastTop.current - 1;

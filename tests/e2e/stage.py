@@ -1,0 +1,136 @@
+"""The whole of it: a keeper in a process of its own, with the real CLI and a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+from playwright.async_api import Locator, Page
+
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+
+# a CLI starts, asks and answers within this, also where seven others do so at the same time
+PATIENCE_MS = 60_000
+READY = b"claudekeeper listening on "
+
+
+class Stage:
+    """A keeper that can be killed and comes back at the same address."""
+
+    def __init__(self, home: DemoHome, api: ScriptedApi) -> None:
+        self.home = home
+        self.workdir = home.project("scratch")
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._environment = {**os.environ, **home.environment(api.url)}
+        self._process: asyncio.subprocess.Process | None = None
+
+    def token(self) -> str:
+        config = msgspec.json.decode((self.home.keeper / "config.json").read_bytes())
+        return str(config["token"])
+
+    # ---- life ----
+
+    async def start(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "claudekeeper", "serve", "--no-ui", "--port", str(self.port),
+            env=self._environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            if line.startswith(READY):
+                return
+        raise AssertionError("the keeper did not start")
+
+    async def kill(self) -> None:
+        """As a crash does it: nothing is put in order before."""
+        assert self._process is not None
+        self._process.kill()
+        await self._process.wait()
+
+    async def stop(self) -> None:
+        assert self._process is not None
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        await self._process.wait()
+
+    # ---- as another client ----
+
+    async def ask(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": f"Bearer {self.token()}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as client,
+            client.request(method, f"{self.url}{path}", json=body) as answer,
+        ):
+            assert answer.ok, await answer.text()
+            return await answer.json()
+
+    async def begin(self, text: str, **more: Any) -> str:
+        """A new session; its first turn has only just been asked for."""
+        body = {"workdir": str(self.workdir), "text": text, **more}
+        return str((await self.ask("POST", "/send", body))["sessionId"])
+
+    def has(self, name: str) -> bool:
+        return (self.workdir / name).exists()
+
+    @property
+    def transcripts(self) -> Path:
+        return self.home.config / "projects"
+
+
+@asynccontextmanager
+async def on_stage(api: ScriptedApi) -> AsyncIterator[Stage]:
+    with DemoHome() as home:
+        stage = Stage(home, api)
+        await stage.start()
+        try:
+            yield stage
+        finally:
+            await stage.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+# ---- what is on the page ----
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_label("Message", exact=True)
+
+
+async def say(page: Page, text: str) -> None:
+    await field(page).fill(text)
+    await field(page).press("Enter")
+
+
+def prompts(page: Page) -> Locator:
+    """The person's words, in order."""
+    return page.locator(".you-words")
+
+
+def replies(page: Page) -> Locator:
+    return page.locator(".reply")
+
+
+def card(page: Page) -> Locator:
+    return page.locator(".card")
+
+
+def allow(page: Page) -> Locator:
+    return card(page).get_by_role("button", name="Allow a", exact=True)

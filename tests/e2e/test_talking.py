@@ -1,0 +1,160 @@
+"""Talking to Claude in a real browser: live, kept, never doubled, never mixed up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import expect
+
+from clarvis_ui.server import Clarvis, running
+from clarvis_ui.settings import Settings
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.pictures import phone_screenshot
+from tests.e2e.conftest import OpenPage, in_module, row
+from tests.e2e.stage import (
+    PATIENCE_MS,
+    Stage,
+    allow,
+    card,
+    field,
+    on_stage,
+    prompts,
+    replies,
+    say,
+)
+from tests.real_cli import scripted_api  # noqa: F401
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@in_module
+async def stage(scripted_api: ScriptedApi) -> AsyncIterator[Stage]:  # noqa: F811
+    expect.set_options(timeout=PATIENCE_MS)
+    async with on_stage(scripted_api) as stage:
+        yield stage
+
+
+@in_module
+async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
+    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
+        yield clarvis
+
+
+async def test_a_conversation_is_live_is_kept_and_nothing_is_there_twice(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: the first answer")
+    page = await open_page(clarvis.login_link(session))
+    await expect(prompts(page)).to_have_text(["say: the first answer"])
+    await expect(replies(page)).to_have_text(["the first answer"])
+    await say(page, "say: the second answer")
+    await expect(prompts(page)).to_have_text(["say: the first answer", "say: the second answer"])
+    await expect(replies(page)).to_have_text(["the first answer", "the second answer"])
+    await expect(field(page)).to_have_value("")
+
+    # in the middle of a turn, again and again, and in another tab
+    await say(page, "run: touch kept.txt")
+    said = ["say: the first answer", "say: the second answer", "run: touch kept.txt"]
+    await expect(allow(page)).to_be_visible()
+    await page.reload()
+    await expect(allow(page)).to_be_visible()
+    await expect(prompts(page)).to_have_text(said)
+    another = await page.context.new_page()
+    await another.goto(f"{clarvis.url}/#session={session}")
+    await expect(prompts(another)).to_have_text(said)
+    await allow(another).click()
+    for each in (page, another):
+        await expect(replies(each)).to_have_text(
+            [
+                "the first answer",
+                "the second answer",
+                "touch kept.txt ran without a word, so it worked.",
+            ]
+        )
+        await expect(prompts(each)).to_have_text(said)
+    assert stage.has("kept.txt")
+
+    await page.reload()
+    await expect(prompts(page)).to_have_text(said)
+    await expect(replies(page)).to_have_count(3)
+    await expect(row(page, "say: the first answer")).to_have_count(1)
+
+
+async def test_messages_wait_in_line_and_are_taken_back_and_esc_stops(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    # the question holds the turn for as long as the test needs
+    session = await stage.begin("run: touch never.txt")
+    page = await open_page(clarvis.login_link(session))
+    await expect(allow(page)).to_be_visible()
+    waiting = page.get_by_role("list", name="Waiting in line").get_by_role("listitem")
+    await say(page, "say: this one comes")
+    await say(page, "say: this one does not")
+    await expect(waiting).to_have_text(
+        ["queued: say: this one comes", "queued: say: this one does not"]
+    )
+    await page.get_by_role("button", name="Take back: say: this one does not").click()
+    await expect(waiting).to_have_text(["queued: say: this one comes"])
+    await expect(field(page)).to_have_value("say: this one does not")
+
+    await page.reload()
+    await expect(waiting).to_have_text(["queued: say: this one comes"])
+    await expect(field(page)).to_have_value("say: this one does not")
+    await expect(allow(page)).to_be_visible()
+    await field(page).press("Escape")
+    await expect(replies(page)).to_have_text(["this one comes"])
+    await expect(card(page)).to_have_count(0)
+    await expect(waiting).to_have_count(0)
+    await expect(prompts(page)).to_have_text(["run: touch never.txt", "say: this one comes"])
+    await expect(field(page)).to_have_value("say: this one does not")
+    assert not stage.has("never.txt")
+
+
+async def test_each_session_has_its_own_words_however_fast_one_switches(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    one = await stage.begin("say: answer of the one")
+    other = await stage.begin("say: answer of the other")
+    page = await open_page(clarvis.login_link(one))
+    await expect(replies(page)).to_have_text(["answer of the one"])
+    await field(page).fill("a draft for the one")
+    await row(page, "say: answer of the other").click()
+    await expect(replies(page)).to_have_text(["answer of the other"])
+    await expect(field(page)).to_have_value("")
+    for turn in range(20):
+        await page.evaluate("id => { location.hash = `#session=${id}` }", [one, other][turn % 2])
+    await page.evaluate("id => { location.hash = `#session=${id}` }", one)
+    await expect(prompts(page)).to_have_text(["say: answer of the one"])
+    await expect(replies(page)).to_have_text(["answer of the one"])
+    await expect(field(page)).to_have_value("a draft for the one")
+    await page.reload()
+    await expect(replies(page)).to_have_text(["answer of the one"])
+    await expect(field(page)).to_have_value("a draft for the one")
+
+
+async def test_the_field_knows_commands_what_was_said_and_images(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: hello")
+    page = await open_page(clarvis.login_link(session))
+    await expect(replies(page)).to_have_text(["hello"])
+    await field(page).press("ArrowUp")
+    await expect(field(page)).to_have_value("say: hello")
+    await field(page).press("ArrowDown")
+    await expect(field(page)).to_have_value("")
+
+    await field(page).press_sequentially("/comp")
+    option = page.get_by_role("option").first
+    await expect(option).to_contain_text("/compact")
+    await field(page).press("Tab")
+    await expect(field(page)).to_have_value("/compact ")
+    await field(page).fill("")
+
+    await page.locator("input[type=file]").set_input_files(
+        {"name": "dot.png", "mimeType": "image/png", "buffer": phone_screenshot()}
+    )
+    await expect(page.get_by_role("list", name="Images").get_by_role("img")).to_be_visible()
+    await say(page, "what is this?")
+    await expect(replies(page).last).to_contain_text("I see an image: PNG, 180×320 pixels")
+    await expect(page.get_by_role("list", name="Images")).to_have_count(0)
