@@ -52,6 +52,7 @@ export function Inbox({ clarvis, notifications }: InboxProps) {
                 <AttentionCard
                   attention={attention}
                   workdir={session?.workdir ?? null}
+                  source={clarvis.api}
                   // the list moves up when one is answered: another card may come under the pointer
                   replacedAnother
                   answering={inbox.answering.has(attention.id)}

@@ -3,17 +3,21 @@ import { Icon } from '../ui/Icon';
 
 /** How much waits, always in the same place. */
 export function InboxLink({ waiting, current }: { waiting: number; current: boolean }) {
+  const words = waiting > 0 ? `${waiting} waiting for you` : 'Nothing waits for you';
   return (
-    <a
-      class="inbox-link"
-      href={INBOX_HREF}
-      data-waiting={waiting > 0}
-      aria-current={current ? 'page' : undefined}
-    >
-      <span role="status">
-        {waiting > 0 ? `${waiting} waiting for you` : 'Nothing waits for you'}
-      </span>
-      <Icon name="unfold" size={14} />
-    </a>
+    <>
+      <a
+        class="inbox-link"
+        href={INBOX_HREF}
+        data-waiting={waiting > 0}
+        aria-current={current ? 'page' : undefined}
+      >
+        {words}
+        <Icon name="unfold" size={14} />
+      </a>
+      <p class="spoken" aria-live="polite">
+        {waiting > 0 ? words : ''}
+      </p>
+    </>
   );
 }

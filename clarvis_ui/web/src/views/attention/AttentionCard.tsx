@@ -4,11 +4,13 @@ import { PermissionCard } from './PermissionCard';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
 import { useGuard } from './useGuard';
+import type { PlanSource } from './usePlan';
 import './card.css';
 
 export interface AttentionCardProps {
   attention: Attention;
   workdir: string | null;
+  source: PlanSource;
   /** Whether it stands where another card stood a moment ago. */
   replacedAnother: boolean;
   answering: boolean;
@@ -35,6 +37,7 @@ export function AttentionCard(props: AttentionCardProps) {
   const card = {
     attention,
     workdir: props.workdir,
+    source: props.source,
     ready: armed && !answering,
     keys: props.keys,
     headingId,

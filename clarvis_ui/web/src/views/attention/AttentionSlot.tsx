@@ -4,9 +4,11 @@ import type { Questions } from '../../state/questions';
 import { counted } from '../../state/words';
 import { AttentionCard } from './AttentionCard';
 import { SettledLine } from './SettledLine';
+import type { PlanSource } from './usePlan';
 
 export interface AttentionSlotProps {
   questions: Questions;
+  source: PlanSource;
   sessionId: string;
   workdir: string | null;
   /** Whether a turn runs: what was settled in it is still news. */
@@ -14,7 +16,8 @@ export interface AttentionSlotProps {
 }
 
 /** The question that waits in this session, one at a time; or what became of the last one. */
-export function AttentionSlot({ questions, sessionId, workdir, running }: AttentionSlotProps) {
+export function AttentionSlot(props: AttentionSlotProps) {
+  const { questions, source, sessionId, workdir, running } = props;
   const inbox = questions.inbox.value;
   const [first, ...others] = openIn(inbox, sessionId);
   const replacedAnother = useReplaced(first?.id ?? null);
@@ -37,6 +40,7 @@ export function AttentionSlot({ questions, sessionId, workdir, running }: Attent
         key={first.id}
         attention={first}
         workdir={workdir}
+        source={source}
         replacedAnother={replacedAnother}
         answering={inbox.answering.has(first.id)}
         problem={inbox.problems.get(first.id) ?? null}

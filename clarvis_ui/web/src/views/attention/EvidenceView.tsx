@@ -1,6 +1,5 @@
 import { Command } from '../../blocks/Command';
 import { Diff } from '../../blocks/Diff';
-import { Markdown } from '../../blocks/Markdown';
 import { spelledOut } from '../../blocks/safe';
 import { type Evidence, within } from './asked';
 
@@ -21,12 +20,6 @@ export function EvidenceView({ evidence, workdir }: EvidenceProps) {
             <Diff key={at} {...change} path={within(change.path, workdir) ?? change.path} />
           ))}
         </>
-      );
-    case 'plan':
-      return (
-        <div class="card-plan">
-          <Markdown text={evidence.plan} />
-        </div>
       );
     case 'words':
       return (

@@ -6,10 +6,12 @@ import { EvidenceView } from './EvidenceView';
 import { Reason } from './Reason';
 import { isSecondClick } from './useGuard';
 import { useKeys } from './useKeys';
+import type { PlanSource } from './usePlan';
 
 export interface CardProps {
   attention: Attention;
   workdir: string | null;
+  source: PlanSource;
   /** False while an answer would be an accident, or is on its way. */
   ready: boolean;
   /** Whether keys are meant for this card. */

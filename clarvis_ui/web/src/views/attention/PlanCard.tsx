@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
+import { Markdown } from '../../blocks/Markdown';
 import type { Answer } from '../../transport/attention';
-import { askedBy } from './asked';
-import { EvidenceView } from './EvidenceView';
 import type { CardProps } from './PermissionCard';
 import { Reason } from './Reason';
 import { isSecondClick } from './useGuard';
 import { useKeys } from './useKeys';
+import { usePlan } from './usePlan';
 
 const APPROVED: Answer = { decision: 'allow' };
 const APPROVED_WITH_EDITS: Answer = {
@@ -14,9 +14,11 @@ const APPROVED_WITH_EDITS: Answer = {
 };
 
 /** A plan to read: carry it out, or send it back with what is missing. */
-export function PlanCard({ attention, workdir, ready, keys, headingId, onAnswer }: CardProps) {
+export function PlanCard({ attention, source, keys, headingId, onAnswer, ...card }: CardProps) {
   const [sendingBack, setSendingBack] = useState(false);
-  const asked = askedBy(attention, workdir);
+  const plan = usePlan(attention, source);
+  // nobody approves what is not there to read yet
+  const ready = card.ready && plan !== null;
   useKeys(
     {
       a: () => onAnswer(APPROVED),
@@ -32,10 +34,14 @@ export function PlanCard({ attention, workdir, ready, keys, headingId, onAnswer 
   return (
     <>
       <header class="card-head">
-        <h2 id={headingId}>{asked.title}</h2>
+        <h2 id={headingId}>Carry out this plan?</h2>
       </header>
       <div class="card-evidence">
-        <EvidenceView evidence={asked.evidence} workdir={workdir} />
+        {plan !== null && (
+          <div class="card-plan">
+            {plan === '' ? <p>The plan is in the conversation above.</p> : <Markdown text={plan} />}
+          </div>
+        )}
       </div>
       {sendingBack ? (
         <Reason

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export interface ReasonProps {
   label: string;
@@ -20,7 +20,8 @@ export function Reason(props: ReasonProps) {
   const [text, setText] = useState(props.text ?? '');
   const field = useRef<HTMLTextAreaElement>(null);
 
-  useEffect(() => {
+  // at once: what is typed next is meant for it
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(field.current.value.length, field.current.value.length);
   }, []);

@@ -15,7 +15,6 @@ export interface Asked {
 export type Evidence =
   | { kind: 'command'; command: string }
   | { kind: 'changes'; changes: readonly Change[] }
-  | { kind: 'plan'; plan: string }
   | { kind: 'words'; name: string; words: string }
   | { kind: 'input'; input: Fields }
   | { kind: 'none' };
@@ -85,11 +84,7 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
         evidence: { kind: 'words', name: 'It is told', words: verbatim(input.prompt) },
       };
     case 'ExitPlanMode':
-      return {
-        title: 'Carry out this plan?',
-        sentence: null,
-        evidence: { kind: 'plan', plan: verbatim(input.plan) },
-      };
+      return { title: 'Carry out this plan?', sentence: null, evidence: { kind: 'none' } };
     default: {
       const served = /^mcp__(.+?)__(.+)$/.exec(tool);
       return {

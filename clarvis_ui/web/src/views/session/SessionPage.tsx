@@ -124,6 +124,7 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
       <footer class="session-foot">
         <AttentionSlot
           questions={clarvis.questions}
+          source={clarvis.api}
           sessionId={id}
           workdir={session.workdir}
           running={running}

@@ -1,0 +1,125 @@
+"""Crashes, lost lines and broken files in a real browser: nothing is lost, nothing doubled."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+from playwright.async_api import WebSocketRoute, expect
+
+from clarvis_ui.server import Clarvis, running
+from clarvis_ui.settings import Settings
+from claudekeeper.demo.api import ScriptedApi
+from tests.e2e.conftest import OpenPage, in_module, look_again, row
+from tests.e2e.stage import PATIENCE_MS, Stage, allow, field, on_stage, prompts, replies, say
+from tests.real_cli import scripted_api  # noqa: F401
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@in_module
+async def stage(scripted_api: ScriptedApi) -> AsyncIterator[Stage]:  # noqa: F811
+    expect.set_options(timeout=PATIENCE_MS)
+    async with on_stage(scripted_api) as stage:
+        yield stage
+
+
+@in_module
+async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
+    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
+        yield clarvis
+
+
+async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: before the fall")
+    page = await open_page(clarvis.login_link(session))
+    await expect(replies(page)).to_have_text(["before the fall"])
+    await say(page, "slow: 600")
+    await expect(page.locator(".reply[aria-busy=true]")).to_contain_text("The queue keeps")
+    await field(page).fill("say: typed while it was down")
+
+    await stage.kill()
+    banner = page.locator(".banner")
+    await expect(banner).to_be_visible()
+    await field(page).press("Enter")
+    unsent = page.get_by_role("list", name="Not sent")
+    await expect(unsent).to_contain_text("say: typed while it was down")
+    await expect(field(page)).to_have_value("")
+    await page.reload()
+    await expect(page.get_by_text("Waiting for the keeper")).to_be_visible()
+
+    await stage.start()
+    await expect(banner).to_have_count(0)
+    await expect(unsent).to_contain_text("say: typed while it was down")
+    await expect(row(page, "say: before the fall")).to_be_visible()
+    await unsent.get_by_role("button", name="Send again").click()
+    await expect(replies(page).last).to_have_text("typed while it was down")
+    said = ["say: before the fall", "slow: 600", "say: typed while it was down"]
+    await expect(prompts(page)).to_have_text(said)
+    await expect(unsent).to_have_count(0)
+    await page.reload()
+    await expect(prompts(page)).to_have_text(said)
+
+
+class Wire:
+    """The page's line to the keeper, with a pair of pliers."""
+
+    def __init__(self) -> None:
+        self.whole = True
+        self._lines: list[WebSocketRoute] = []
+
+    async def joined(self, line: WebSocketRoute) -> None:
+        if self.whole:
+            line.connect_to_server()
+            self._lines.append(line)
+        else:
+            await line.close(code=4008)
+
+    async def cut(self) -> None:
+        self.whole = False
+        for line in self._lines:
+            await line.close(code=4008)
+
+
+async def test_what_happened_while_the_line_was_cut_is_there_when_it_is_back(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch asked.txt")
+    page = await open_page(clarvis.login_link(session))
+    wire = Wire()
+    await page.route_web_socket("**/api/ws", wire.joined)
+    await page.reload()
+    await expect(allow(page)).to_be_visible()
+    await field(page).fill("half a sentence")
+    await wire.cut()
+    await expect(page.locator(".banner")).to_be_visible()
+
+    attention = (await stage.ask("GET", "/attention"))["attention"]
+    (mine,) = [each for each in attention if each["sessionId"] == session]
+    answer = {"attentionId": mine["id"], "decision": "allow", "by": "somebody else"}
+    await stage.ask("POST", "/resolve", answer)
+    wire.whole = True
+    await look_again(page)
+    await expect(replies(page)).to_have_text(["touch asked.txt ran without a word, so it worked."])
+    await expect(page.locator(".banner")).to_have_count(0)
+    await expect(page.locator(".card")).to_have_count(0)
+    await expect(prompts(page)).to_have_text(["run: touch asked.txt"])
+    await expect(field(page)).to_have_value("half a sentence")
+
+
+async def test_a_broken_session_says_so_and_the_rest_works(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: I am whole")
+    page = await open_page(clarvis.login_link(session))
+    await expect(replies(page)).to_have_text(["I am whole"])
+    folder = next(stage.transcripts.glob(f"*/{session}.jsonl")).parent
+    broken = str(uuid4())
+    (folder / f"{broken}.jsonl").write_bytes(b"\x00\xff not a line of JSON\n" * 3)
+    await page.goto(f"{clarvis.url}/#session={broken}")
+    await expect(page.get_by_role("heading", name="This session cannot be shown")).to_be_visible()
+    await row(page, "say: I am whole").click()
+    await expect(replies(page)).to_have_text(["I am whole"])

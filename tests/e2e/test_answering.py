@@ -1,0 +1,186 @@
+"""Answering Claude in a real browser: permissions, questions and plans, on every screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Page, expect
+
+from clarvis_ui.server import Clarvis, running
+from clarvis_ui.settings import Settings
+from claudekeeper.demo.api import ScriptedApi
+from tests.e2e.conftest import PHONE, OpenPage, in_module
+from tests.e2e.stage import PATIENCE_MS, Stage, allow, card, on_stage, replies, say
+from tests.real_cli import scripted_api  # noqa: F401
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15"
+
+
+@in_module
+async def stage(scripted_api: ScriptedApi) -> AsyncIterator[Stage]:  # noqa: F811
+    expect.set_options(timeout=PATIENCE_MS)
+    async with on_stage(scripted_api) as stage:
+        yield stage
+
+
+@in_module
+async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
+    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
+        yield clarvis
+
+
+async def press(page: Page, *keys: str) -> None:
+    """Keys that are meant for the card: nobody is typing."""
+    await page.evaluate("document.activeElement?.blur()")
+    for key in keys:
+        await page.keyboard.press(key)
+
+
+async def test_what_waits_is_seen_everywhere_and_a_key_allows_it(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    page = await open_page()
+    await stage.begin("run: touch allowed.txt")
+    await expect(page).to_have_title("(1) Clarvis")
+    await expect(page.locator("link[rel=icon]")).to_have_attribute("href", "/favicon-waiting.svg")
+    await page.get_by_role("link", name="1 waiting for you").click()
+    await expect(card(page)).to_contain_text("touch allowed.txt")
+    await page.locator(".inbox-where a").click()
+    await expect(card(page).get_by_role("heading")).to_have_text("Run this command?")
+    await expect(allow(page)).to_be_enabled()
+    await press(page, "a")
+    await expect(replies(page)).to_have_text("touch allowed.txt ran without a word, so it worked.")
+    await expect(page).to_have_title(re.compile(r"^(?!\()"))
+    assert stage.has("allowed.txt")
+
+
+async def test_a_denial_has_a_reason_and_an_input_can_be_changed(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch denied.txt")
+    page = await open_page(clarvis.login_link(session))
+    await expect(allow(page)).to_be_enabled()
+    await press(page, "d")
+    await expect(card(page).get_by_label("Why not?")).to_be_focused()
+    await page.keyboard.type("not in this folder")
+    await page.keyboard.press("Enter")
+    await expect(replies(page).last).to_contain_text("not in this folder")
+
+    await say(page, "run: touch first-idea.txt")
+    await expect(allow(page)).to_be_enabled()
+    await card(page).get_by_role("button", name="Change…").click()
+    await card(page).get_by_label("Do this instead").fill("touch better-idea.txt")
+    await card(page).get_by_role("button", name="Allow as changed").click()
+    await expect(replies(page)).to_have_count(2)
+    assert stage.has("better-idea.txt")
+    assert not stage.has("first-idea.txt")
+    assert not stage.has("denied.txt")
+
+
+async def test_always_says_its_scope_and_holds(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("write: one.txt: hello")
+    page = await open_page(clarvis.login_link(session))
+    always = card(page).get_by_role("button", name="Allow all edits in this session")
+    await expect(always).to_be_enabled()
+    await always.click()
+    await expect(replies(page)).to_have_text(["I wrote one.txt."])
+    await say(page, "write: two.txt: hello")
+    await expect(replies(page)).to_have_text(["I wrote one.txt.", "I wrote two.txt."])
+    await expect(
+        page.get_by_role("button", name="Permission mode: accept edits").first
+    ).to_be_visible()
+
+
+async def test_questions_are_forms_for_the_hand_and_for_the_keys(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("ask: Which database? Postgres | SQLite - no server")
+    page = await open_page(clarvis.login_link(session))
+    await expect(card(page)).to_contain_text("Which database?")
+    await press(page, "2")
+    await expect(card(page).get_by_role("radio", name="SQLite")).to_be_checked()
+    await press(page, "Enter")
+    await expect(replies(page)).to_contain_text(["You chose “SQLite”"])
+
+    await say(page, "ask many: Which checks? Lint | Types | Tests")
+    await expect(card(page)).to_contain_text("Which checks?")
+    answer = card(page).get_by_role("button", name="Answer", exact=False).first
+    await expect(answer).to_be_disabled()
+    await card(page).get_by_role("checkbox", name="Lint").check()
+    await card(page).get_by_role("checkbox", name="Tests").check()
+    await card(page).get_by_placeholder("Something else…").fill("Spelling")
+    await answer.click()
+    await expect(replies(page).last).to_contain_text("You chose “Lint, Tests, Spelling”")
+
+
+async def test_a_plan_is_sent_back_and_then_approved(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("plan: read the code; change it", permissionMode="plan")
+    page = await open_page(clarvis.login_link(session))
+    await expect(
+        page.get_by_role("button", name="Permission mode: plan first").first
+    ).to_be_visible()
+    await expect(card(page).get_by_role("listitem")).to_have_text(["read the code", "change it"])
+    await card(page).get_by_role("button", name="Send back…").click()
+    await card(page).get_by_label("What should be different?").fill("test it as well")
+    await card(page).get_by_role("button", name="Send back").click()
+    await expect(replies(page).last).to_contain_text("test it as well")
+
+    await say(page, "plan: read the code; change it; test it")
+    await expect(card(page).get_by_role("listitem")).to_have_count(3)
+    await card(page).get_by_role("button", name="Approve, ask before edits").click()
+    await expect(replies(page).last).to_contain_text("The plan is approved")
+
+
+async def test_answered_elsewhere_the_card_settles_and_says_by_whom(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch from-the-phone.txt")
+    page = await open_page(clarvis.login_link(session))
+    phone = await open_page(
+        clarvis.login_link(session),
+        viewport=PHONE,
+        has_touch=True,
+        is_mobile=True,
+        user_agent=IPHONE,
+    )
+    await expect(allow(page)).to_be_visible()
+    # the answers are in reach of the thumb, above the field and inside of the screen
+    await expect(card(phone).get_by_role("button", name="Deny…")).to_be_in_viewport(ratio=1)
+    await expect(allow(phone)).to_be_in_viewport(ratio=1)
+    actions = await card(phone).locator(".card-actions").bounding_box()
+    composer = await phone.locator(".composer").bounding_box()
+    assert actions is not None
+    assert composer is not None
+    assert actions["y"] + actions["height"] <= composer["y"]
+    assert composer["y"] + composer["height"] <= PHONE["height"]
+    assert await phone.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    await allow(phone).tap()
+    await expect(page.locator(".settled")).to_contain_text("Allowed by Clarvis on iPhone")
+    await expect(card(page)).to_have_count(0)
+    await expect(replies(page)).to_have_count(1)
+
+
+async def test_a_double_click_answers_only_what_it_was_meant_for(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch meant.txt && run: touch not-meant.txt")
+    page = await open_page(clarvis.login_link(session))
+    await expect(card(page)).to_contain_text("touch meant.txt")
+    await expect(allow(page)).to_be_enabled()
+    await allow(page).dblclick()
+    await expect(card(page)).to_contain_text("touch not-meant.txt")
+    await expect(allow(page)).to_be_enabled()
+    assert not stage.has("not-meant.txt")
+    await card(page).get_by_role("button", name="Deny…").click()
+    await card(page).get_by_role("button", name="Deny", exact=True).click()
+    await expect(card(page)).to_have_count(0)
+    await expect(replies(page)).to_have_count(1)
+    assert stage.has("meant.txt")
+    assert not stage.has("not-meant.txt")
