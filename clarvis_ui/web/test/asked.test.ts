@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { planIn } from '../src/state/plan';
+import type { Attention, Suggestion } from '../src/transport/attention';
+import {
+  askedBy,
+  editableText,
+  editedInput,
+  questionsOf,
+  suggestionWords,
+} from '../src/views/attention/asked';
+import { message } from './world';
+
+const WORKDIR = '/code/shop';
+
+function asking(tool: string, input: Attention['input']): Attention {
+  return {
+    id: '1',
+    sessionId: 's',
+    toolUseId: 't',
+    tool,
+    input,
+    kind: 'permission',
+    title: null,
+    description: null,
+    suggestions: [],
+    blockedPath: null,
+    reason: null,
+    agentId: null,
+    origin: null,
+    raised: null,
+  };
+}
+
+describe('what will happen, in words', () => {
+  test.each([
+    ['Bash', { command: 'ls', description: 'List files' }, 'Run this command?', 'List files'],
+    [
+      'Edit',
+      { file_path: '/code/shop/a/b.ts', old_string: 'x\n', new_string: 'y\nz\n' },
+      'Edit a/b.ts?',
+      'One change, 2 lines added, 1 removed.',
+    ],
+    [
+      'Write',
+      { file_path: '/etc/hosts', content: 'one\ntwo\n' },
+      'Write /etc/hosts?',
+      'The file will have 2 lines; what it holds now is replaced.',
+    ],
+    ['Read', { file_path: '/etc/hosts' }, 'Read /etc/hosts?', null],
+    [
+      'WebFetch',
+      { url: 'https://example.com/a', prompt: 'sum up' },
+      'Fetch from example.com?',
+      'sum up',
+    ],
+    ['mcp__files__remove', { path: 'x' }, 'Use remove of files?', null],
+    ['Newest', {}, 'Use Newest?', null],
+  ])('%s', (tool, input, title, sentence) => {
+    expect(askedBy(asking(tool, input), WORKDIR)).toMatchObject({ title, sentence });
+  });
+
+  test('input of a wrong shape is no reason to fail', () => {
+    for (const tool of ['Bash', 'Edit', 'MultiEdit', 'Write', 'WebFetch', 'Agent']) {
+      expect(() => askedBy(asking(tool, { command: 7, edits: 'no' }), null)).not.toThrow();
+    }
+  });
+});
+
+describe('always', () => {
+  test.each<[Suggestion, string]>([
+    [
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Bash', ruleContent: 'npm test:*' }],
+        behavior: 'allow',
+        destination: 'localSettings',
+      },
+      'Always allow commands that begin with “npm test” in this project, for you',
+    ],
+    [
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Bash', ruleContent: 'ls' }, { toolName: 'WebSearch' }],
+        behavior: 'allow',
+        destination: 'userSettings',
+      },
+      'Always allow “ls”, every WebSearch in all your projects',
+    ],
+    [
+      { type: 'addDirectories', directories: ['/code/shop', '/tmp'], destination: 'session' },
+      'Always allow work in this directory, /tmp in this session',
+    ],
+    [
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+      'Allow all edits in this session',
+    ],
+    [{ type: 'somethingNew' }, 'Always allow somethingNew'],
+  ])('%o', (suggestion, words) => {
+    expect(suggestionWords(suggestion, WORKDIR)).toBe(words);
+  });
+});
+
+describe('another input', () => {
+  test('is the one field that people change', () => {
+    const asked = asking('Bash', { command: 'rm -r x', timeout: 5 });
+    expect(editableText(asked)).toBe('rm -r x');
+    expect(editedInput(asked, 'ls')).toEqual({ command: 'ls', timeout: 5 });
+  });
+
+  test('or all of it, as long as it is JSON', () => {
+    const asked = asking('mcp__files__remove', { path: 'x' });
+    expect(editedInput(asked, '{"path": "y"}')).toEqual({ path: 'y' });
+    expect(editedInput(asked, 'y')).toBe(null);
+    expect(editedInput(asked, '[1]')).toBe(null);
+  });
+});
+
+test('questions are read as far as they can be', () => {
+  const input = {
+    questions: [
+      { question: 'Which?', header: 'Pick', options: [{ label: 'A' }, {}, 3], multiSelect: true },
+      { header: 'no question' },
+      null,
+    ],
+  };
+  expect(questionsOf(input)).toEqual([
+    {
+      question: 'Which?',
+      header: 'Pick',
+      many: true,
+      options: [{ label: 'A', description: null }],
+    },
+  ]);
+});
+
+describe('a plan', () => {
+  const call = (name: string, id: string, input: object) =>
+    message(id, {
+      role: 'assistant',
+      kind: 'reply',
+      content: [{ type: 'tool_use', id, name, input }],
+    });
+
+  test('stands in the call that asks about it', () => {
+    const messages = [
+      call('ExitPlanMode', 'old', { plan: 'no' }),
+      call('ExitPlanMode', 't', { plan: 'yes' }),
+    ];
+    expect(planIn(messages, 't')).toBe('yes');
+  });
+
+  test('or in the file that was written before', () => {
+    const file_path = '/home/me/.claude/plans/calm-fox.md';
+    const messages = [
+      call('Write', 'w', { file_path, content: '# Plan' }),
+      call('ExitPlanMode', 't', {}),
+    ];
+    expect(planIn(messages, 't')).toBe('# Plan');
+  });
+
+  test('or nowhere', () => {
+    expect(planIn([message('a')], 't')).toBe(null);
+  });
+});
