@@ -24,6 +24,8 @@ export function fetchAhead(): void {
 export function Selected({ clarvis, place, notifications }: SelectedProps) {
   const { sessions, complete } = clarvis.sessions.listing.value;
   const id = place.session.value;
+  // asked before one is let in, the answer "not logged in" would come after one is
+  if (clarvis.door.state.value !== 'open') return null;
   if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
   // too early to say that there is none; and then the list itself says what to do first
