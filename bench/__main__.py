@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bench import conversation, fanout, listing, live, page, report, serving
+from bench import conversation, fanout, follow, listing, live, page, report, serving
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from bench.measure import ROOT, Figure, isolated
 
@@ -41,6 +41,7 @@ class Bench:
             "fan-out": lambda: fanout.fan_out(environment),
             "latency": lambda: live.latency(environment),
             "endurance": lambda: live.endurance(environment),
+            "follow": lambda: self._warm(lambda: follow.follow(corpus, environment)),
             "page": page.page,
         }
 
@@ -62,6 +63,7 @@ SUBJECTS = (
     "fan-out",
     "latency",
     "endurance",
+    "follow",
     "page",
 )
 

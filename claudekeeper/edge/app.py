@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from claudekeeper.edge import (
     conversations,
     directories,
     health,
+    hooks,
     metrics,
     openapi,
     questions,
@@ -46,6 +47,7 @@ from claudekeeper.edge.keys import (
     SOCKETS,
     STARTED,
     TALLY,
+    TERMINALS,
 )
 from claudekeeper.edge.observing import name_answer, observed
 from claudekeeper.edge.sockets import Sockets
@@ -64,9 +66,12 @@ from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Disk, Registry
+from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records, under_way
+from claudekeeper.model.entries import Entry
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.history import History
+from claudekeeper.readers.tail import last_lines
 from doorway.gate import Gate
 
 GOING_AWAY = 1001
@@ -90,7 +95,17 @@ class Places:
 
 def endpoints() -> list[Endpoint]:
     """Every address of the keeper."""
-    subjects = (health, metrics, sessions, conversations, talking, questions, directories, ws)
+    subjects = (
+        health,
+        metrics,
+        sessions,
+        conversations,
+        talking,
+        questions,
+        directories,
+        hooks,
+        ws,
+    )
     table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
     return [*table, openapi.endpoint_for(table)]
 
@@ -143,6 +158,7 @@ def create_app(
         catalog, registry, preferences.name_of, presences, desk, bus, records.left
     )
     app[ROUTER] = Router(catalog, overview, registry, config.routing)
+    app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()
     _tie_together(app)
     app.cleanup_ctx.append(door.watch)
@@ -162,7 +178,7 @@ def _tie_together(app: web.Application) -> None:
     """Who is told of what: this keeper's CLIs, others', and the files that both write."""
     registry, presences, follow = app[REGISTRY], app[PRESENCES], app[FOLLOW]
     overview, catalog = app[OVERVIEW], app[CATALOG]
-    records, ending = app[RECORDS], app[ENDING]
+    records, ending, terminals = app[RECORDS], app[ENDING], app[TERMINALS]
 
     def session_changed(session_id: str) -> None:
         # first: what was left unfinished may have just been taken up again
@@ -174,19 +190,22 @@ def _tie_together(app: web.Application) -> None:
     def presence_changed(session_id: str) -> None:
         registry.make_way(session_id, presences.of(session_id))
         follow.attend(session_id)
+        terminals.presence_changed(session_id)
         session_changed(session_id)
 
     def told_by_its_own(session_id: str) -> bool:
         live = registry.get(session_id)
         return live is not None and live.occupies and session_id not in presences
 
-    catalog.changed = overview.tell
+    catalog.changed = overview.tell_row
     registry.changed = app[DESK].changed = session_changed
     presences.ours = registry.runs
     presences.changed = presence_changed
     catalog.watcher.touched = follow.touched
     catalog.row_changed = follow.row_changed
     follow.told_otherwise = told_by_its_own
+    follow.heard = terminals.heard
+    terminals.runs = lambda session_id, pid: pid in registry.pids or told_by_its_own(session_id)
 
 
 def _disk(catalog: Catalog, history: History, presences: Presences) -> Disk:
@@ -220,7 +239,16 @@ async def _registry(app: web.Application) -> AsyncIterator[None]:
     await app[REGISTRY].close()
 
 
+def _recent_lines(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:
+    async def recent(session_id: str) -> list[Entry]:
+        row = await catalog.row(session_id)
+        return await asyncio.to_thread(last_lines, row.found.path) if row is not None else []
+
+    return recent
+
+
 async def _say_goodbye(app: web.Application) -> None:
+    await app[TERMINALS].close()
     app[SOCKETS].cut_off(GOING_AWAY, b"the keeper goes away")
 
 

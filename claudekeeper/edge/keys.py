@@ -19,6 +19,7 @@ from claudekeeper.live.follow import Follow
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Registry
+from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records
 from claudekeeper.readers.history import History
 
@@ -34,6 +35,7 @@ BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)
 DESK: web.AppKey[Desk] = web.AppKey("desk", Desk)
 FOLLOW: web.AppKey[Follow] = web.AppKey("follow", Follow)
 PRESENCES: web.AppKey[Presences] = web.AppKey("presences", Presences)
+TERMINALS: web.AppKey[Terminals] = web.AppKey("terminals", Terminals)
 REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
 RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
 ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)

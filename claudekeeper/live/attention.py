@@ -62,9 +62,13 @@ class Desk:
 
     def withdraw(self, attention_id: str) -> None:
         """Nobody needs an answer any more."""
+        self.settle(attention_id, "withdrawn", "keeper")
+
+    def settle(self, attention_id: str, decision: Verdict, by: str) -> None:
+        """It was answered elsewhere; whoever asked here need not wait."""
         if attention_id in self._open:
             _, waiting = self._open[attention_id]
-            self._settle(attention_id, "withdrawn", "keeper")
+            self._settle(attention_id, decision, by)
             waiting.cancel()
 
     def withdraw_all(self, session_id: str) -> None:

@@ -74,12 +74,20 @@ class Overview:
                 session.state = _STATES[presence.status]
         return session
 
+    def tell_row(self, session_id: str) -> None:
+        """The catalog sees another row of this session, or none any more."""
+        if self.session(session_id) is None:
+            # whoever listed it may know it, told or not
+            self._told.setdefault(session_id, 0)
+        self.tell(session_id)
+
     def tell(self, session_id: str) -> None:
         """Something about this session changed."""
         session = self.session(session_id)
         if session is None:
-            self._told.pop(session_id, None)
-            self._bus.publish(SessionRemoved(session_id=session_id))
+            # a terminal in which nothing was said yet is no session, and none that is gone
+            if self._told.pop(session_id, None) is not None:
+                self._bus.publish(SessionRemoved(session_id=session_id))
             return
         # thousands of sessions: what they looked like is too much to keep, a number is not
         looks = hash(msgspec.json.encode(session))

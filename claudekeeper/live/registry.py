@@ -127,6 +127,10 @@ class Registry:
         starting = session is not None and session.occupies and session.pid is None
         return starting and process.presence.entrypoint.startswith("sdk")
 
+    @property
+    def pids(self) -> set[int]:
+        return {session.pid for session in self.all() if session.pid is not None}
+
     def make_way(self, session_id: str, presence: Presence | None) -> None:
         """Somebody else runs this session now."""
         session = self._sessions.get(session_id)

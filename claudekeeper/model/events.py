@@ -32,6 +32,16 @@ class Resync(Event, tag="resync"):
     """What was told of this session does not hold: read it again over REST."""
 
 
+class SessionNotified(Event, tag="session/notified"):
+    """A hook of a session elsewhere fired: `Notification`, `Stop`, `SessionStart`, `SessionEnd`."""
+
+    event: str
+    text: str | None = None
+    title: str | None = None
+    # why: the kind of notification, how it began or why it ended
+    reason: str | None = None
+
+
 class SessionFailed(Event, tag="session/failed"):
     """A message could not be worked on; `uuid` is that message."""
 

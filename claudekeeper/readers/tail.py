@@ -63,6 +63,15 @@ def at_end(path: str, since: int | None = None) -> Tail:
     return Tail(path, facts.st_ino, facts.st_size)
 
 
+def last_lines(path: str) -> list[Entry]:
+    """The lines near the end, the oldest first. Blocks: call it in a thread."""
+    try:
+        with opened(path) as descriptor:
+            return _earlier(descriptor, os.fstat(descriptor).st_size)
+    except (OSError, Changed):
+        return []
+
+
 def _read(descriptor: int, tail: Tail) -> Growth:
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode):

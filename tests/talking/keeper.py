@@ -18,6 +18,7 @@ from claudekeeper.model.limits import Limits
 from tests.writing import projects_folder
 
 TOKEN = "a-token-that-is-long-enough"
+HOOK_TOKEN = "a-token-for-hooks-and-nothing-else"
 
 Event = dict[str, Any]
 Matches = Callable[[Event], bool]
@@ -31,7 +32,7 @@ class Keeper:
         self.workdir = home / "work"
         self.workdir.mkdir(exist_ok=True)
         places = Places(projects_folder(), home / "state.json", home / "cache.db")
-        config = Config(token=TOKEN, limits=limits or Limits())
+        config = Config(token=TOKEN, hook_token=HOOK_TOKEN, limits=limits or Limits())
         self.app = create_app(config, places, "2.1.0")
         self.client: TestClient[Any, Any] = TestClient(
             TestServer(self.app), headers={"Authorization": f"Bearer {TOKEN}"}

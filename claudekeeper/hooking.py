@@ -1,0 +1,114 @@
+"""`claudekeeper hooks`: prompts of terminal sessions reach the keeper, or no longer do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+from claudekeeper.features.hooks import (
+    EVENTS,
+    Settings,
+    command,
+    difference,
+)
+from claudekeeper.hook import PROBE
+from claudekeeper.instance import running
+from claudekeeper.model.errors import KeeperError
+from claudekeeper.readers.paths import claude_home, keeper_home
+
+PROBE_SECONDS = 10.0
+
+
+class NotAgreed(KeeperError):
+    code = "not_agreed"
+    sentence = "Nothing was changed."
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    for name, words, run in (
+        ("install", "answer prompts of terminal sessions here too", install),
+        ("uninstall", "leave Claude Code's settings as they were", uninstall),
+    ):
+        action = actions.add_parser(name, help=words)
+        action.add_argument("--yes", action="store_true", help="do not ask first")
+        action.set_defaults(run=run)
+    actions.add_parser("status", help="what is installed, and whether it works").set_defaults(
+        run=status
+    )
+
+
+def install(options: argparse.Namespace) -> None:
+    settings = _settings()
+    after = settings.with_hooks()
+    if after == settings.text:
+        print(f"The hooks are in {settings.path} already.")
+        return
+    _agree(options, difference(settings.text, after, settings.path), "Add these hooks?")
+    settings.install()
+    print(f"Installed. What was there before is kept in {keeper_home()}.")
+    print("Sessions that run already ask here after their next start.")
+
+
+def uninstall(options: argparse.Namespace) -> None:
+    settings = _settings()
+    after = settings.back_to()
+    if after == (settings.text or ""):
+        print(f"None of our hooks are in {settings.path}.")
+        return
+    _agree(options, difference(settings.text, after, settings.path), "Take them out?")
+    settings.uninstall()
+    print("Removed.")
+
+
+def status(_options: argparse.Namespace) -> None:
+    settings = _settings()
+    installed = settings.installed()
+    missing = [event for event in EVENTS if event not in installed]
+    print(f"settings:  {settings.path}")
+    print(f"installed: {', '.join(installed) or 'none'}")
+    if missing:
+        print(f"missing:   {', '.join(missing)} (claudekeeper hooks install)")
+    if running(keeper_home()) is None:
+        print("keeper:    does not run: terminals ask as if there were no hooks")
+    elif installed:
+        print(f"works:     {_tried()}")
+    if missing:
+        raise SystemExit(1)
+
+
+def _tried() -> str:
+    """Run the hook as Claude Code would, with an event that asks nobody."""
+    event = {"hook_event_name": "Notification", "session_id": "", "message": "a test"}
+    try:
+        ran = subprocess.run(
+            ["/bin/sh", "-c", command(keeper_home())],
+            input=json.dumps(event),
+            capture_output=True,
+            text=True,
+            env={**os.environ, PROBE: "1"},
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"no: {error}"
+    if ran.stdout == "200":
+        return "yes"
+    return f"no: {ran.stderr.strip() or ran.stdout or 'the hook says nothing'}"
+
+
+def _settings() -> Settings:
+    return Settings(claude_home(), keeper_home())
+
+
+def _agree(options: argparse.Namespace, change: str, question: str) -> None:
+    print(change)
+    if options.yes:
+        return
+    if not sys.stdin.isatty():
+        raise NotAgreed("Nothing was changed: say --yes where nobody can be asked.")
+    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        raise NotAgreed

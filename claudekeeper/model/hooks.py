@@ -1,0 +1,76 @@
+"""What Claude Code tells a hook, and what a hook may answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from claudekeeper.model.attention import Answer
+from claudekeeper.model.entries import Entry, loads
+
+
+class HookEvent(msgspec.Struct, kw_only=True):
+    """The fields that we take; Claude Code adds others from version to version."""
+
+    hook_event_name: str
+    session_id: str = ""
+    # of a permission request
+    tool_name: str | None = None
+    tool_input: dict[str, Any] = {}
+    permission_suggestions: list[dict[str, Any]] = []
+    agent_id: str | None = None
+    # of a notification, a beginning, an end
+    message: str | None = None
+    title: str | None = None
+    notification_type: str | None = None
+    source: str | None = None
+    reason: str | None = None
+
+
+class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """An event, and where it comes from; `again`: it was asked before, and the answer was lost."""
+
+    event: HookEvent
+    pid: int = 0
+    entrypoint: str = "unknown"
+    again: bool = False
+
+
+def output_of(answer: Answer) -> dict[str, Any]:
+    """The answer in Claude Code's words."""
+    decision: dict[str, Any] = {"behavior": answer.decision}
+    if answer.decision == "allow":
+        # what was shown is what is allowed
+        decision["updatedInput"] = answer.input
+        if answer.permissions:
+            decision["updatedPermissions"] = answer.permissions
+    else:
+        decision["message"] = answer.message
+        decision["interrupt"] = answer.interrupt
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+
+def asked_by(event: HookEvent, recent: list[Entry]) -> str | None:
+    """The call that a permission request is for: the hook is not told its id."""
+    answered: set[object] = set()
+    for entry in reversed(recent):
+        for block in blocks_in(entry):
+            if block.get("type") == "tool_result":
+                answered.add(block.get("tool_use_id"))
+            elif (
+                block.get("type") == "tool_use"
+                and (block.get("name"), block.get("input")) == (event.tool_name, event.tool_input)
+                and block.get("id") not in answered
+            ):
+                return str(block.get("id"))
+    return None
+
+
+def blocks_in(entry: Entry) -> list[dict[str, Any]]:
+    """The content blocks of a line, whatever they hold."""
+    if entry.type not in ("user", "assistant"):
+        return []
+    content = loads(entry.message.content)
+    blocks = content if isinstance(content, list) else []
+    return [block for block in blocks if isinstance(block, dict)]

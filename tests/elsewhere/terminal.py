@@ -1,0 +1,137 @@
+"""A person at a real terminal: the real CLI inside of tmux, against the scripted API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import claude_agent_sdk
+import pytest
+
+from tests.waiting import until
+
+CLI = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
+without_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+READY = "❯"
+KEY = "sk-test"
+
+
+class Tmux:
+    """A server of its own: no other session of the machine is touched."""
+
+    def __init__(self, folder: Path) -> None:
+        self._socket = str(folder / "tmux.sock")
+
+    def run(self, *arguments: str) -> str:
+        ran = subprocess.run(
+            ["tmux", "-S", self._socket, "-f", "/dev/null", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return ran.stdout
+
+    def end(self) -> None:
+        self.run("kill-server")
+
+
+class Terminal:
+    """One window with Claude Code in it."""
+
+    def __init__(self, tmux: Tmux, workdir: Path, environment: Mapping[str, str]) -> None:
+        self._tmux = tmux
+        self._workdir = workdir
+        self._environment = environment
+        self._name = f"t{uuid4().hex[:8]}"
+
+    async def start(self, *arguments: str) -> Terminal:
+        """Start Claude Code; returns when it waits for a prompt."""
+        words = ["env", "-i", *(f"{name}={value}" for name, value in self._environment.items())]
+        words += [str(CLI), "--permission-mode", "default", *arguments]
+        size = ("-x", "150", "-y", "50")
+        where = ("-c", str(self._workdir))
+        await asyncio.to_thread(
+            self._tmux.run, "new-session", "-d", "-s", self._name, *size, *where, *words
+        )
+        await self.shows(READY)
+        return self
+
+    async def say(self, text: str) -> None:
+        """Type a line; the key that sends it comes when the line stands there."""
+        await self.keys("-l", text)
+        await self.shows(text)
+        await self.keys("Enter")
+
+    async def keys(self, *keys: str) -> None:
+        await asyncio.to_thread(self._tmux.run, "send-keys", "-t", self._name, *keys)
+
+    async def screen(self) -> str:
+        return await asyncio.to_thread(self._tmux.run, "capture-pane", "-p", "-t", self._name)
+
+    async def confirm(self, prompt: str) -> None:
+        """Press Enter until the prompt is gone: one that has just appeared takes no keys yet."""
+        while prompt in await self.screen():
+            await self.keys("Enter")
+            await asyncio.sleep(0.2)
+
+    async def switch_to(self, mode: str) -> None:
+        """Press shift and tab until the terminal says that it is in this mode."""
+        while mode not in await self.screen():
+            await self.keys("BTab")
+            await asyncio.sleep(0.3)
+
+    async def shows(self, text: str) -> None:
+        while text not in await self.screen():  # noqa: ASYNC110 - it happens in another program
+            await asyncio.sleep(0.05)
+
+    async def shows_no(self, text: str) -> None:
+        while text in await self.screen():  # noqa: ASYNC110 - it happens in another program
+            await asyncio.sleep(0.05)
+
+
+def set_up(workdir: Path) -> dict[str, str]:
+    """A Claude Code that asks nothing at its first start; returns its environment."""
+    home = Path(os.environ["CLAUDE_CONFIG_DIR"])
+    settled: dict[str, Any] = {
+        "hasCompletedOnboarding": True,
+        "lastOnboardingVersion": "9.9.9",
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+        "projects": {
+            str(workdir): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+        },
+    }
+    (home / ".claude.json").write_text(json.dumps(settled))
+    wanted = ("HOME", "CLAUDE", "ANTHROPIC_", "DISABLE_", "XDG_")
+    known = {name: value for name, value in os.environ.items() if name.startswith(wanted)}
+    return {
+        **known,
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "CLAUDE_CODE_TMPDIR": str(home.parent / "t"),
+    }
+
+
+def presences() -> list[Any]:
+    """What running Claude Codes say of themselves."""
+    folder = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "sessions"
+    found = []
+    for path in folder.glob("*.json"):
+        try:
+            found.append(json.loads(path.read_text()))
+        except (OSError, ValueError):
+            continue  # just being written
+    return found
+
+
+async def only_presence() -> Any:
+    await until(lambda: len(presences()) == 1)
+    return presences()[0]

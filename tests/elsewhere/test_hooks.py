@@ -1,0 +1,186 @@
+"""What hooks tell and ask, over the contract; the real ones are in `test_terminals.py`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.elsewhere.people import append, write_presence
+from tests.talking.conftest import StartKeeper
+from tests.talking.keeper import HOOK_TOKEN, Ear, Keeper
+from tests.writing import SESSION, Transcript, projects_folder
+
+Stranger = asyncio.subprocess.Process
+BY_HOOK = {"Authorization": f"Bearer {HOOK_TOKEN}"}
+INPUT = {"command": "ls"}
+
+
+def call(**fields: Any) -> dict[str, Any]:
+    event = {
+        "hook_event_name": "PermissionRequest",
+        "session_id": SESSION,
+        "tool_name": "Bash",
+        "tool_input": INPUT,
+        "something": "new",
+    }
+    return {"event": event, "pid": 1, "entrypoint": "cli", "again": False, **fields}
+
+
+class Hook:
+    """A hook that waits for an answer."""
+
+    def __init__(self, keeper: Keeper, **fields: Any) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._ask(keeper, call(**fields)))
+
+    async def _ask(self, keeper: Keeper, body: Any) -> Any:
+        # a connection of its own: it outlives the keeper
+        url = keeper.client.make_url("/hooks/permission")
+        async with aiohttp.ClientSession(headers=BY_HOOK) as session:
+            try:
+                async with session.post(url, json=body) as answer:
+                    return answer.status, await answer.json()
+            except aiohttp.ServerDisconnectedError:
+                return 503, None
+
+    async def answer(self) -> Any:
+        status, body = await asyncio.wait_for(self._task, 60)
+        assert status == 200, body
+        return body["output"]
+
+    async def failure(self) -> Any:
+        return await asyncio.wait_for(self._task, 60)
+
+    async def go_away(self) -> None:
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+
+@pytest.fixture
+def transcript() -> Transcript:
+    transcript = Transcript()
+    transcript.prompt("list them")
+    transcript.call("toolu_1")
+    transcript.write(projects_folder())
+    return transcript
+
+
+@pytest.fixture
+async def waiting(transcript: Transcript, keeper: Keeper, stranger: Stranger) -> Keeper:
+    """A keeper beside a terminal that shows a prompt."""
+    write_presence(stranger.pid, status="waiting", waitingFor="permission prompt")
+    return keeper
+
+
+async def raised(ear: Ear) -> Any:
+    return (await ear.event("attention/raised"))["attention"]
+
+
+async def test_an_answer_from_here_is_what_the_hook_says(waiting: Keeper, ear: Ear) -> None:
+    hook = Hook(waiting)
+    question = await raised(ear)
+    assert (question["toolUseId"], question["origin"]) == ("toolu_1", "terminal")
+    (session,) = (await waiting.get("/sessions"))["sessions"]
+    assert (session["state"], session["attention"]) == ("waiting", 1)
+    await waiting.post("/resolve", {"attentionId": question["id"], "decision": "allow"})
+    output = await hook.answer()
+    assert output == {
+        "hookSpecificOutput": {
+            "hookEventName": "PermissionRequest",
+            "decision": {"behavior": "allow", "updatedInput": INPUT},
+        }
+    }
+
+
+@pytest.mark.parametrize(("error", "decision"), [(False, "allow"), (True, "deny")])
+async def test_the_result_in_the_transcript_settles_it(
+    waiting: Keeper, ear: Ear, transcript: Transcript, error: bool, decision: str
+) -> None:
+    hook = Hook(waiting)
+    question = await raised(ear)
+    block = {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": error, "content": "x"}
+    transcript.chain("user", message={"role": "user", "content": [block]})
+    append(projects_folder() / "-code-shop" / f"{SESSION}.jsonl", transcript.lines[-1])
+    settled = await ear.event("attention/settled", SESSION, attentionId=question["id"])
+    assert (settled["by"], settled["decision"]) == ("terminal", decision)
+    assert await hook.answer() is None
+
+
+async def test_a_terminal_that_no_longer_waits_was_answered(
+    waiting: Keeper, ear: Ear, stranger: Stranger
+) -> None:
+    hook = Hook(waiting)
+    question = await raised(ear)
+    write_presence(stranger.pid, status="busy")
+    settled = await ear.event("attention/settled", SESSION, attentionId=question["id"])
+    assert settled["by"] == "terminal"
+    assert await hook.answer() is None
+    # a kill is an answer too
+    write_presence(stranger.pid, status="waiting")
+    hook = Hook(waiting)
+    question = await raised(ear)
+    stranger.kill()
+    await ear.event("attention/settled", SESSION, attentionId=question["id"])
+    assert await hook.answer() is None
+
+
+async def test_a_hook_that_goes_away_takes_its_question_with_it(waiting: Keeper, ear: Ear) -> None:
+    hook = Hook(waiting)
+    question = await raised(ear)
+    await hook.go_away()
+    settled = await ear.event("attention/settled", SESSION, attentionId=question["id"])
+    assert settled["decision"] == "withdrawn"
+
+
+async def test_a_keeper_that_ends_sends_the_hook_to_the_next_one(
+    waiting: Keeper, ear: Ear, start_keeper: StartKeeper
+) -> None:
+    hook = Hook(waiting)
+    await raised(ear)
+    await waiting.stop()
+    assert (await hook.failure())[0] == 503
+    next_one = await start_keeper()
+    ear = await next_one.listen()
+    hook = Hook(next_one, again=True)
+    question = await raised(ear)
+    await next_one.post("/resolve", {"attentionId": question["id"], "decision": "deny"})
+    assert (await hook.answer())["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+
+
+async def test_nobody_is_asked_where_nobody_need_be(
+    waiting: Keeper, ear: Ear, stranger: Stranger
+) -> None:
+    # a script: it would wait where it did not wait before
+    assert await Hook(waiting, entrypoint="sdk-cli").answer() is None
+    # answered while the keeper was away
+    write_presence(stranger.pid, status="busy")
+    assert await Hook(waiting, again=True).answer() is None
+    # a session that the keeper runs asks by itself
+    session = (await waiting.send("run: touch a.txt"))["sessionId"]
+    await ear.event("attention/raised", session)
+    event = call()["event"] | {"session_id": session}
+    assert await Hook(waiting, event=event, pid=waiting.pid_of(session)).answer() is None
+    assert len(ear.of("attention/raised")) == 1
+
+
+async def test_what_happens_in_a_terminal_is_told(waiting: Keeper, ear: Ear) -> None:
+    event = {"hook_event_name": "Notification", "session_id": SESSION, "message": "look here"}
+    body = {"event": event | {"notification_type": "idle_prompt"}}
+    async with waiting.client.post("/hooks/event", json=body, headers=BY_HOOK) as answer:
+        assert answer.status == 200
+    told = await ear.event("session/notified", SESSION)
+    assert (told["event"], told["text"], told["reason"]) == (
+        "Notification",
+        "look here",
+        "idle_prompt",
+    )
+
+
+async def test_the_token_of_hooks_opens_nothing_else(waiting: Keeper) -> None:
+    for method, path in [("GET", "/sessions"), ("GET", "/attention"), ("POST", "/resolve")]:
+        async with waiting.client.request(method, path, headers=BY_HOOK) as answer:
+            assert answer.status == 403, path
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        await waiting.client.ws_connect("/ws", headers=BY_HOOK)
