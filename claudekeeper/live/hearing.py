@@ -29,6 +29,8 @@ class Hearing:
         self.permission_mode: str | None = None
         # whether this CLI says which prompt it takes
         self.lifecycle = False
+        # the plan that was put forward last: the question about it does not say it again
+        self._plan: tuple[str, dict[str, Any]] | None = None
         self.on_init: Callable[[], None] = lambda: None
         self.on_result: Callable[[dict[str, Any]], None] = lambda _: None
         # a mode, and the one before it where that is known
@@ -82,8 +84,28 @@ class Hearing:
             return
         if raw["type"] == "assistant":
             self._stream.end()
+            self._note_plan(raw)
         if message is not None:
             self._ledger.tell_said(message)
+
+    def plan_of(self, tool_use_id: str | None) -> dict[str, Any]:
+        """What a call to leave plan mode was given by the model."""
+        if self._plan is None or self._plan[0] != tool_use_id:
+            return {}
+        return self._plan[1]
+
+    def _note_plan(self, raw: dict[str, Any]) -> None:
+        message = raw.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else []:
+            match block:
+                case {
+                    "type": "tool_use",
+                    "name": "ExitPlanMode",
+                    "id": str(id_),
+                    "input": dict(plan),
+                }:
+                    self._plan = id_, plan
 
     def _lines(self, raw: dict[str, Any]) -> None:
         """Lines as they were just written; those of subagents came by another way."""

@@ -406,10 +406,15 @@ class LiveSession:
 
     async def ask(self, question: Question) -> Answer:
         self.stream.flush()
+        kind = kind_of(question.tool)
+        if kind == "plan":
+            # newer CLIs ask with an empty input; what is approved must be seen all the same
+            plan = self._hearing.plan_of(question.tool_use_id) | question.input
+            question = msgspec.structs.replace(question, input=plan)
         attention = Attention(
             id=str(uuid4()),
             session_id=self.id,
-            kind=kind_of(question.tool),
+            kind=kind,
             origin="gateway",
             raised=now(),
             **msgspec.structs.asdict(question),

@@ -1,0 +1,19 @@
+"""A plan is shown before it is approved, and carried out after it."""
+
+from __future__ import annotations
+
+from tests.talking.keeper import Ear, Keeper
+
+
+async def test_a_plan_can_be_read_where_it_is_asked_about(keeper: Keeper, ear: Ear) -> None:
+    words = "plan: look around; write it down\nwrite: done.txt: as planned"
+    session = (await keeper.send(words, permissionMode="plan"))["sessionId"]
+    asked = (await ear.event("attention/raised", session))["attention"]
+    assert asked["kind"] == "plan"
+    assert "1. look around\n2. write it down" in asked["input"]["plan"]
+    assert (await keeper.get("/attention"))["attention"][0]["input"] == asked["input"]
+    mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    answer = {"attentionId": asked["id"], "decision": "allow", "updatedPermissions": [mode]}
+    await keeper.post("/resolve", answer)
+    await ear.finished(session, outcome="done")
+    assert (keeper.workdir / "done.txt").read_text() == "as planned"
