@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 
+import msgspec
 import pytest
 from claude_agent_sdk import get_session_messages
 
 from claudekeeper.readers.history import History
-from tests.reading import everything
+from tests.reading import everything, received
+from tests.writing import SESSION, projects_folder
 
 CORPUS = os.environ.get("CLAUDEKEEPER_CORPUS")
 FILES = sorted(Path(CORPUS, "projects").glob("*/*-*-*-*-*.jsonl")) if CORPUS else []
@@ -48,14 +51,63 @@ def test_the_context_is_what_the_sdk_reads(path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[:8])
 def test_pages_add_up_to_the_whole(path: Path) -> None:
-    whole = [message.uuid for message in everything(path, path.stem)]
+    whole = [bytes(message) for message in received(path, path.stem)[0]]
+    assert pages_of(path, path.stem, 50) == whole
+
+
+def pages_of(path: Path, session_id: str, limit: int) -> list[bytes]:
     history = History()
-    pages: list[str] = []
+    pages: list[bytes] = []
     before = None
     while True:
-        page = history.page(path, path.stem, limit=50, before=before)
-        pages = [message.uuid for message in page.messages] + pages
+        page = history.page(path, session_id, limit=limit, before=before)
+        pages = [msgspec.json.encode(message) for message in page.messages] + pages
         before = page.before
         if before is None:
-            break
-    assert pages == whole
+            return pages
+
+
+def damaged(lines: list[bytes], dice: random.Random) -> list[bytes]:
+    """A piece of a transcript with lines lost, repeated, in another order, or hung elsewhere."""
+    start = dice.randrange(len(lines))
+    lines = lines[start : start + dice.choice([5, 20, 60, 200])]
+    for _ in range(dice.randint(1, 6)):
+        one, other = dice.randrange(len(lines)), dice.randrange(len(lines))
+        match dice.randrange(5):
+            case 0 if len(lines) > 4:
+                del lines[one : one + dice.randint(1, 3)]
+            case 1:
+                lines[one:one] = lines[other : other + dice.randint(1, 6)]
+            case 2:
+                lines[one], lines[other] = lines[other], lines[one]
+            case 3:
+                lines[one] = rehung(lines[one], lines[other], "parentUuid")
+            case 4:
+                lines[one] = rehung(lines[one], lines[other], "uuid")
+    return lines
+
+
+def rehung(line: bytes, other: bytes, key: str) -> bytes:
+    try:
+        entry, named = json.loads(line), json.loads(other)
+        return json.dumps({**entry, key: named["uuid"]}).encode() if "uuid" in entry else line
+    except (ValueError, KeyError, TypeError):
+        return line
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[:8])
+def test_damage_loses_nothing_and_adds_nothing(path: Path) -> None:
+    dice = random.Random(path.stem)
+    lines = [line for line in path.read_bytes().split(b"\n") if line]
+    copy = projects_folder() / "-w" / f"{SESSION}.jsonl"
+    copy.parent.mkdir(parents=True)
+    for _ in range(int(os.environ.get("PROPERTY_EXAMPLES", "5"))):
+        copy.write_bytes(b"\n".join(damaged(lines, dice)))
+        sent, _ = received(copy, SESSION)
+        shown = [msgspec.json.decode(message)["uuid"] for message in sent]
+        assert len(shown) == len(set(shown))
+        assert visible(copy) <= set(shown)
+        assert [m.uuid for m in everything(copy, SESSION, "context")] == [
+            message.uuid for message in get_session_messages(SESSION)
+        ]
+        assert pages_of(copy, SESSION, dice.randint(1, 40)) == [bytes(each) for each in sent]
