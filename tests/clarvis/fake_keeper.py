@@ -55,6 +55,8 @@ class FakeKeeper:
         self.break_off = asyncio.Event()
         self.url = ""
         self.attention: list[dict[str, Any]] = []
+        # what an earlier keeper could not see through, by session
+        self.interrupted: dict[str, dict[str, Any]] = {}
         # what was said in a session, and by its subagents
         self.messages: dict[str, list[dict[str, Any]]] = {}
         self.nested: dict[str, list[dict[str, Any]]] = {}
@@ -181,6 +183,7 @@ class FakeKeeper:
                 "partial": None,
                 "turn": None,
                 "position": f"e:{self._told}",
+                "interrupted": self.interrupted.get(request.match_info["id"]),
             }
         )
 

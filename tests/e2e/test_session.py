@@ -8,6 +8,7 @@ from playwright.async_api import expect
 from clarvis_ui.server import Clarvis
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.e2e.conftest import PHONE, OpenPage, fill, row
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -73,3 +74,31 @@ async def test_the_page_is_small(open_page: OpenPage, clarvis: Clarvis) -> None:
         ".map(e => e.encodedBodySize).reduce((a, b) => a + b)"
     )
     assert 1_000 < sizes < 60_000
+
+
+async def test_a_turn_that_the_keeper_could_not_end_is_continued_by_one_click(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    cut_off = session(1, error={"code": "turn_interrupted", "message": "It can be continued."})
+    fill(keeper, cut_off)
+    question = {
+        "id": "q1",
+        "sessionId": cut_off["id"],
+        "tool": "Bash",
+        "input": {"command": "make deploy"},
+        "kind": "permission",
+        "title": "Claude wants to run make deploy",
+    }
+    keeper.interrupted[cut_off["id"]] = {"uuid": None, "questions": [question], "queue": []}
+    page = await open_page()
+    await row(page, "Session number 1").click()
+    note = page.get_by_role("region", name="Interrupted")
+    await expect(note.get_by_text("Claude wants to run make deploy")).to_be_visible()
+    await note.get_by_role("button", name="Continue").click()
+    await until(lambda: asked(keeper, f"/sessions/{cut_off['id']}/continue"))
+    # nothing was answered in its place
+    assert not asked(keeper, "/resolve")
+
+
+def asked(keeper: FakeKeeper, path: str) -> bool:
+    return any(each.method == "POST" and each.path == path for each in keeper.asked)

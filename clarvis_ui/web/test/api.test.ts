@@ -17,6 +17,18 @@ test('a page is asked for with its cursor', async () => {
   expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions?limit=200&cursor=a%26b');
 });
 
+test('what was open when the keeper ended is read from the session', async () => {
+  const question = { id: 'q', sessionId: 's', tool: 'Bash', input: {}, kind: 'permission' };
+  const { api, fetcher } = answering({ messages: [], interrupted: { questions: [question] } });
+  const outcome = await api.leftOpen('s');
+  expect(outcome).toMatchObject({ ok: true, value: [{ id: 'q', tool: 'Bash' }] });
+  expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
+  expect(await answering({ messages: [], interrupted: null }).api.leftOpen('s')).toEqual({
+    ok: true,
+    value: [],
+  });
+});
+
 test('a rename says what it is', async () => {
   const { api, fetcher } = answering(sample(1, { name: 'New' }));
   await api.rename('a/b', null);

@@ -29,6 +29,7 @@ test('a summary does not repeat the title', () => {
 test.each([
   [{ state: 'idle' }, 'quiet', 'idle'],
   [{ state: 'idle', origin: 'terminal' }, 'terminal', 'in a terminal · idle'],
+  [{ state: 'idle', error: { code: 'turn_interrupted', message: '' } }, 'broken', 'interrupted'],
   [{ state: 'running', origin: 'gateway' }, 'running', 'running…'],
   [{ state: 'running', origin: 'terminal' }, 'running', 'in a terminal · running…'],
   [{ state: 'starting' }, 'running', 'starting…'],

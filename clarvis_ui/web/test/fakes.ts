@@ -85,6 +85,8 @@ export class FakeApi implements Api {
   subagent = (id: string, agentId: string) => this.say('subagent', id, agentId);
   send = (prompt: Prompt) => this.say('send', prompt);
   interrupt = (id: string) => this.say('interrupt', id);
+  leftOpen = (id: string) => this.say('leftOpen', id);
+  continueTurn = (id: string) => this.say('continueTurn', id);
   setMode = (id: string, mode: object) => this.say('setMode', id, mode);
   fork = (id: string, at: string | null) => this.say('fork', id, at);
   cancelQueued = (id: string, uuid: string) => this.say('cancelQueued', id, uuid);

@@ -26,6 +26,9 @@ export interface Live {
 
 const NOTHING_LIVE: Live = { asked: [], doing: null, unread: false };
 
+/** The code of a session whose turn the keeper could not see through. */
+export const TURN_INTERRUPTED = 'turn_interrupted';
+
 export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
   const terminal = session.origin === 'terminal';
   switch (session.state) {
@@ -42,6 +45,7 @@ export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
       return { tone: 'running', words: live.doing ?? 'running…' };
     case 'idle':
       if (terminal) return { tone: 'terminal', words: 'in a terminal · idle' };
+      if (session.error?.code === TURN_INTERRUPTED) return { tone: 'broken', words: 'interrupted' };
       return live.unread
         ? { tone: 'unread', words: 'new messages' }
         : { tone: 'quiet', words: 'idle' };

@@ -1,5 +1,5 @@
 import { createAsk } from './asking';
-import { type Answer, type Attention, readAttentions } from './attention';
+import { type Answer, type Attention, readAttentions, readLeftOpen } from './attention';
 import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
@@ -39,6 +39,9 @@ export interface Api {
   subagent(id: string, agentId: string): Promise<Outcome<Message[]>>;
   send(prompt: Prompt): Promise<Outcome<Accepted>>;
   interrupt(id: string): Promise<Outcome<null>>;
+  /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
+  leftOpen(id: string): Promise<Outcome<Attention[]>>;
+  continueTurn(id: string): Promise<Outcome<null>>;
   setMode(id: string, mode: { permissionMode?: string; model?: string }): Promise<Outcome<Session>>;
   fork(id: string, at: string | null): Promise<Outcome<Session>>;
   cancelQueued(id: string, uuid: string): Promise<Outcome<null>>;
@@ -90,6 +93,8 @@ export function createApi(fetcher: typeof fetch): Api {
     send: (prompt) =>
       ask('POST', '/api/send', readAccepted, { body: { ...prompt, wait: true }, keepalive: true }),
     interrupt: (id) => done(session(id, '/interrupt')),
+    leftOpen: (id) => ask('GET', session(id, '?limit=1'), readLeftOpen),
+    continueTurn: (id) => done(session(id, '/continue')),
     setMode: (id, mode) => ask('POST', session(id, '/mode'), readSession, { body: mode }),
     fork: (id, at) =>
       ask('POST', session(id, '/fork'), readSession, { body: at === null ? {} : { at } }),

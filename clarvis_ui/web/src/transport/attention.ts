@@ -71,3 +71,9 @@ export function readAttentions(raw: unknown): Attention[] | null {
   const given = fields(raw);
   return given && Array.isArray(given.attention) ? each(given.attention, readAttention) : null;
 }
+
+/** Out of a page of a session that the keeper could not see through. */
+export function readLeftOpen(raw: unknown): Attention[] | null {
+  const given = fields(raw);
+  return given && each(fields(given.interrupted)?.questions, readAttention);
+}

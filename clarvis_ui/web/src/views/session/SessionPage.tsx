@@ -4,6 +4,7 @@ import { sessionHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
 import { inLine, shownMessages } from '../../state/conversation';
+import { TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { saidBefore } from '../../state/recall';
 import type { Talk } from '../../state/talk';
@@ -12,6 +13,7 @@ import { AttentionSlot } from '../attention/AttentionSlot';
 import { Thread } from '../thread/Thread';
 import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
+import { Interrupted } from './Interrupted';
 import { QueueChips } from './QueueChips';
 import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
@@ -132,6 +134,9 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
         <p class="session-problem" role="alert">
           {problem || conversation.failure?.message || talk.trouble.value?.sentence}
         </p>
+        {!running && session.error?.code === TURN_INTERRUPTED && (
+          <Interrupted sessionId={id} api={clarvis.api} />
+        )}
         <Unsent sendings={failed} onRetry={talk.retry} onEdit={(uuid) => void takeBack(uuid)} />
         <QueueChips queue={queue} onTakeBack={(uuid) => void takeBack(uuid)} />
         <Composer
