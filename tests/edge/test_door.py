@@ -18,6 +18,7 @@ PATHS = [
     for endpoint in endpoints()
     if not endpoint.open
 ]
+FOR_HOOKS = [(endpoint.method, endpoint.path) for endpoint in endpoints() if endpoint.hooks]
 PROGRAM = re.compile("cli|program|binary|executable|command|shell|env|hook|mcp", re.IGNORECASE)
 NO_TOKEN: dict[str, Any] = {"headers": {"Authorization": ""}}
 
@@ -67,10 +68,19 @@ async def test_an_unknown_address_and_method_answer_in_json(keeper: Api) -> None
     assert await error_code(keeper, "DELETE", "/sessions", 405) == "method_not_allowed"
 
 
-@pytest.mark.parametrize(("method", "path"), [*PATHS, ("GET", "/nowhere")])
+@pytest.mark.parametrize(
+    ("method", "path"), [*(each for each in PATHS if each not in FOR_HOOKS), ("GET", "/nowhere")]
+)
 async def test_the_token_for_hooks_opens_nothing_else(keeper: Api, method: str, path: str) -> None:
     headers = {"Authorization": f"Bearer {HOOK_TOKEN}"}
     assert await error_code(keeper, method, path, 403, headers=headers) == "scope_too_narrow"
+
+
+@pytest.mark.parametrize(("method", "path"), FOR_HOOKS)
+async def test_it_opens_what_is_made_for_hooks(keeper: Api, method: str, path: str) -> None:
+    headers = {"Authorization": f"Bearer {HOOK_TOKEN}"}
+    # let in, and then told that this is no question
+    assert await error_code(keeper, method, path, 400, headers=headers, json=7) == "invalid_request"
 
 
 async def test_wrong_tokens_use_up_one_budget_and_disturb_nobody(keeper: Api) -> None:
