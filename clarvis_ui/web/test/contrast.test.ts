@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { contrast } from './colour';
 
 const css = readFileSync(join(import.meta.dirname, '../src/ui/tokens.css'), 'utf8');
 const [light = '', dark = ''] = css.split('prefers-color-scheme: dark');
@@ -12,18 +13,6 @@ function colour(palette: string, name: string): string {
   const found = new RegExp(`--${name}: #([0-9a-f]{6});`).exec(palette)?.[1];
   if (!found) throw new Error(`no colour --${name}`);
   return found;
-}
-
-function luminance(hex: string): number {
-  const [r = 0, g = 0, b = 0] = [0, 2, 4]
-    .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
-    .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-function contrast(one: string, other: string): number {
-  const [dim = 0, bright = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (bright + 0.05) / (dim + 0.05);
 }
 
 describe.each([
