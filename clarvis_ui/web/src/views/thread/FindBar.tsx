@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { count } from '../../state/words';
 import { Icon } from '../../ui/Icon';
 import type { Finding } from './useFind';
@@ -7,7 +7,8 @@ import './find.css';
 /** Words to look for, how many places there are, and ways from one to the next. */
 export function FindBar({ finding }: { finding: Finding }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // at once: what is typed next belongs here
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
   }, [finding.asked]);

@@ -71,6 +71,7 @@ function Conversation(props: ThreadProps) {
               following={window_.following}
               far={window_.far}
               onGo={window_.toEnd}
+              onFind={finding.start}
             />
           </section>
           {spot.notice && (
@@ -187,10 +188,11 @@ interface ToEndProps {
   following: boolean;
   far: boolean;
   onGo(): void;
+  onFind(): void;
 }
 
 /** A way back to the end, which says whether something new is there. */
-function ToEnd({ rows, following, far, onGo }: ToEndProps) {
+function ToEnd({ rows, following, far, onGo, onFind }: ToEndProps) {
   const last = rows.at(-1)?.key;
   const seen = useRef(last);
   useEffect(() => {
@@ -203,6 +205,10 @@ function ToEnd({ rows, following, far, onGo }: ToEndProps) {
       <button type="button" data-fresh={fresh} onClick={onGo}>
         {fresh ? 'New messages' : 'To the end'}
         <Icon name="downwards" />
+      </button>
+      {/* for those without keys */}
+      <button type="button" class="to-find" aria-label="Find" onClick={onFind}>
+        <Icon name="search" />
       </button>
     </div>
   );
