@@ -80,11 +80,11 @@ describe('always', () => {
     [
       {
         type: 'addRules',
-        rules: [{ toolName: 'Bash', ruleContent: 'ls' }, { toolName: 'WebSearch' }],
+        rules: [{ toolName: 'Bash', ruleContent: 'ls *' }, { toolName: 'WebSearch' }],
         behavior: 'allow',
         destination: 'userSettings',
       },
-      'Always allow “ls”, every WebSearch in all your projects',
+      'Always allow commands that begin with “ls”, every WebSearch in all your projects',
     ],
     [
       { type: 'addDirectories', directories: ['/code/shop', '/tmp'], destination: 'session' },

@@ -5,12 +5,13 @@ import { askedBy } from './asked';
 
 /** What became of a question, and through whom. */
 export function SettledLine({ settled, workdir }: { settled: Settled; workdir: string | null }) {
-  const { title } = askedBy(settled.attention, workdir);
+  const { title, evidence } = askedBy(settled.attention, workdir);
+  const what = evidence.kind === 'command' ? `Run ${evidence.command}` : title.replace(/\?$/, '');
   return (
     <p class="settled" data-decision={settled.decision}>
       <Icon name={settled.decision === 'allow' ? 'check' : 'clear'} size={14} />
       <span class="settled-words">
-        <b>{settledWords(settled)}</b> <bdi>{spelledOut(title.replace(/\?$/, ''))}</bdi>
+        <b>{settledWords(settled)}</b> <bdi>{spelledOut(what)}</bdi>
       </span>
     </p>
   );

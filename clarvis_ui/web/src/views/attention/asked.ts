@@ -158,9 +158,8 @@ function ruleWords(rule: Fields, workdir: string | null): string {
   const content = text(rule.ruleContent);
   if (content === null) return tool === 'Bash' ? 'every command' : `every ${tool}`;
   if (tool === 'Bash') {
-    return content.endsWith(':*')
-      ? `commands that begin with “${content.slice(0, -2)}”`
-      : `“${content}”`;
+    const prefix = /^(.+?)(?::\*| \*)$/.exec(content)?.[1];
+    return prefix ? `commands that begin with “${prefix}”` : `“${content}”`;
   }
   if (tool === 'Read') return `reading ${within(content, workdir)}`;
   if (tool === 'WebFetch') return `fetching from ${content.replace(/^domain:/, '')}`;
