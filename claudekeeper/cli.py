@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import claudekeeper
-from claudekeeper import doctor, hooking, service, terminal
+from claudekeeper import archiving, doctor, hooking, service, terminal
 from claudekeeper.config import config_file, rotate_token
 from claudekeeper.logs import Format, Level
 from claudekeeper.model.errors import KeeperError
@@ -66,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
         run=run_doctor
     )
     _add_service(commands.add_parser("service", help="keep it running, under systemd"))
+    archiving.add_to(commands.add_parser("archive", help="keep what Claude Code would delete"))
     hooking.add_to(commands.add_parser("hooks", help="prompts of terminal sessions, answered here"))
     _add_terminal(commands)
     return root

@@ -31,6 +31,8 @@ class Config(msgspec.Struct, rename="camel", frozen=True):
     # names beside loopback that requests may be addressed to: a reverse proxy's, Tailscale's
     allowed_hosts: tuple[str, ...] = ()
     limits: Limits = Limits()
+    # whether transcripts are kept that Claude Code deletes
+    archive: bool = False
     routing: RoutingSettings = RoutingSettings()
     # addresses or networks whose X-Forwarded headers are believed
     trusted_proxies: tuple[str, ...] = ()

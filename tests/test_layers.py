@@ -13,7 +13,16 @@ SOURCES = sorted((ROOT / "claudekeeper").rglob("*.py"))
 CLARVIS = sorted((ROOT / "clarvis_ui").glob("*.py"))
 DOORWAY = sorted((ROOT / "doorway").glob("*.py"))
 # beside cli.py: what the command line is made of; every other file at the top is at the bottom
-COMMANDS = {"__main__", "client", "doctor", "hooking", "service", "serving", "terminal"}
+COMMANDS = {
+    "__main__",
+    "archiving",
+    "client",
+    "doctor",
+    "hooking",
+    "service",
+    "serving",
+    "terminal",
+}
 MODEL_MAY_USE = {"msgspec"}
 
 

@@ -29,6 +29,7 @@ from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.failures import answer_failures
 from claudekeeper.edge.keys import (
     ABILITIES,
+    ARCHIVE,
     BUS,
     CATALOG,
     CLI_VERSION,
@@ -53,6 +54,7 @@ from claudekeeper.edge.observing import name_answer, observed
 from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.edge.wire import LARGEST_MESSAGE
+from claudekeeper.features.archive import Archive
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.router import Router
 from claudekeeper.live.abilities import Abilities
@@ -70,6 +72,7 @@ from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records, under_way
 from claudekeeper.model.entries import Entry
 from claudekeeper.readers.cache import Cache
+from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
 from claudekeeper.readers.tail import last_lines
 from doorway.gate import Gate
@@ -139,14 +142,15 @@ def create_app(
     app[STARTED] = time.monotonic()
     app[HISTORY] = history = History()
     app[PREFERENCES] = preferences = Preferences(places.state)
-    app[CATALOG] = catalog = Catalog(places.projects, Cache(places.cache))
+    app[ARCHIVE] = archive = Archive(places.projects, places.state.parent)
+    app[CATALOG] = catalog = Catalog(places.projects, Cache(places.cache), archive.gone)
     app[BUS] = bus = Bus()
     app[DESK] = desk = Desk(bus)
     # Claude Code keeps them beside the projects
     app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
     ledgers = Ledgers(bus)
     app[REGISTRY] = registry = Registry(
-        bus, desk, _disk(catalog, history, presences), ledgers, make_client, config.limits
+        bus, desk, _disk(catalog, history, presences, archive), ledgers, make_client, config.limits
     )
     app[FOLLOW] = Follow(catalog.watcher, places.projects, catalog.known, ledgers, history, bus)
     app[ABILITIES] = Abilities(make_client)
@@ -167,6 +171,7 @@ def create_app(
     app.cleanup_ctx.append(_presences)
     app.cleanup_ctx.append(_follow)
     app.cleanup_ctx.append(_catalog)
+    app.cleanup_ctx.append(_archive)
     app.cleanup_ctx.append(_registry)
     app.on_shutdown.append(_say_goodbye)
     for endpoint in table:
@@ -178,6 +183,7 @@ def _tie_together(app: web.Application) -> None:
     """Who is told of what: this keeper's CLIs, others', and the files that both write."""
     registry, presences, follow = app[REGISTRY], app[PRESENCES], app[FOLLOW]
     overview, catalog = app[OVERVIEW], app[CATALOG]
+    archive = app[ARCHIVE]
     records, ending, terminals = app[RECORDS], app[ENDING], app[TERMINALS]
 
     def session_changed(session_id: str) -> None:
@@ -193,26 +199,37 @@ def _tie_together(app: web.Application) -> None:
         terminals.presence_changed(session_id)
         session_changed(session_id)
 
+    def row_changed(before: Row | None, row: Row | None) -> None:
+        follow.row_changed(before, row)
+        if row is None:
+            archive.nudge()
+
     def told_by_its_own(session_id: str) -> bool:
         live = registry.get(session_id)
         return live is not None and live.occupies and session_id not in presences
 
     catalog.changed = overview.tell_row
+    overview.is_archived = archive.has
     registry.changed = app[DESK].changed = session_changed
     presences.ours = registry.runs
     presences.changed = presence_changed
     catalog.watcher.touched = follow.touched
-    catalog.row_changed = follow.row_changed
+    catalog.row_changed = row_changed
+    archive.moved = catalog.look_at
     follow.told_otherwise = told_by_its_own
     follow.heard = terminals.heard
     terminals.runs = lambda session_id, pid: pid in registry.pids or told_by_its_own(session_id)
 
 
-def _disk(catalog: Catalog, history: History, presences: Presences) -> Disk:
+def _disk(catalog: Catalog, history: History, presences: Presences, archive: Archive) -> Disk:
     """What the registry asks of the transcripts."""
 
     async def workdir(session_id: str) -> str | None:
         row = await catalog.row(session_id)
+        if row is not None and archive.has(row):
+            # Claude Code can go on only with what lies where it looks
+            await asyncio.to_thread(archive.restore, session_id)
+            row = await catalog.row(session_id)
         return (row.summary.workdir or str(Path.home())) if row is not None else None
 
     async def recent(session_id: str) -> list[str]:
@@ -267,6 +284,12 @@ async def _follow(app: web.Application) -> AsyncIterator[None]:
     await app[FOLLOW].start()
     yield
     await app[FOLLOW].close()
+
+
+async def _archive(app: web.Application) -> AsyncIterator[None]:
+    await app[ARCHIVE].start()
+    yield
+    await app[ARCHIVE].close()
 
 
 async def _catalog(app: web.Application) -> AsyncIterator[None]:

@@ -8,6 +8,7 @@ from claudekeeper.config import Config
 from claudekeeper.edge.auth import Door
 from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
+from claudekeeper.features.archive import Archive
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.router import Router
 from claudekeeper.live.abilities import Abilities
@@ -25,6 +26,7 @@ from claudekeeper.readers.history import History
 
 CONFIG: web.AppKey[Config] = web.AppKey("config", Config)
 DOOR: web.AppKey[Door] = web.AppKey("door", Door)
+ARCHIVE: web.AppKey[Archive] = web.AppKey("archive", Archive)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 HISTORY: web.AppKey[History] = web.AppKey("history", History)
 PREFERENCES: web.AppKey[Preferences] = web.AppKey("preferences", Preferences)

@@ -47,8 +47,10 @@ class Progress(msgspec.Struct, gc=False):
 class Catalog:
     """The sessions below one projects folder."""
 
-    def __init__(self, projects: Path, cache: Cache) -> None:
+    def __init__(self, projects: Path, cache: Cache, also: Path | None = None) -> None:
         self.projects = projects
+        # where sessions are kept that were deleted there
+        self._also = also
         self.watcher = Watcher(projects)
         self._cache = cache
         self._tasks = Tasks()
@@ -148,14 +150,22 @@ class Catalog:
 
     async def _notice_new_files(self) -> None:
         """A folder's own time changes with every file that comes or goes."""
-        folders = await asyncio.to_thread(project_folders, self.projects)
+        folders = await asyncio.to_thread(self._all_folders)
         changed = {path for path, time in folders.items() if self._folders.get(path) != time}
         changed |= self._folders.keys() - folders.keys()
         if changed:
             await self._look_at(changed)
 
+    async def look_at(self, folders: set[str]) -> None:
+        """Somebody knows that these changed."""
+        await self._look_at(folders)
+
     async def _project_folders(self) -> set[str]:
-        return set(await asyncio.to_thread(project_folders, self.projects))
+        return set(await asyncio.to_thread(self._all_folders))
+
+    def _all_folders(self) -> dict[str, int]:
+        kept = project_folders(self._also) if self._also is not None else {}
+        return kept | project_folders(self.projects)
 
     async def _sweep(self) -> None:
         await self._look_at(self._shelves.keys() | await self._project_folders())

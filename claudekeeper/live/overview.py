@@ -32,6 +32,8 @@ class Overview:
         bus: Bus,
         left: Callable[[str], object | None] = lambda _: None,
     ) -> None:
+        # whether only the archive still has it
+        self.is_archived: Callable[[Row], bool] = lambda _: False
         # what an earlier keeper left unfinished there
         self._left = left
         self._catalog = catalog
@@ -50,6 +52,7 @@ class Overview:
         if row is None:
             return _begun(session_id, live, name) if live is not None else None
         session = _written(row, name)
+        session.archived = self.is_archived(row)
         if session.error is None and self._left(session_id) is not None:
             session.error = INTERRUPTED
         session.permission_mode = self._registry.choices(session_id).permission_mode

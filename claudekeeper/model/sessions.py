@@ -54,6 +54,8 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     unreadable: int
     # where it runs, if somebody else runs it
     presence: Presence | None = None
+    # Claude Code deleted it; the archive has it, and a message brings it back
+    archived: bool = False
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):

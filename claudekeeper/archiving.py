@@ -1,0 +1,81 @@
+"""`claudekeeper archive`: keep what Claude Code would delete after a month."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from claudekeeper.config import config_file, load_config
+from claudekeeper.features.archive import WARNING_DAYS, Archive, cleanup_days
+from claudekeeper.files import write_whole
+from claudekeeper.model.errors import KeeperError
+from claudekeeper.readers.paths import claude_home, is_session_id, keeper_home
+
+MEGABYTE = 1_000_000
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    actions.add_parser(
+        "on",
+        help="keep every transcript: Claude Code deletes those older than cleanupPeriodDays",
+    ).set_defaults(run=switch_on)
+    actions.add_parser("off", help="keep no more; deleted ones that it holds stay").set_defaults(
+        run=switch_off
+    )
+    actions.add_parser("status", help="what it holds, and what is about to go").set_defaults(
+        run=status
+    )
+    restoring = actions.add_parser("restore", help="bring a deleted session back")
+    restoring.add_argument("session")
+    restoring.set_defaults(run=restore)
+
+
+def switch_on(_options: argparse.Namespace) -> None:
+    _set(True)
+    archive = _archive()
+    archive.keep_all()
+    print(f"Every transcript is kept from now on: {archive.holding().kept} so far.")
+
+
+def switch_off(_options: argparse.Namespace) -> None:
+    _set(False)
+    _archive().drop_all()
+    print("Nothing more is kept. Deleted sessions that the archive holds stay there.")
+
+
+def status(_options: argparse.Namespace) -> None:
+    archive = _archive()
+    held = archive.holding()
+    print(f"archive:   {'on' if archive.is_on else 'off'}")
+    print(f"kept:      {held.kept} sessions that live, {held.gone} that were deleted")
+    print(f"takes:     {held.cost / MEGABYTE:,.1f} MB, beside what Claude Code has itself")
+    if held.rewritten:
+        print(f"rewritten: {held.rewritten} files, kept as they were before")
+    settings = claude_home() / "settings.json"
+    due = archive.due(settings)
+    if due:
+        days = f"{cleanup_days(settings):g}"
+        print(
+            f"warning:   Claude Code deletes after {days} days: {len(due)} sessions go within "
+            f"{WARNING_DAYS} days (claudekeeper archive on)"
+        )
+
+
+def restore(options: argparse.Namespace) -> None:
+    if not is_session_id(options.session):
+        raise KeeperError("A session is named by its id, such as sessions lists it.")
+    print(f"Back at {_archive().restore(options.session)}")
+
+
+def _archive() -> Archive:
+    return Archive(claude_home() / "projects", keeper_home())
+
+
+def _set(on: bool) -> None:
+    load_config(keeper_home())
+    path = config_file(keeper_home())
+    settings = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+    settings["archive"] = msgspec.Raw(b"true" if on else b"false")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(settings)) + b"\n")

@@ -1,0 +1,225 @@
+"""Transcripts that Claude Code would delete, kept: a second name for each, in the keeper's home.
+
+A hard link costs no space and follows what is appended. `kept` has a link to everything that
+lives; what Claude Code (or anybody) deletes moves from there to `gone`, where it can be read and
+from where it can be brought back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.config import config_file
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.errors import KeeperError
+from claudekeeper.model.jsontext import Malformed, decoded, read
+from claudekeeper.readers.discovery import SUFFIX, TRANSCRIPT, Row
+
+# seconds between two rounds
+ROUND = 60.0
+DAY = 86_400.0
+# Claude Code's own default
+CLEANUP_DAYS = 30
+WARNING_DAYS = 7
+REWRITTEN = ".rewritten-"
+
+
+class NotArchived(KeeperError):
+    code, status = "not_archived", 404
+    sentence = "The archive holds no deleted session with this id."
+
+
+class Holding(msgspec.Struct):
+    """What the archive holds."""
+
+    kept: int = 0
+    gone: int = 0
+    rewritten: int = 0
+    # bytes that would be free without it: links to what lives cost nothing
+    cost: int = 0
+
+
+class Archive:
+    """The archive of one keeper's home. Its methods block, unless they are async."""
+
+    def __init__(self, projects: Path, home: Path) -> None:
+        self._projects = projects
+        self._config = config_file(home)
+        self.kept = home / "archive" / "kept"
+        self.gone = home / "archive" / "gone"
+        self._tasks = Tasks()
+        self._nudged = asyncio.Event()
+        # who shows sessions: told the folders in which deleted ones came to lie
+        self.moved: Callable[[set[str]], Awaitable[None]] | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """As config.json says now: it is switched while a keeper runs."""
+        try:
+            return bool(msgspec.json.decode(self._config.read_bytes()).get("archive"))
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, AttributeError):
+            return False
+
+    async def start(self) -> None:
+        self._tasks.start(self._go_round(), name="archive")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def _go_round(self) -> None:
+        while True:
+            self._nudged.clear()
+            if await asyncio.to_thread(lambda: self.is_on):
+                folders = await asyncio.to_thread(self.keep_all)
+                if folders and self.moved is not None:
+                    await self.moved(folders)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ROUND):
+                    await self._nudged.wait()
+
+    def nudge(self) -> None:
+        """A session was deleted: look now."""
+        self._nudged.set()
+
+    # ---- keeping ----
+
+    def keep_all(self) -> set[str]:
+        """A link to everything that lives; returns where what lives no more is set apart."""
+        folders: set[str] = set()
+        self.kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for source in _files(self._projects):
+            with contextlib.suppress(OSError):
+                _keep(source, self.kept / source.relative_to(self._projects))
+        for link in list(_files(self.kept)):
+            inside = link.relative_to(self.kept)
+            if REWRITTEN not in link.name and not (self._projects / inside).exists():
+                with contextlib.suppress(OSError):
+                    _move(link, self.gone / inside)
+                    folders.add(str(self.gone / inside.parts[0]))
+        return folders
+
+    def drop_all(self) -> None:
+        """Forget what still lives anyway; what is deleted stays until a person removes it."""
+        shutil.rmtree(self.kept, ignore_errors=True)
+
+    # ---- bringing back ----
+
+    def has(self, row: Row) -> bool:
+        """Whether this is the archive's copy of a session that is deleted."""
+        return row.found.path.startswith(f"{self.gone}{os.sep}")
+
+    def holds(self, session_id: str) -> Path | None:
+        """The transcript of a deleted session."""
+        return next(iter(self.gone.glob(f"*/{session_id.lower()}{SUFFIX}")), None)
+
+    def restore(self, session_id: str) -> Path:
+        """Put a deleted session back where Claude Code finds it, and looks upon it as new."""
+        found = self.holds(session_id)
+        if found is None:
+            raise NotArchived
+        target = self._projects / found.relative_to(self.gone)
+        own = found.with_suffix("")
+        for path in list(_files(own)) if own.is_dir() else []:
+            _move(path, self._projects / path.relative_to(self.gone))
+        _move(found, target)
+        # its age counts from now: the next cleanup would delete it again
+        os.utime(target)
+        return target
+
+    # ---- saying ----
+
+    def holding(self) -> Holding:
+        held = Holding()
+        for path in _files(self.kept):
+            facts = path.stat()
+            held.kept += TRANSCRIPT.fullmatch(path.name) is not None
+            held.rewritten += REWRITTEN in path.name
+            held.cost += facts.st_size if facts.st_nlink == 1 else 0
+        for path in _files(self.gone):
+            held.gone += TRANSCRIPT.fullmatch(path.name) is not None
+            held.cost += path.stat().st_size
+        return held
+
+    def due(self, settings: Path, now: Callable[[], float] = time.time) -> list[Path]:
+        """Transcripts that Claude Code is about to delete, and that nothing keeps."""
+        limit = now() - (cleanup_days(settings) - WARNING_DAYS) * DAY
+        return [
+            path
+            for path in _files(self._projects)
+            if TRANSCRIPT.fullmatch(path.name)
+            and path.stat().st_mtime < limit
+            and not (self.kept / path.relative_to(self._projects)).exists()
+        ]
+
+
+def cleanup_days(settings: Path) -> float:
+    """After how many days Claude Code deletes a transcript."""
+    try:
+        text = settings.read_text(encoding="utf-8")
+        value = read(text)["cleanupPeriodDays"]
+        days = decoded(text, value) if value is not None else None
+    except (OSError, Malformed, ValueError):
+        return CLEANUP_DAYS
+    return float(days) if isinstance(days, int | float) else CLEANUP_DAYS
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = Path(folder, name)
+            # a link could lead anywhere, and a half-written copy is none of ours
+            if not path.is_symlink() and ".tmp." not in name:
+                yield path
+
+
+def _keep(source: Path, link: Path) -> None:
+    facts = source.stat()
+    try:
+        known = link.stat()
+    except FileNotFoundError:
+        known = None
+    if known is not None and known.st_ino == facts.st_ino:
+        return
+    if known is not None and known.st_nlink == 1 and _is_copy(known, facts):
+        return
+    if known is not None and _grew(link, source, known.st_size):
+        # a copy that fell behind
+        shutil.copy2(source, link)
+        return
+    if known is not None:
+        # another file stands there now: what it was before is kept beside it
+        link.rename(link.with_name(f"{link.name}{REWRITTEN}{known.st_mtime_ns}"))
+    link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        os.link(source, link, follow_symlinks=False)
+    except OSError:
+        # another file system, or one without links
+        shutil.copy2(source, link)
+
+
+def _is_copy(known: os.stat_result, facts: os.stat_result) -> bool:
+    return (known.st_size, known.st_mtime_ns) == (facts.st_size, facts.st_mtime_ns)
+
+
+def _grew(link: Path, source: Path, size: int) -> bool:
+    """Whether the copy is the beginning of what stands there now."""
+    if source.stat().st_size < size or link.stat().st_nlink > 1:
+        return False
+    with link.open("rb") as old, source.open("rb") as new:
+        while block := old.read(1 << 20):
+            if new.read(len(block)) != block:
+                return False
+    return True
+
+
+def _move(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    shutil.move(source, target)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.cli import main
+from claudekeeper.features.archive import DAY, Archive, NotArchived
+from claudekeeper.readers.paths import claude_home, keeper_home
+from tests.writing import SESSION, Transcript, projects_folder
+
+
+@pytest.fixture
+def path() -> Path:
+    transcript = Transcript()
+    transcript.prompt("hello")
+    transcript.reply("hi")
+    path = transcript.write(projects_folder())
+    nested = path.with_suffix("") / "subagents"
+    nested.mkdir(parents=True)
+    (nested / "agent-a.jsonl").write_text("{}\n")
+    return path
+
+
+@pytest.fixture
+def archive() -> Archive:
+    return Archive(projects_folder(), keeper_home())
+
+
+def link_of(archive: Archive, path: Path) -> Path:
+    return archive.kept / path.relative_to(projects_folder())
+
+
+def test_a_link_costs_nothing_and_follows_what_is_appended(archive: Archive, path: Path) -> None:
+    archive.keep_all()
+    with path.open("ab") as file:
+        file.write(b"{}\n")
+    archive.keep_all()
+    assert link_of(archive, path).read_bytes() == path.read_bytes()
+    held = archive.holding()
+    assert (held.kept, held.gone, held.rewritten, held.cost) == (1, 0, 0, 0)
+
+
+def test_what_is_deleted_is_set_apart_and_comes_back_whole(archive: Archive, path: Path) -> None:
+    archive.keep_all()
+    content = path.read_bytes()
+    path.unlink()
+    (path.with_suffix("") / "subagents" / "agent-a.jsonl").unlink()
+    archive.keep_all()
+    held = archive.holding()
+    assert (held.kept, held.gone) == (0, 1)
+    assert held.cost > len(content)
+    assert archive.restore(SESSION.upper()) == path
+    assert path.read_bytes() == content
+    assert (path.with_suffix("") / "subagents" / "agent-a.jsonl").exists()
+    with pytest.raises(NotArchived):
+        archive.restore(SESSION)
+
+
+def test_a_rewritten_file_is_noticed_and_its_old_version_stays(
+    archive: Archive, path: Path
+) -> None:
+    archive.keep_all()
+    old = path.read_bytes()
+    other = path.with_suffix(".other")
+    other.write_bytes(b'{"compacted": true}\n')
+    other.replace(path)
+    archive.keep_all()
+    archive.keep_all()
+    link = link_of(archive, path)
+    assert link.read_bytes() == path.read_bytes()
+    (before,) = link.parent.glob(f"{SESSION}.jsonl.rewritten-*")
+    assert before.read_bytes() == old
+    assert archive.holding().rewritten == 1
+
+
+def test_where_links_cannot_be_made_it_copies(
+    archive: Archive, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "another file system")
+
+    monkeypatch.setattr(os, "link", refuse)
+    archive.keep_all()
+    link = link_of(archive, path)
+    assert link.stat().st_ino != path.stat().st_ino
+    with path.open("ab") as file:
+        file.write(b"{}\n")
+    archive.keep_all()
+    assert link.read_bytes() == path.read_bytes()
+    assert archive.holding().rewritten == 0
+    assert archive.holding().cost > 0
+
+
+def test_it_warns_before_a_deletion_is_due(
+    archive: Archive, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = claude_home() / "settings.json"
+    assert archive.due(settings) == []
+    old = time.time() - 10 * DAY
+    os.utime(path, (old, old))
+    assert archive.due(settings) == []
+    settings.write_text(json.dumps({"cleanupPeriodDays": 12}))
+    assert archive.due(settings) == [path]
+    assert main(["archive", "status"]) == 0
+    assert "deletes after 12 days: 1 sessions go" in capsys.readouterr().out
+    assert main(["archive", "on"]) == 0
+    assert archive.due(settings) == []
+
+
+def test_the_command_switches_it(archive: Archive, path: Path) -> None:
+    assert not archive.is_on
+    assert main(["archive", "on"]) == 0
+    assert archive.is_on
+    assert link_of(archive, path).exists()
+    assert main(["archive", "off"]) == 0
+    assert not archive.is_on
+    assert not archive.kept.exists()
+    assert main(["archive", "restore", "nonsense"]) == 2
+    assert main(["archive", "restore", SESSION]) == 2
