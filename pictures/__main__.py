@@ -9,19 +9,16 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Literal
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from clarvis_ui.settings import BUILT_PAGE
+from pictures.dresses import DRESSES, index
 from pictures.scenes import SCENES, Scene
 from pictures.small import reduced
 from pictures.stage import Stage, staged
 
 OUT = Path(__file__).parent.parent / "docs" / "screenshots"
-WIDTHS = {390: 844, 1440: 900}
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-PHONE = 720
 FLAGS = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--font-render-hinting=none"]
 
 
@@ -29,19 +26,18 @@ async def play(browser: Browser, stage: Stage, scene: Scene) -> dict[str, Page]:
     """The scene in every dress, ready to be taken; by the names of the pictures."""
     clarvis = stage.empty if scene.empty else stage.clarvis
     ready = {}
-    for width, height in WIDTHS.items():
-        for scheme in SCHEMES:
-            context = await browser.new_context(
-                viewport={"width": width, "height": height},
-                color_scheme=scheme,
-                reduced_motion="reduce",
-                is_mobile=width < PHONE,
-                has_touch=width < PHONE,
-            )
-            page = await context.new_page()
-            await page.goto(clarvis.login_link() if scene.logged_in else clarvis.url)
-            await scene.play(page, stage)
-            ready[f"{scene.name}-{scheme}-{width}.png"] = page
+    for dress in DRESSES:
+        context = await browser.new_context(
+            viewport={"width": dress.width, "height": dress.height},
+            color_scheme=dress.scheme,
+            reduced_motion="reduce",
+            is_mobile=dress.on_a_phone,
+            has_touch=dress.on_a_phone,
+        )
+        page = await context.new_page()
+        await page.goto(clarvis.login_link() if scene.logged_in else clarvis.url)
+        await scene.play(page, stage)
+        ready[dress.picture_of(scene)] = page
     return ready
 
 
@@ -92,6 +88,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT, help="where to (%(default)s)")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "README.md").write_text(index())
     asyncio.run(take_all(options.names, options.out))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Page, expect
 
-from pictures.stage import ASKING, EDITING, PLANNING, REMOVING, REPLYING, Stage
+from pictures.stage import ASKING, EDITING, REMOVING, REPLYING, Stage
 
 Play = Callable[[Page, Stage], Awaitable[None]]
 
@@ -15,6 +15,7 @@ Play = Callable[[Page, Stage], Awaitable[None]]
 @dataclass(frozen=True)
 class Scene:
     name: str
+    caption: str
     play: Play
     # whether it is taken of the Clarvis that may show nothing
     empty: bool = False
@@ -75,12 +76,6 @@ async def directories(page: Page, stage: Stage) -> None:
     await expect(page.get_by_label("Filter directories")).to_be_visible()
 
 
-async def inbox(page: Page, _stage: Stage) -> None:
-    await page.evaluate("location.hash = 'inbox'")
-    for sign in ("rm keys/old.txt", "Keep the old volume"):
-        await expect(page.locator("main").get_by_text(sign).first).to_be_visible()
-
-
 async def diff(page: Page, stage: Stage) -> None:
     await open_session(page, stage, QUEUE)
     await page.locator("main").get_by_text("Edited").first.click()
@@ -107,28 +102,53 @@ async def is_away(page: Page) -> None:
 QUEUE = "Retry queue with backoff"
 
 SCENES = [
-    Scene("sessions", sessions),
-    Scene("by-time", by_time),
-    Scene("nothing-found", nothing_found),
-    Scene("first-run", first_run, empty=True),
-    Scene("login", login, logged_in=False),
-    Scene("new-session", new_session),
-    Scene("directories", directories),
-    Scene("inbox", inbox),
-    Scene("conversation", session(QUEUE, "The queue now waits")),
-    Scene("diff", diff),
-    Scene("details", details),
-    Scene("markdown", session("What can we drop from the bundle?", "lodash")),
-    Scene("subagents", session("Why does the nightly export time out?", "row by row")),
-    Scene("compaction", session("Make the sign-up form accessible", "compacted")),
-    Scene("picture", session("The checkout button overlaps the price on phones", "absolutely")),
-    Scene("interrupted", session("Switch the whole site to dark mode", "Only the header")),
-    Scene("api-error", session("Disk alerts, 3 am", "woken somebody")),
-    Scene("broken", broken),
-    Scene("edit", session(EDITING, "Allow")),
-    Scene("command", session(REMOVING, "Allow")),
-    Scene("question", session(ASKING, "Object storage")),
-    Scene("plan", session(PLANNING, "Keep the old volume")),
-    Scene("replying", session(REPLYING, "also say how to measure it")),
-    Scene("keeper-away", session(QUEUE, "The queue now waits"), without_keeper=is_away),
+    Scene("sessions", "Every session, by project, with what each one wants or does", sessions),
+    Scene("by-time", "The same in the order of time", by_time),
+    Scene("nothing-found", "A filter that finds nothing", nothing_found),
+    Scene("first-run", "Nobody has used Claude Code here yet", first_run, empty=True),
+    Scene("login", "A browser that is not logged in", login, logged_in=False),
+    Scene("new-session", "A new session: the prompt is enough", new_session),
+    Scene("directories", "Where it shall begin", directories),
+    Scene("conversation", "A conversation to read", session(QUEUE, "The queue now waits")),
+    Scene("diff", "A tool call unfolded", diff),
+    Scene("details", "What is known of a session, and how to go on in a terminal", details),
+    Scene(
+        "markdown", "A reply with a table", session("What can we drop from the bundle?", "lodash")
+    ),
+    Scene(
+        "subagents",
+        "Subagents in their calls",
+        session("Why does the nightly export time out?", "row by row"),
+    ),
+    Scene(
+        "compaction",
+        "A compaction, and what came before it",
+        session("Make the sign-up form accessible", "compacted"),
+    ),
+    Scene(
+        "picture",
+        "A prompt with a picture",
+        session("The checkout button overlaps the price on phones", "absolutely"),
+    ),
+    Scene(
+        "interrupted",
+        "An interruption",
+        session("Switch the whole site to dark mode", "Only the header"),
+    ),
+    Scene("api-error", "An error of the service", session("Disk alerts, 3 am", "woken somebody")),
+    Scene("broken", "A transcript that cannot be read", broken),
+    Scene("edit", "May it change this file?", session(EDITING, "Allow")),
+    Scene("command", "May it run this command?", session(REMOVING, "Allow")),
+    Scene("question", "A question", session(ASKING, "Object storage")),
+    Scene(
+        "replying",
+        "A reply as it comes, and a message that waits its turn",
+        session(REPLYING, "also say how to measure it"),
+    ),
+    Scene(
+        "keeper-away",
+        "The keeper is away; the page says so and comes back by itself",
+        session(QUEUE, "The queue now waits"),
+        without_keeper=is_away,
+    ),
 ]

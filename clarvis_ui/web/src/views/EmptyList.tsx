@@ -20,7 +20,8 @@ export function EmptyList({ listing, query }: { listing: Listing; query: string 
       <div class="empty">
         <h2>No sessions yet</h2>
         <p>
-          Run <code>claude</code> in a project. Its session appears here by itself.
+          Begin one with New, or run <code>claude</code> in a project: its session appears here by
+          itself.
         </p>
       </div>
     );
