@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Page, expect
 
-from pictures.stage import ASKING, EDITING, REMOVING, REPLYING, Stage
+from pictures.stage import ASKING, EDITING, PLANNING, REMOVING, REPLYING, Stage
 
 Play = Callable[[Page, Stage], Awaitable[None]]
 
@@ -76,6 +76,12 @@ async def directories(page: Page, stage: Stage) -> None:
     await expect(page.get_by_label("Filter directories")).to_be_visible()
 
 
+async def inbox(page: Page, _stage: Stage) -> None:
+    await page.evaluate("location.hash = 'inbox'")
+    for sign in ("rm keys/old.txt", "Keep the old volume"):
+        await expect(page.locator("main").get_by_text(sign).first).to_be_visible()
+
+
 async def diff(page: Page, stage: Stage) -> None:
     await open_session(page, stage, QUEUE)
     await page.locator("main").get_by_text("Edited").first.click()
@@ -109,6 +115,7 @@ SCENES = [
     Scene("login", "A browser that is not logged in", login, logged_in=False),
     Scene("new-session", "A new session: the prompt is enough", new_session),
     Scene("directories", "Where it shall begin", directories),
+    Scene("inbox", "Everything that waits, in one place", inbox),
     Scene("conversation", "A conversation to read", session(QUEUE, "The queue now waits")),
     Scene("diff", "A tool call unfolded", diff),
     Scene("details", "What is known of a session, and how to go on in a terminal", details),
@@ -140,6 +147,7 @@ SCENES = [
     Scene("edit", "May it change this file?", session(EDITING, "Allow")),
     Scene("command", "May it run this command?", session(REMOVING, "Allow")),
     Scene("question", "A question", session(ASKING, "Object storage")),
+    Scene("plan", "A plan", session(PLANNING, "Keep the old volume")),
     Scene(
         "replying",
         "A reply as it comes, and a message that waits its turn",
