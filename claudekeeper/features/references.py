@@ -115,52 +115,67 @@ _PARTING = _any(
 )
 
 
-def reference_in(command: str, *, asked: bool = False, novelty: float = 0.0) -> Reference:
-    """`asked`: Claude's last words were a question. `novelty`: how much of it is new there."""
-    if parting := _PARTING.search(command):
-        return Reference(0.0, parting[0].strip(), parts=True)
-    rest = _OPENING.sub("", command.strip())
-    found = [
-        *_carries_on(rest, novelty),
-        *_answers(command.strip(), rest, asked, novelty),
-        *_points(rest, novelty),
-        *_dangles(rest),
-    ]
-    return max(found, key=lambda each: each.strength, default=Reference())
+class Pointers(msgspec.Struct, frozen=True):
+    """What of a command points back or away, found once for all candidates."""
 
+    # words that end a conversation, open a follow-up, carry on, answer, point
+    parting: str | None
+    opening: str | None
+    carrying: str | None
+    answer: str | None
+    pointer: str | None
+    # how much was named before the pointer in the same breath: it may mean that
+    before: float
+    # how much the command tells by itself, and in how many words
+    weight: float
+    length: int
 
-def _carries_on(rest: str, novelty: float) -> list[Reference]:
-    if opening := _STARTS_WITH.search(rest):
-        return [Reference(CARRIES_ON * _left(OPENS, novelty), opening[0])]
-    if found := _THEN.search(rest) or _ANYWHERE.search(rest):
-        return [Reference(CARRIES_ON * _left(CARRIED, novelty), found[0])]
-    return []
+    @classmethod
+    def in_command(cls, command: str) -> Pointers:
+        rest = _OPENING.sub("", command.strip())
+        pointing = _NOT_POINTING.sub(" ", rest)
+        pointer = _POINTER.search(pointing)
+        return cls(
+            parting=_text(_PARTING.search(command)),
+            opening=_text(_STARTS_WITH.search(rest)),
+            carrying=_text(_THEN.search(rest) or _ANYWHERE.search(rest)),
+            answer=_text(_ANSWER.search(command.strip()) or _ANSWER.search(rest)),
+            pointer=_text(pointer),
+            before=_weight(pointing[: pointer.start()]) if pointer else 0.0,
+            weight=_weight(rest),
+            length=len(rest.split()),
+        )
 
-
-def _answers(command: str, rest: str, asked: bool, novelty: float) -> list[Reference]:
-    found = _ANSWER.search(command) or _ANSWER.search(rest)
-    if found is not None:
-        return [Reference(ANSWERS * (1 - novelty), found[0])]
-    if asked and len(rest.split()) <= ANSWER_WORDS:
-        return [Reference(POINTS * (1 - novelty))]
-    return []
-
-
-def _points(rest: str, novelty: float) -> list[Reference]:
-    found = _POINTER.search(_NOT_POINTING.sub(" ", rest))
-    if found is None:
-        return []
-    # what was named before it in the same breath is what it means
-    before = sum(term.weight for term in terms_of(rest[: found.start()]))
-    if before > WORD:
-        return [Reference(POINTS_INSIDE * (1 - novelty), found[0])]
-    return [Reference(POINTS * _left(POINTED, novelty), found[0])]
-
-
-def _dangles(rest: str) -> list[Reference]:
-    weight = sum(term.weight for term in terms_of(rest))
-    return [Reference(DANGLES)] if weight <= LITTLE else []
+    def reference(self, *, asked: bool = False, novelty: float = 0.0) -> Reference:
+        """`asked`: Claude's last words were a question. `novelty`: how much is new there."""
+        if self.parting is not None:
+            return Reference(0.0, self.parting, parts=True)
+        found = [Reference()]
+        if self.opening is not None:
+            found.append(Reference(CARRIES_ON * _left(OPENS, novelty), self.opening))
+        elif self.carrying is not None:
+            found.append(Reference(CARRIES_ON * _left(CARRIED, novelty), self.carrying))
+        if self.answer is not None:
+            found.append(Reference(ANSWERS * (1 - novelty), self.answer))
+        elif asked and self.length <= ANSWER_WORDS:
+            found.append(Reference(ANSWERS * (1 - novelty)))
+        if self.pointer is not None:
+            inside = self.before > WORD
+            strength = POINTS_INSIDE * (1 - novelty) if inside else POINTS * _left(POINTED, novelty)
+            found.append(Reference(strength, self.pointer))
+        if self.weight <= LITTLE:
+            found.append(Reference(DANGLES))
+        return max(found, key=lambda each: each.strength)
 
 
 def _left(least: float, novelty: float) -> float:
+    """What novelty leaves of a reference."""
     return 1 - (1 - least) * novelty
+
+
+def _weight(text: str) -> float:
+    return sum(term.weight for term in terms_of(text))
+
+
+def _text(found: re.Match[str] | None) -> str | None:
+    return found[0].strip() if found else None

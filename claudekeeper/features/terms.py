@@ -86,6 +86,19 @@ def _weighed(word: str) -> Term:
     return Term(word, COMMON_WORD if word in COMMON else WORD)
 
 
+class Wanted(msgspec.Struct, frozen=True):
+    """A word in all the shapes in which it is looked for."""
+
+    word: str
+    weight: float
+    root: str
+    slips: frozenset[str]
+
+    @classmethod
+    def of(cls, term: Term) -> Wanted:
+        return cls(term.word, term.weight, _root(term.word), frozenset(_slips(term.word)))
+
+
 class Vocabulary(msgspec.Struct, frozen=True):
     """The words of a text, to look others up in."""
 
@@ -103,15 +116,13 @@ class Vocabulary(msgspec.Struct, frozen=True):
             slips=frozenset(slip for word in words for slip in _slips(word)),
         )
 
-    def finds(self, word: str) -> float:
+    def finds(self, wanted: Wanted) -> float:
         """How sure it is that this word is among them."""
-        if word in self.words:
+        if wanted.word in self.words:
             return SAME
-        if _root(word) in self.roots:
+        if wanted.root in self.roots:
             return INFLECTED
-        if any(slip in self.slips for slip in _slips(word)):
-            return MISTYPED
-        return 0.0
+        return 0.0 if wanted.slips.isdisjoint(self.slips) else MISTYPED
 
 
 def _root(word: str) -> str:

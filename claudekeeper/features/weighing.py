@@ -11,15 +11,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from claudekeeper.features.references import Reference, reference_in
+from claudekeeper.features.references import Pointers
 from claudekeeper.features.talk import FRESH, Talk, named
-from claudekeeper.features.terms import Term, terms_of
+from claudekeeper.features.terms import Wanted, terms_of
 from claudekeeper.features.wording import signal_in
 from claudekeeper.model.routing import Fit
 
 # what counts how much
 EVIDENCE, RECENCY, REFERENCE, NOVELTY = 0.75, 0.3, 0.45, 0.3
 LIFTED = 0.85
+# a reference that is as sure as this lifts
+SURE = 0.9
 # what Claude said last, against what the person said
 REPLY = 0.7
 # a word that nobody said before speaks less against than a shared one speaks for
@@ -46,38 +48,46 @@ class _Shared(msgspec.Struct, frozen=True):
 
 
 def improved(command: str, talks: Sequence[Talk]) -> list[Fit]:
-    terms = terms_of(command)
-    shared = [_compare(terms, talk, talks) for talk in talks]
+    wanted = [Wanted.of(term) for term in terms_of(command)]
+    found = [[_found(each, talk) for each in wanted] for talk in talks]
+    # in how many of them each word is spoken of
+    spread = [sum(strength > 0 for strength in strengths) for strengths in zip(*found, strict=True)]
+    shared = [
+        _compare(talk, wanted, strengths, spread)
+        for talk, strengths in zip(talks, found, strict=True)
+    ]
     pointed = _pointed_at(shared)
-    fits = [_fit(command, each, each is pointed) for each in shared]
+    pointers = Pointers.in_command(command)
+    signal = signal_in(command) is not None
+    fits = [_fit(each, pointers, signal=signal, pointed=each is pointed) for each in shared]
     fits.sort(key=lambda fit: (-fit.score, fit.seconds_ago))
     return fits
 
 
-def _compare(terms: Sequence[Term], talk: Talk, talks: Sequence[Talk]) -> _Shared:
+def _compare(
+    talk: Talk, wanted: Sequence[Wanted], strengths: Sequence[float], spread: Sequence[int]
+) -> _Shared:
     hits = missing = 0.0
     words = []
-    for term in terms:
-        found = _found(term, talk)
-        if found:
+    for each, strength, talks in zip(wanted, strengths, spread, strict=True):
+        if strength:
             # said in several of them, it tells less of which
-            others = sum(_found(term, other) > 0 for other in talks) if len(talks) > 1 else 1
-            hits += found * term.weight / others**0.5
-            words.append(term)
+            hits += strength * each.weight / talks**0.5
+            words.append(each)
         else:
-            missing += term.weight
-    words.sort(key=lambda term: -term.weight)
+            missing += each.weight
+    words.sort(key=lambda each: -each.weight)
     return _Shared(
         talk,
-        tuple(term.word for term in words),
+        tuple(each.word for each in words),
         evidence=hits / (hits + MISSING * missing + DOUBT),
         novelty=min(1.0, max(0.0, missing - NEW_WORDS) / NEW_TOPIC),
     )
 
 
-def _found(term: Term, talk: Talk) -> float:
-    said = talk.heard.commands.finds(term.word)
-    return max(said, REPLY * talk.heard.reply.finds(term.word)) if said < 1 else said
+def _found(wanted: Wanted, talk: Talk) -> float:
+    said = talk.heard.commands.finds(wanted)
+    return max(said, REPLY * talk.heard.reply.finds(wanted)) if said < REPLY else said
 
 
 def _pointed_at(shared: Sequence[_Shared]) -> _Shared:
@@ -86,9 +96,9 @@ def _pointed_at(shared: Sequence[_Shared]) -> _Shared:
     return closest if closest.evidence >= last.evidence + MARGIN else last
 
 
-def _fit(command: str, shared: _Shared, pointed: bool) -> Fit:
+def _fit(shared: _Shared, pointers: Pointers, *, signal: bool, pointed: bool) -> Fit:
     talk = shared.talk
-    reference = reference_in(command, asked=talk.heard.asked, novelty=shared.novelty)
+    reference = pointers.reference(asked=talk.heard.asked, novelty=shared.novelty)
     aimed = reference.strength * (1.0 if pointed else POINTED_ELSEWHERE)
     score = (
         EVIDENCE * shared.evidence
@@ -98,12 +108,8 @@ def _fit(command: str, shared: _Shared, pointed: bool) -> Fit:
     )
     if reference.parts:
         score *= PARTING
-    elif pointed and _carries_on_at_once(command, talk, reference):
+    elif pointed and signal and talk.seconds_ago <= FRESH and reference.strength >= SURE:
         score = max(score, LIFTED)
     because = [f"it says “{reference.words}”"] if reference.words and not reference.parts else []
     because += [f"both speak of {named(shared.words)}"] if shared.words else []
     return talk.fit(score, overlap=shared.evidence, signal=aimed, because=because)
-
-
-def _carries_on_at_once(command: str, talk: Talk, reference: Reference) -> bool:
-    return talk.seconds_ago <= FRESH and reference.strength >= 0.9 and bool(signal_in(command))
