@@ -9,6 +9,7 @@ import msgspec
 
 from claudekeeper.files import write_whole
 from claudekeeper.logs import Format, Level
+from claudekeeper.model.dispatch import ConversationSettings
 from claudekeeper.model.errors import ConfigInvalid
 from claudekeeper.model.limits import Limits
 from claudekeeper.model.routing import RoutingSettings
@@ -34,6 +35,7 @@ class Config(msgspec.Struct, rename="camel", frozen=True):
     # whether transcripts are kept that Claude Code deletes
     archive: bool = False
     routing: RoutingSettings = RoutingSettings()
+    conversations: ConversationSettings = ConversationSettings()
     # addresses or networks whose X-Forwarded headers are believed
     trusted_proxies: tuple[str, ...] = ()
     # PEM files, for those who want TLS without a proxy

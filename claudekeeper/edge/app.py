@@ -15,6 +15,7 @@ from claudekeeper.credentials import Credentials, CredentialsSource
 from claudekeeper.edge import (
     conversations,
     directories,
+    dispatching,
     health,
     hooks,
     metrics,
@@ -34,6 +35,7 @@ from claudekeeper.edge.keys import (
     CATALOG,
     CLI_VERSION,
     CONFIG,
+    CONVERSATIONS,
     DESK,
     DOOR,
     ENDING,
@@ -55,8 +57,11 @@ from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.archive import Archive
+from claudekeeper.features.conversation_book import Book
+from claudekeeper.features.conversations import Conversations, Sessions
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.router import Router
+from claudekeeper.features.succession import LastWords, last_words_of
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
@@ -91,6 +96,11 @@ class Places:
     cache: Path
 
     @property
+    def book(self) -> Path:
+        """The conversations of items of work."""
+        return self.state.with_name("conversations.db")
+
+    @property
     def turns(self) -> Path:
         """What is under way, for the next keeper."""
         return self.state.with_name("turns.json")
@@ -104,6 +114,7 @@ def endpoints() -> list[Endpoint]:
         sessions,
         conversations,
         talking,
+        dispatching,
         questions,
         directories,
         hooks,
@@ -121,6 +132,7 @@ def create_app(
     gate: Gate | None = None,
     credentials: CredentialsSource | None = None,
     make_client: MakeClient = make_sdk_client,
+    clock: Callable[[], float] = time.time,
 ) -> web.Application:
     """`credentials` where they can change while it runs."""
     table = endpoints()
@@ -161,7 +173,15 @@ def create_app(
     app[OVERVIEW] = overview = Overview(
         catalog, registry, preferences.name_of, presences, desk, bus, records.left
     )
-    app[ROUTER] = Router(catalog, overview, registry, config.routing)
+    app[CONVERSATIONS] = work = Conversations(
+        Book(places.book),
+        registry,
+        bus,
+        _sessions(catalog, history, overview),
+        config.conversations,
+        clock,
+    )
+    app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()
     _tie_together(app)
@@ -172,6 +192,8 @@ def create_app(
     app.cleanup_ctx.append(_follow)
     app.cleanup_ctx.append(_catalog)
     app.cleanup_ctx.append(_archive)
+    # ends after the registry: what became of the last turns is still written down
+    app.cleanup_ctx.append(_conversations)
     app.cleanup_ctx.append(_registry)
     app.on_shutdown.append(_say_goodbye)
     for endpoint in table:
@@ -242,6 +264,33 @@ def _disk(catalog: Catalog, history: History, presences: Presences, archive: Arc
         return [message.uuid for message in page.messages]
 
     return Disk(workdir, recent, presences.now, presences.vacant)
+
+
+def _sessions(catalog: Catalog, history: History, overview: Overview) -> Sessions:
+    """What conversations of work ask of sessions."""
+
+    async def exists(session_id: str) -> bool:
+        return await catalog.row(session_id) is not None
+
+    def messages(session_id: str) -> int | None:
+        session = overview.session(session_id)
+        return session.message_count if session is not None else None
+
+    async def last_words(session_id: str, most: int) -> LastWords:
+        row = await catalog.row(session_id)
+        if row is None or row.fault is not None:
+            return LastWords([], 0)
+        return await asyncio.to_thread(
+            last_words_of, history, Path(row.found.path), session_id, most
+        )
+
+    return Sessions(exists, messages, last_words)
+
+
+async def _conversations(app: web.Application) -> AsyncIterator[None]:
+    await app[CONVERSATIONS].start()
+    yield
+    await app[CONVERSATIONS].close()
 
 
 async def _records(app: web.Application) -> AsyncIterator[None]:

@@ -9,6 +9,7 @@ from claudekeeper.edge.auth import Door
 from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.features.archive import Archive
+from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.router import Router
 from claudekeeper.live.abilities import Abilities
@@ -42,6 +43,7 @@ REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
 RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
 ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
+CONVERSATIONS: web.AppKey[Conversations] = web.AppKey("conversations", Conversations)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

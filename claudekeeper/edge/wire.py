@@ -13,6 +13,7 @@ from claudekeeper.live.catalog import Progress
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.branches import Departure
 from claudekeeper.model.commands import Path
+from claudekeeper.model.dispatch import WorkState
 from claudekeeper.model.errors import (
     BodyTooLarge,
     InvalidRequest,
@@ -144,6 +145,12 @@ class CommandsQuery(msgspec.Struct, forbid_unknown_fields=True):
 
 class DirectoriesQuery(msgspec.Struct, forbid_unknown_fields=True):
     path: Path | None = None
+
+
+class WorkQuery(msgspec.Struct, forbid_unknown_fields=True):
+    project: str | None = None
+    state: WorkState | None = None
+    limit: PageSize = 1000
 
 
 class NoQuery(msgspec.Struct, forbid_unknown_fields=True):

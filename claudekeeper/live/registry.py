@@ -98,14 +98,24 @@ class Registry:
 
     # ---- asking ----
 
-    async def send(self, wish: Send) -> LiveSession:
-        """Take a message; its turn comes when it comes. The same uuid twice is one message."""
+    async def send(
+        self, wish: Send, *, append_prompt: str | None = None, new_id: str | None = None
+    ) -> LiveSession:
+        """Take a message; its turn comes when it comes. The same uuid twice is one message.
+
+        `append_prompt` is the persona of the session's next process; `new_id` the id of a session
+        that is to begin, where somebody has to know it before.
+        """
         assert wish.uuid is not None
         _check_mode(wish.permission_mode)
-        session = await self._session_for(wish)
+        session = await self._session_for(wish, new_id)
         if session.knows(wish.uuid):
             return session
-        changed = {"model": wish.model, "permission_mode": wish.permission_mode}
+        changed = {
+            "model": wish.model,
+            "permission_mode": wish.permission_mode,
+            "append_prompt": append_prompt,
+        }
         given = {name: value for name, value in changed.items() if value is not None}
         if given:
             await self._choose(session.id, msgspec.structs.replace(session.choices, **given))
@@ -198,9 +208,9 @@ class Registry:
 
     # ---- finding and opening ----
 
-    async def _session_for(self, wish: Send) -> LiveSession:
+    async def _session_for(self, wish: Send, new_id: str | None) -> LiveSession:
         if wish.session_id is None:
-            return await self._new_session(wish)
+            return await self._new_session(wish, new_id or str(uuid4()))
         session_id = wish.session_id
         if not wish.wait and await self._disk.elsewhere(session_id) is not None:
             raise SessionElsewhere
@@ -222,7 +232,7 @@ class Registry:
             session.ledger.know(recent)
         return session
 
-    async def _new_session(self, wish: Send) -> LiveSession:
+    async def _new_session(self, wish: Send, session_id: str) -> LiveSession:
         workdir = wish.workdir or ""
         if not await asyncio.to_thread(os.path.isdir, workdir):
             raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
@@ -232,7 +242,7 @@ class Registry:
             if not session.over and session.knows(wish.uuid):
                 return session
         self._check_open(wish, None)
-        return self._open(str(uuid4()), workdir)
+        return self._open(session_id, workdir)
 
     def _check_open(self, wish: Send, session: LiveSession | None) -> None:
         if self._stopping:

@@ -90,6 +90,11 @@ class RequestTooSlow(KeeperError):
     sentence = "The request's body did not come in time."
 
 
+class ConversationNotFound(NotFound):
+    code = "conversation_not_found"
+    sentence = "No conversation has this key."
+
+
 class BodyTooLarge(KeeperError):
     code, status = "body_too_large", 413
     sentence = "The request body is too large."

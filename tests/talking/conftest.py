@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,8 +28,8 @@ async def start_keeper(
     monkeypatch.setenv("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
     started: list[Keeper] = []
 
-    async def start(limits: Limits | None = None) -> Keeper:
-        keeper = await Keeper(isolated, limits).start()
+    async def start(limits: Limits | None = None, **more: Any) -> Keeper:
+        keeper = await Keeper(isolated, limits, **more).start()
         started.append(keeper)
         return keeper
 

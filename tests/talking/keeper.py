@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,19 @@ Matches = Callable[[Event], bool]
 class Keeper:
     """The keeper over its public contract."""
 
-    def __init__(self, home: Path, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.time,
+        **config: Any,
+    ) -> None:
         self.home = home
         self.workdir = home / "work"
         self.workdir.mkdir(exist_ok=True)
         places = Places(projects_folder(), home / "state.json", home / "cache.db")
-        config = Config(token=TOKEN, hook_token=HOOK_TOKEN, limits=limits or Limits())
-        self.app = create_app(config, places, "2.1.0")
+        settings = Config(token=TOKEN, hook_token=HOOK_TOKEN, limits=limits or Limits(), **config)
+        self.app = create_app(settings, places, "2.1.0", clock=clock)
         self.client: TestClient[Any, Any] = TestClient(
             TestServer(self.app), headers={"Authorization": f"Bearer {TOKEN}"}
         )

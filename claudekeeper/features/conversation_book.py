@@ -1,0 +1,279 @@
+"""The book of conversations for work: one SQLite file in the keeper's home, whole after any end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+# what of a dispatch's words stands in the audit trail
+MOST_TEXT = 2_000
+LOGGED = 100
+
+_TABLES = """
+CREATE TABLE conversation (
+  key TEXT PRIMARY KEY, project TEXT, workdir TEXT NOT NULL, session TEXT, prompt TEXT,
+  primer TEXT, metadata TEXT NOT NULL, created REAL NOT NULL, updated REAL NOT NULL,
+  expires REAL NOT NULL, lifetime REAL NOT NULL, tokens INTEGER NOT NULL, model TEXT,
+  dispatches INTEGER NOT NULL, done INTEGER NOT NULL, full INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX conversation_updated ON conversation (updated);
+CREATE INDEX conversation_expires ON conversation (expires);
+CREATE TABLE earlier (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, session TEXT NOT NULL, ended REAL NOT NULL,
+  why TEXT NOT NULL, details TEXT
+);
+CREATE INDEX earlier_key ON earlier (key);
+CREATE TABLE act (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, at REAL NOT NULL, what TEXT NOT NULL, details TEXT
+);
+CREATE INDEX act_key ON act (key);
+-- the audit trail: kept when a conversation is forgotten
+CREATE TABLE dispatch (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, session TEXT NOT NULL, uuid TEXT NOT NULL,
+  at REAL NOT NULL, how TEXT NOT NULL, text TEXT NOT NULL, outcome TEXT, tokens INTEGER,
+  cost REAL, finished REAL
+);
+CREATE INDEX dispatch_key ON dispatch (key);
+"""
+_PUT = """
+INSERT OR REPLACE INTO conversation VALUES (
+  :key, :project, :workdir, :session, :prompt, :primer, :metadata, :created, :updated, :expires,
+  :lifetime, :tokens, :model, :dispatches, :done, :full
+)
+"""
+
+
+class Kept(msgspec.Struct, kw_only=True):
+    """A conversation as it is written down; times in seconds since the epoch."""
+
+    key: str
+    project: str | None
+    workdir: str
+    session: str | None
+    prompt: str | None
+    # what a successor session is told beside its persona
+    primer: str | None = None
+    metadata: dict[str, Any]
+    created: float
+    updated: float
+    expires: float
+    lifetime: float
+    tokens: int = 0
+    model: str | None = None
+    dispatches: int = 0
+    # turns of this session that were seen through
+    done: int = 0
+    # whether it reached the threshold, and nothing was done about that yet
+    full: bool = False
+
+
+class Book:
+    """Every method blocks: call it in a thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._database: sqlite3.Connection | None = None
+
+    def open(self) -> None:
+        """A file that cannot be used is set aside, and said so; turns under way are unknown now."""
+        try:
+            self._database = self._opened()
+        except sqlite3.DatabaseError as error:
+            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+            aside = self._path.with_name(f"{self._path.name}.corrupt-{stamp}")
+            log.warning("%s is unusable (%s): kept as %s, begun anew", self._path, error, aside)
+            for suffix in ("", "-wal", "-shm"):
+                part = self._path.with_name(self._path.name + suffix)
+                if part.exists():
+                    part.rename(aside.with_name(aside.name + suffix))
+            self._database = self._opened()
+        with self._writing() as database:
+            database.execute("UPDATE dispatch SET outcome = 'unknown' WHERE outcome IS NULL")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+    # ---- reading ----
+
+    def get(self, key: str) -> Kept | None:
+        with self._reading() as database:
+            row = database.execute("SELECT * FROM conversation WHERE key = ?", (key,)).fetchone()
+        return _kept(row) if row else None
+
+    def all(self, project: str | None, limit: int) -> list[Kept]:
+        """The one used last first."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT * FROM conversation WHERE ?1 IS NULL OR project = ?1 "
+                "ORDER BY updated DESC LIMIT ?2",
+                (project, limit),
+            ).fetchall()
+        return [_kept(row) for row in rows]
+
+    def expired(self, now: float) -> list[str]:
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT key FROM conversation WHERE (session IS NOT NULL OR primer IS NOT NULL) "
+                "AND expires <= ?",
+                (now,),
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def sessions(self) -> set[str]:
+        """Every session that is or was a conversation's."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT session FROM conversation WHERE session IS NOT NULL "
+                "UNION SELECT session FROM earlier"
+            ).fetchall()
+        return {row[0] for row in rows}
+
+    def story(self, kept: Kept) -> tuple[list[Earlier], list[Act], list[Logged]]:
+        """What became of a conversation, oldest first."""
+        key, created = kept.key, kept.created
+        with self._reading() as database:
+            earlier = database.execute(
+                "SELECT session, ended, why, details FROM earlier WHERE key = ? ORDER BY id", (key,)
+            ).fetchall()
+            acts = database.execute(
+                "SELECT at, what, details FROM act WHERE key = ? ORDER BY id", (key,)
+            ).fetchall()
+            logged = database.execute(
+                "SELECT at, session, uuid, how, text, outcome, tokens, cost, finished "
+                "FROM dispatch WHERE key = ? AND at >= ? ORDER BY id DESC LIMIT ?",
+                (key, created, LOGGED),
+            ).fetchall()
+        return (
+            [Earlier(session_id=s, ended=iso(at), why=w, details=d) for s, at, w, d in earlier],
+            [Act(at=iso(at), what=what, details=details) for at, what, details in acts],
+            [_logged(row) for row in reversed(logged)],
+        )
+
+    # ---- writing ----
+
+    def put(self, kept: Kept) -> None:
+        with self._writing() as database:
+            self._put(database, kept)
+
+    def move_on(self, kept: Kept, old: str, why: Why, at: float, details: str | None) -> None:
+        """The conversation as it is now, without the session that it had: both or neither."""
+        with self._writing() as database:
+            database.execute(
+                "INSERT INTO earlier (key, session, ended, why, details) VALUES (?, ?, ?, ?, ?)",
+                (kept.key, old, at, why, details),
+            )
+            self._put(database, kept)
+
+    def note(self, key: str, what: What, details: str, at: float) -> None:
+        with self._writing() as database:
+            database.execute(
+                "INSERT INTO act (key, at, what, details) VALUES (?, ?, ?, ?)",
+                (key, at, what, details),
+            )
+
+    def begin(self, kept: Kept, uuid: str, how: How, text: str, at: float) -> None:
+        """A dispatch is on its way; written before it is sent."""
+        with self._writing() as database:
+            self._put(database, kept)
+            database.execute(
+                "INSERT INTO dispatch (key, session, uuid, at, how, text) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (kept.key, kept.session, uuid, at, how, text[:MOST_TEXT]),
+            )
+
+    def finish(
+        self, uuid: str, outcome: str, tokens: int | None, cost: float | None, at: float
+    ) -> None:
+        with self._writing() as database:
+            database.execute(
+                "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ? "
+                "WHERE uuid = ?",
+                (outcome, tokens, cost, at, uuid),
+            )
+
+    def forget(self, key: str) -> bool:
+        with self._writing() as database:
+            database.execute("DELETE FROM earlier WHERE key = ?", (key,))
+            database.execute("DELETE FROM act WHERE key = ?", (key,))
+            gone = database.execute("DELETE FROM conversation WHERE key = ?", (key,))
+            return gone.rowcount > 0
+
+    # ---- the file ----
+
+    def _put(self, database: sqlite3.Connection, kept: Kept) -> None:
+        values = msgspec.structs.asdict(kept)
+        values["metadata"] = msgspec.json.encode(kept.metadata).decode()
+        database.execute(_PUT, values)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if self._database is None:
+                raise sqlite3.ProgrammingError("the book is closed")
+            yield self._database
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as database, database:
+            yield database
+
+    def _opened(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # created with its mode, so that no umask can open it to others
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        database = sqlite3.connect(self._path, check_same_thread=False)
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        except sqlite3.DatabaseError:
+            database.close()
+            raise
+        return database
+
+
+def iso(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    values = dict(zip(Kept.__struct_fields__, row, strict=True))
+    values["metadata"] = msgspec.json.decode(values["metadata"])
+    values["full"] = bool(values["full"])
+    return Kept(**values)
+
+
+def _logged(row: tuple[Any, ...]) -> Logged:
+    at, session, uuid, how, text, outcome, tokens, cost, finished = row
+    return Logged(
+        at=iso(at),
+        session_id=session,
+        uuid=uuid,
+        how=how,
+        text=text,
+        outcome=outcome,
+        tokens=tokens,
+        cost_usd=cost,
+        finished=iso(finished) if finished is not None else None,
+    )

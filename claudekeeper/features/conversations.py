@@ -1,0 +1,404 @@
+"""Conversations that belong to work: one thread for an item, however often it is dispatched."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from claudekeeper.features.conversation_book import Book, Kept, iso
+from claudekeeper.features.outcomes import Outcomes
+from claudekeeper.features.succession import LastWords, is_full, primer
+from claudekeeper.live.bus import Bus
+from claudekeeper.live.registry import Registry
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.commands import Send
+from claudekeeper.model.dispatch import (
+    ConversationSettings,
+    ConversationUpdated,
+    Dispatch,
+    Dispatched,
+    Ended,
+    How,
+    Reset,
+    What,
+    WholeConversation,
+    Why,
+    WorkConversation,
+    WorkState,
+)
+from claudekeeper.model.errors import ConversationNotFound, KeeperError, WorkdirMissing
+
+log = logging.getLogger(__name__)
+
+# seconds between two looks for conversations that have expired
+SWEEP = 3600.0
+COMPACT = "/compact"
+
+
+class Sessions(msgspec.Struct, frozen=True):
+    """What conversations need to know of sessions."""
+
+    # whether there is a transcript
+    exists: Callable[[str], Awaitable[bool]]
+    # how many messages it has, where that is known
+    messages: Callable[[str], int | None]
+    # its last messages, as many as are wanted
+    last_words: Callable[[str, int], Awaitable[LastWords]]
+
+
+class Conversations:
+    """The conversations by key. Whatever is done to one is done by one at a time."""
+
+    def __init__(
+        self,
+        book: Book,
+        registry: Registry,
+        bus: Bus,
+        sessions: Sessions,
+        settings: ConversationSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._book = book
+        self._registry = registry
+        self._bus = bus
+        self._sessions = sessions
+        self._settings = settings
+        self._clock = clock
+        self._outcomes = Outcomes(bus)
+        self._followers = Tasks()
+        self._tasks = Tasks()
+        self._closing = False
+        # each lives as long as somebody holds it or waits for it
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._owned: set[str] = set()
+
+    async def start(self) -> None:
+        await asyncio.to_thread(self._book.open)
+        self._owned = await asyncio.to_thread(self._book.sessions)
+        self._tasks.start(self._keep_sweeping(), name="conversations:sweep")
+
+    async def close(self) -> None:
+        """After the sessions were ended: what became of their turns is still written down."""
+        self._closing = True
+        await self._tasks.close()
+        self._outcomes.close()
+        await self._followers.finish()
+        await asyncio.to_thread(self._book.close)
+
+    def owns(self, session_id: str) -> bool:
+        """Whether a session is, or was, the thread of an item: nobody else's words belong there."""
+        return session_id in self._owned
+
+    # ---- asking ----
+
+    async def dispatch(self, key: str, wish: Dispatch) -> Dispatched:
+        async with self._alone(key):
+            dispatched, following = await self._dispatch(key, wish)
+        if wish.wait:
+            # whoever waits may go away; what became of it is written down all the same
+            dispatched.ended = await asyncio.shield(following)
+        return dispatched
+
+    async def all(
+        self, project: str | None, state: WorkState | None, limit: int
+    ) -> list[WorkConversation]:
+        kept = await asyncio.to_thread(self._book.all, project, limit)
+        shown = [self._shown(each) for each in kept]
+        return [each for each in shown if state in (None, each.state)]
+
+    async def get(self, key: str) -> WholeConversation:
+        kept = await self._known(key)
+        earlier, acts, logged = await asyncio.to_thread(self._book.story, kept)
+        shown = msgspec.structs.asdict(self._shown(kept))
+        return WholeConversation(**shown, earlier=earlier, acts=acts, log=logged)
+
+    async def forget(self, key: str) -> None:
+        """The link goes, and what runs of it; transcripts stay."""
+        async with self._alone(key):
+            kept = await self._known(key)
+            earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
+            await asyncio.to_thread(self._book.forget, key)
+            self._owned -= {each.session_id for each in earlier} | {kept.session or ""}
+            self._tell(kept, "deleted", kept.session or "")
+        if kept.session is not None:
+            await self._registry.close_session(kept.session)
+
+    async def reset(self, key: str, wish: Reset) -> WholeConversation:
+        """The next dispatch begins afresh."""
+        async with self._alone(key):
+            kept = await self._known(key)
+            if not wish.keep_system_prompt:
+                kept.prompt = None
+            now = self._clock()
+            kept.updated, kept.expires = now, now + kept.lifetime
+            old = kept.session
+            await self._part(kept, "reset", None)
+            if old is not None:
+                await self._registry.close_session(old)
+        return await self.get(key)
+
+    async def sweep(self) -> None:
+        """Let go of what has expired."""
+        for key in await asyncio.to_thread(self._book.expired, self._clock()):
+            async with self._alone(key):
+                kept = await asyncio.to_thread(self._book.get, key)
+                if kept is not None and self._has_expired(kept):
+                    await self._expire(kept)
+
+    # ---- a dispatch ----
+
+    async def _dispatch(self, key: str, wish: Dispatch) -> tuple[Dispatched, asyncio.Task[Ended]]:
+        # judged before anything is changed for it
+        Send(text=wish.text, session_id=str(uuid4())).checked()
+        kept, how = await self._ready(key, wish)
+        before = msgspec.structs.replace(kept) if how != "created" else None
+        begins = kept.session is None or not await self._is_there(kept.session)
+        kept.session = kept.session or str(uuid4())
+        now = self._clock()
+        kept.updated, kept.expires = now, now + kept.lifetime
+        kept.dispatches += 1
+        send = Send(
+            session_id=None if begins else kept.session,
+            workdir=kept.workdir if begins else None,
+            text=wish.text,
+            # an item waits for a place rather than being turned away
+            wait=True,
+        ).checked()
+        uuid = send.uuid or ""
+        # before it is sent: a keeper that is killed now finds the session again
+        self._owned.add(kept.session)
+        await asyncio.to_thread(self._book.begin, kept, uuid, how, wish.text, now)
+        future = self._outcomes.expect(kept.session, uuid)
+        try:
+            await self._registry.send(send, append_prompt=_persona(kept), new_id=kept.session)
+        except BaseException:
+            future.cancel()
+            await asyncio.shield(self._take_back(key, uuid, before))
+            raise
+        self._tell(kept, how, wish.text[:200])
+        following = self._followers.start(
+            self._follow(key, kept.session, uuid, future), name=f"dispatch:{uuid}"
+        )
+        dispatched = Dispatched(
+            key=key, session_id=kept.session, uuid=uuid, how=how, expires=iso(kept.expires)
+        )
+        return dispatched, following
+
+    async def _ready(self, key: str, wish: Dispatch) -> tuple[Kept, How]:
+        """The conversation that takes the dispatch, with what the dispatch says of it."""
+        kept = await asyncio.to_thread(self._book.get, key)
+        how: How = "continued"
+        if kept is None:
+            kept, how = self._new(key, wish), "created"
+        else:
+            if self._has_expired(kept):
+                await self._expire(kept)
+            elif kept.done and kept.session and not await self._is_there(kept.session):
+                await self._part(kept, "lost", "Its transcript is gone.")
+            how = "renewed" if kept.session is None and kept.primer is None else "continued"
+            if kept.full and kept.session is not None and not self._busy(kept.session):
+                await self._make_room(kept)
+        if kept.session is None and wish.workdir is not None:
+            kept.workdir = wish.workdir
+        kept.project = wish.project if wish.project is not None else kept.project
+        kept.metadata = wish.metadata if wish.metadata is not None else kept.metadata
+        kept.lifetime = wish.expires_in or kept.lifetime
+        kept.prompt = wish.system_prompt if wish.system_prompt is not None else kept.prompt
+        return kept, how
+
+    def _new(self, key: str, wish: Dispatch) -> Kept:
+        if wish.workdir is None:
+            raise WorkdirMissing("Say where this conversation is to begin ('workdir').")
+        now = self._clock()
+        return Kept(
+            key=key,
+            project=wish.project,
+            workdir=wish.workdir,
+            session=None,
+            prompt=wish.system_prompt,
+            metadata=wish.metadata or {},
+            created=now,
+            updated=now,
+            expires=now,
+            lifetime=wish.expires_in or self._settings.expiry_hours * 3600,
+        )
+
+    async def _take_back(self, key: str, uuid: str, before: Kept | None) -> None:
+        """It was refused: everything is as it was."""
+        if before is None:
+            await asyncio.to_thread(self._book.forget, key)
+        else:
+            await asyncio.to_thread(self._book.put, before)
+        await asyncio.to_thread(self._book.finish, uuid, "refused", None, None, self._clock())
+
+    async def _follow(
+        self, key: str, session_id: str, uuid: str, future: asyncio.Future[Ended]
+    ) -> Ended:
+        ended = await future
+        now = self._clock()
+        await asyncio.to_thread(
+            self._book.finish, uuid, ended.outcome, ended.tokens, ended.cost_usd, now
+        )
+        async with self._alone(key):
+            kept = await asyncio.to_thread(self._book.get, key)
+            if kept is None or kept.session != session_id:
+                return ended
+            kept.done += ended.outcome not in ("cancelled", "unknown")
+            kept.updated, kept.expires = now, now + kept.lifetime
+            if ended.tokens is not None:
+                kept.tokens, kept.model = ended.tokens, ended.model
+                kept.full = is_full(kept.tokens, kept.model, self._settings)
+            await asyncio.to_thread(self._book.put, kept)
+        if kept.full and not self._closing:
+            self._tasks.start(self._relieve(key), name=f"conversation:{session_id}:full")
+        return ended
+
+    # ---- a window that is full ----
+
+    async def _relieve(self, key: str) -> None:
+        """At once, while nobody works on the item; otherwise before the next dispatch."""
+        async with self._alone(key):
+            kept = await asyncio.to_thread(self._book.get, key)
+            if kept is not None and kept.full and kept.session and not self._busy(kept.session):
+                await self._make_room(kept)
+
+    async def _make_room(self, kept: Kept) -> None:
+        try:
+            if self._settings.strategy == "summary":
+                await self._summarise(kept)
+            elif self._settings.strategy == "window":
+                await self._succeed(kept)
+        except KeeperError as error:
+            log.warning("no room could be made in the conversation %r: %s", kept.key, error)
+
+    async def _summarise(self, kept: Kept) -> None:
+        assert kept.session is not None
+        send = Send(session_id=kept.session, text=COMPACT, wait=True).checked()
+        future = self._outcomes.expect(kept.session, send.uuid or "")
+        try:
+            await self._registry.send(send, append_prompt=_persona(kept))
+            ended = await future
+        finally:
+            future.cancel()
+        done = f"Claude Code's own compaction at {kept.tokens} tokens: {ended.outcome}."
+        # how much is left of it is known with the next reply
+        kept.tokens, kept.full = 0, False
+        await asyncio.to_thread(self._book.put, kept)
+        await self._note(kept, "summary", done, kept.session)
+
+    async def _succeed(self, kept: Kept) -> None:
+        assert kept.session is not None
+        last = await self._sessions.last_words(kept.session, self._settings.keep_messages)
+        old, tokens = kept.session, kept.tokens
+        kept.primer, left_out = primer(last)
+        # the successor begins with the next dispatch
+        kept.session, kept.tokens, kept.full, kept.done = None, 0, False, 0
+        details = f"Another session takes over at {tokens} tokens; messages left out: {left_out}."
+        await asyncio.to_thread(self._book.move_on, kept, old, "window", self._clock(), details)
+        await self._note(kept, "window", details, old)
+        await self._registry.close_session(old)
+
+    # ---- parting from a session ----
+
+    async def _expire(self, kept: Kept) -> None:
+        old = kept.session
+        await self._part(kept, "expired", None)
+        if old is not None:
+            await self._registry.close_session(old)
+
+    async def _part(self, kept: Kept, why: Why, details: str | None) -> None:
+        old, kept.session, kept.primer = kept.session, None, None
+        kept.tokens, kept.full, kept.done = 0, False, 0
+        if old is None:
+            await asyncio.to_thread(self._book.put, kept)
+            return
+        now = self._clock()
+        await asyncio.to_thread(self._book.move_on, kept, old, why, now, details)
+        if why in ("expired", "reset"):
+            self._tell(kept, why, "", old)
+
+    async def _keep_sweeping(self) -> None:
+        while True:
+            await self.sweep()
+            await asyncio.sleep(SWEEP)
+
+    # ---- small questions ----
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, key: str) -> AsyncIterator[None]:
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        async with lock:
+            yield
+
+    async def _known(self, key: str) -> Kept:
+        kept = await asyncio.to_thread(self._book.get, key)
+        if kept is None:
+            raise ConversationNotFound
+        return kept
+
+    def _has_expired(self, kept: Kept) -> bool:
+        if kept.expires > self._clock():
+            return False
+        if kept.session is None:
+            # a successor that never began
+            return kept.primer is not None
+        # whoever is still at work has not been forgotten
+        return not self._busy(kept.session)
+
+    def _busy(self, session_id: str) -> bool:
+        live = self._registry.get(session_id)
+        return live is not None and live.busy
+
+    async def _is_there(self, session_id: str) -> bool:
+        live = self._registry.get(session_id)
+        if live is not None and not live.over:
+            return True
+        return await self._sessions.exists(session_id)
+
+    def _shown(self, kept: Kept) -> WorkConversation:
+        past = kept.expires <= self._clock()
+        alive = kept.session is not None or kept.primer is not None
+        active = alive and not self._has_expired(kept)
+        return WorkConversation(
+            key=kept.key,
+            state="active" if active else "expired" if past else "reset",
+            session_id=kept.session,
+            project=kept.project,
+            workdir=kept.workdir,
+            system_prompt=kept.prompt,
+            metadata=kept.metadata,
+            created=iso(kept.created),
+            updated=iso(kept.updated),
+            expires=iso(kept.expires),
+            messages=self._sessions.messages(kept.session) if kept.session else None,
+            tokens=kept.tokens,
+            dispatches=kept.dispatches,
+        )
+
+    async def _note(self, kept: Kept, what: What, details: str, session_id: str) -> None:
+        await asyncio.to_thread(self._book.note, kept.key, what, details, self._clock())
+        self._tell(kept, what, details, session_id)
+
+    def _tell(self, kept: Kept, what: What, details: str, session_id: str | None = None) -> None:
+        self._bus.publish(
+            ConversationUpdated(
+                session_id=session_id or kept.session or "",
+                key=kept.key,
+                what=what,
+                details=details,
+            )
+        )
+
+
+def _persona(kept: Kept) -> str | None:
+    parts = [part for part in (kept.prompt, kept.primer) if part]
+    return "\n\n".join(parts) or None

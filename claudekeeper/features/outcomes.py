@@ -1,0 +1,179 @@
+"""What became of a message: its turn followed from beginning to end, by listening."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import msgspec
+
+from claudekeeper.live.bus import Bus, Told
+from claudekeeper.model.dispatch import Ended
+from claudekeeper.model.entries import blocks_of
+from claudekeeper.model.errors import Fault
+
+log = logging.getLogger(__name__)
+
+_OF_INTEREST = (
+    b'"type":"turn/started"',
+    b'"type":"turn/finished"',
+    b'"type":"message/added"',
+    b'"type":"queue/updated"',
+)
+# the position stands before the type
+_HEAD = 96
+
+
+class _Usage(msgspec.Struct):
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+    @property
+    def total(self) -> int:
+        return (
+            (self.input_tokens or 0)
+            + (self.output_tokens or 0)
+            + (self.cache_read_input_tokens or 0)
+            + (self.cache_creation_input_tokens or 0)
+        )
+
+
+class _Message(msgspec.Struct, rename="camel"):
+    kind: str
+    content: msgspec.Raw
+    message_id: str | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    parent_tool_use_id: str | None = None
+
+
+class _Queued(msgspec.Struct):
+    uuid: str
+    state: str
+
+
+class _Event(msgspec.Struct, rename="camel"):
+    """As much of an event as matters here."""
+
+    type: str
+    uuid: str | None = None
+    message: _Message | None = None
+    queue: list[_Queued] = []
+    outcome: str | None = None
+    error: Fault | None = None
+    usage: dict[str, Any] | None = None
+    cost_usd: float | None = None
+    duration_ms: int | None = None
+
+
+class _Turn(msgspec.Struct):
+    """What was heard of the turn that runs in a session."""
+
+    uuid: str | None
+    message_id: str | None = None
+    texts: list[str] = []
+    tokens: int | None = None
+    model: str | None = None
+
+
+class Outcomes:
+    """Listens to the sessions in which somebody waits for something."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._waiting: dict[str, asyncio.Future[Ended]] = {}
+        # by session: how many of its messages are waited for, and the turn that runs
+        self._watched: dict[str, int] = {}
+        self._turns: dict[str, _Turn] = {}
+        self._decoder = msgspec.json.Decoder(_Event)
+        bus.join(self)
+
+    def expect(self, session_id: str, uuid: str) -> asyncio.Future[Ended]:
+        """Called before the message is sent, so that nothing is missed."""
+        future = self._waiting.get(uuid)
+        if future is None:
+            future = self._waiting[uuid] = asyncio.get_running_loop().create_future()
+            self._watched[session_id] = self._watched.get(session_id, 0) + 1
+            future.add_done_callback(lambda _: self._leave(session_id, uuid))
+        return future
+
+    def close(self) -> None:
+        self._bus.leave(self)
+        for future in list(self._waiting.values()):
+            if not future.done():
+                future.set_result(Ended(outcome="unknown"))
+
+    def hear(self, told: Told) -> None:
+        if told.session_id not in self._watched:
+            return
+        head = told.line[:_HEAD]
+        if not any(kind in head for kind in _OF_INTEREST):
+            return
+        try:
+            event = self._decoder.decode(told.line)
+        except msgspec.MsgspecError as error:
+            # a message of some unheard-of shape; the end of its turn is an event of our own
+            log.warning("an event was not understood: %s", error)
+            return
+        self._follow(told.session_id, event)
+
+    def _follow(self, session_id: str, event: _Event) -> None:
+        turn = self._turns.get(session_id)
+        match event.type:
+            case "turn/started":
+                self._turns[session_id] = _Turn(event.uuid)
+            case "message/added":
+                if turn is not None and event.message is not None:
+                    _gather(turn, event.message)
+            case "queue/updated":
+                for each in event.queue:
+                    if each.state == "cancelled":
+                        self._settle(each.uuid, Ended(outcome="cancelled"))
+            case _:
+                heard = self._turns.pop(session_id, None) or _Turn(event.uuid)
+                if event.uuid is not None:
+                    self._settle(event.uuid, _ended(event, heard))
+
+    def _settle(self, uuid: str, ended: Ended) -> None:
+        future = self._waiting.get(uuid)
+        if future is not None and not future.done():
+            future.set_result(ended)
+
+    def _leave(self, session_id: str, uuid: str) -> None:
+        self._waiting.pop(uuid, None)
+        left = self._watched.get(session_id, 1) - 1
+        if left > 0:
+            self._watched[session_id] = left
+        else:
+            self._watched.pop(session_id, None)
+            self._turns.pop(session_id, None)
+
+
+def _gather(turn: _Turn, message: _Message) -> None:
+    if message.kind != "reply" or message.parent_tool_use_id is not None:
+        return
+    if message.usage is not None:
+        turn.tokens = message.usage.total
+        turn.model = message.model or turn.model
+    texts = [block.text for block in blocks_of(message.content) if block.text]
+    if texts and message.message_id != turn.message_id:
+        # the reply is what was said last; its blocks come one by one
+        turn.message_id, turn.texts = message.message_id, []
+    turn.texts += texts
+
+
+def _ended(event: _Event, turn: _Turn) -> Ended:
+    outcome = event.outcome
+    return Ended(
+        outcome=outcome if outcome in ("done", "interrupted", "failed") else "unknown",  # type: ignore[arg-type]
+        reply="\n".join(turn.texts),
+        error=event.error,
+        usage=event.usage,
+        cost_usd=event.cost_usd,
+        duration_ms=event.duration_ms,
+        tokens=turn.tokens,
+        model=turn.model,
+    )

@@ -1,0 +1,208 @@
+"""Conversations for items of work, dispatched by an orchestrator; the real CLI answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.edge.keys import CONVERSATIONS
+from claudekeeper.model.dispatch import ConversationSettings
+from tests.talking.conftest import StartKeeper
+from tests.talking.keeper import Keeper, text_of
+
+DAY = 24 * 3600.0
+# a dozen processes of the real CLI, one after another, on whatever machine
+pytestmark = pytest.mark.timeout(400)
+
+
+class Clock:
+    """The time, and what a test adds to it."""
+
+    ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+class Orchestrator:
+    """Dispatches, and remembers what it said on which item."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self.keeper = keeper
+        self.said: dict[str, list[str]] = {}
+
+    async def dispatch(self, key: str, text: str, **more: Any) -> Any:
+        body = {"text": text, "workdir": str(self.keeper.workdir), "wait": True, **more}
+        answer = await self.keeper.post(f"/conversations/{quote(key, safe='')}/dispatch", body)
+        self.said.setdefault(key, []).append(text)
+        return answer
+
+    async def get(self, key: str) -> Any:
+        return await self.keeper.get(f"/conversations/{quote(key, safe='')}")
+
+    async def thread(self, key: str) -> list[str]:
+        """Every prompt of the item, through all of its sessions."""
+        item = await self.get(key)
+        sessions = [each["sessionId"] for each in item["earlier"]]
+        sessions += [item["sessionId"]] if item["sessionId"] else []
+        prompts: list[str] = []
+        for session in sessions:
+            history = await self.keeper.history(session)
+            prompts += [text_of(each) for each in history if each["kind"] == "prompt"]
+        return prompts
+
+
+async def test_each_item_has_exactly_its_own_thread(start_keeper: StartKeeper) -> None:
+    clock = Clock()
+    keeper = await start_keeper(clock=clock)
+    work = Orchestrator(keeper)
+    items = ["bead/1 ä", "ticket-3"]
+    sessions: dict[str, str] = {}
+    for number in range(3):
+        answers = await asyncio.gather(
+            *(
+                work.dispatch(key, f"say: {key} {number}", project="shop", metadata={"n": number})
+                for key in items
+            )
+        )
+        for key, answer in zip(items, answers, strict=True):
+            assert answer["ended"]["reply"] == f"{key} {number}"
+            assert answer["ended"]["usage"]["output_tokens"] > 0
+            assert answer["how"] == ("continued" if number else "created")
+            assert sessions.setdefault(key, answer["sessionId"]) == answer["sessionId"]
+    assert len(set(sessions.values())) == len(items)
+
+    # several at once on one key, old and new: one after the other, in one session
+    first = items[0]
+    answers = await asyncio.gather(*(work.dispatch(first, f"say: at once {n}") for n in range(4)))
+    assert {answer["sessionId"] for answer in answers} == {sessions[first]}
+    assert {answer["ended"]["reply"] for answer in answers} == {f"at once {n}" for n in range(4)}
+    answers = await asyncio.gather(*(work.dispatch("new", f"say: new {n}") for n in range(3)))
+    assert sorted(answer["how"] for answer in answers) == ["continued", "continued", "created"]
+    assert len({answer["sessionId"] for answer in answers}) == 1
+    items.append("new")
+
+    # a turn that fails is the item's own affair
+    failed = await work.dispatch("ticket-3", "error: 401")
+    assert failed["ended"]["outcome"] == "failed"
+    assert failed["ended"]["error"]["code"] == "authentication_failed"
+    assert (await work.dispatch("ticket-3", "say: on"))["sessionId"] == sessions["ticket-3"]
+
+    # nobody else's words are routed into an item's thread
+    routing = await keeper.post("/route", {"text": "also say that again", "workdir": None})
+    assert routing["candidates"] == []
+
+    await keeper.stop()
+    keeper = work.keeper = await start_keeper(clock=clock)
+    answers = await asyncio.gather(*(work.dispatch(key, "say: restarted") for key in items))
+    assert {answer["how"] for answer in answers} == {"continued"}
+    sessions["new"] = answers[-1]["sessionId"]
+    assert [answer["sessionId"] for answer in answers] == [sessions[key] for key in items]
+
+    # used today, forgotten tomorrow, and begun afresh with its ancestry
+    clock.ahead = 0.9 * DAY
+    await work.dispatch("new", "say: still there")
+    clock.ahead = 1.5 * DAY
+    await keeper.app[CONVERSATIONS].sweep()
+    listed = (await keeper.get("/conversations"))["conversations"]
+    assert {each["key"]: each["state"] for each in listed} == {
+        "new": "active",
+        **dict.fromkeys(items[:2], "expired"),
+    }
+    assert len((await keeper.get("/conversations?project=shop&state=active"))["conversations"]) == 0
+    renewed = await work.dispatch(first, "say: afresh")
+    assert renewed["how"] == "renewed"
+    assert renewed["sessionId"] != sessions[first]
+    item = await work.get(first)
+    assert [(each["sessionId"], each["why"]) for each in item["earlier"]] == [
+        (sessions[first], "expired")
+    ]
+    assert item["metadata"] == {"n": 2}
+    assert item["tokens"] > 0
+
+    for key in items:
+        assert sorted(await work.thread(key)) == sorted(work.said[key])
+        log = (await work.get(key))["log"]
+        assert sorted(each["text"] for each in log) == sorted(work.said[key])
+        assert {each["outcome"] for each in log} <= {"done", "failed"}
+
+
+async def test_a_full_window_is_followed_by_a_successor_that_knows_the_last_words(
+    start_keeper: StartKeeper,
+    scripted_api: ScriptedApi,
+) -> None:
+    settings = ConversationSettings(strategy="window", keep_messages=1, window_tokens=10)
+    keeper = await start_keeper(conversations=settings)
+    ear = await keeper.listen()
+    work = Orchestrator(keeper)
+    one = await work.dispatch("item", "say: one", systemPrompt="You are Ada, a reviewer.")
+    event = await ear.event("conversation/updated", what="window")
+    assert event["key"] == "item"
+    two = await work.dispatch("item", "say: two")
+    assert two["how"] == "continued"
+    assert two["sessionId"] != one["sessionId"]
+    seen = [each for each in scripted_api.requests if each.understood.prompt == "say: two"]
+    system = seen[-1].understood.system_text
+    assert "You are Ada, a reviewer." in system
+    assert "Claude: one" in system
+    assert "User: say: one" not in system
+    await ear.event("conversation/updated", what="window")
+    item = await work.get("item")
+    assert [each["why"] for each in item["earlier"]] == ["window", "window"]
+    assert "messages left out: 1" in item["acts"][0]["details"]
+    assert await work.thread("item") == ["say: one", "say: two"]
+
+
+async def test_a_full_window_is_summarised_and_a_thread_can_be_reset_and_forgotten(
+    start_keeper: StartKeeper,
+) -> None:
+    settings = ConversationSettings(strategy="summary", window_tokens=10)
+    keeper = await start_keeper(conversations=settings)
+    ear = await keeper.listen()
+    work = Orchestrator(keeper)
+    one = await work.dispatch("item", "say: one", systemPrompt="You are Ada.")
+    event = await ear.event("conversation/updated", what="summary")
+    assert event["sessionId"] == one["sessionId"]
+    two = await work.dispatch("item", "say: two")
+    assert two["sessionId"] == one["sessionId"]
+    assert two["ended"]["reply"] == "two"
+    await ear.event("conversation/updated", what="summary")
+    kinds = {message["kind"] for message in await keeper.history(one["sessionId"])}
+    assert "compaction" in kinds
+    assert (await work.get("item"))["acts"][0]["what"] == "summary"
+
+    reset = await keeper.post("/conversations/item/reset", {"keepSystemPrompt": False})
+    assert (reset["state"], reset["sessionId"], reset["systemPrompt"]) == ("reset", None, None)
+    three = await work.dispatch("item", "say: three")
+    assert three["how"] == "renewed"
+    assert (await work.get("item"))["earlier"][0]["why"] == "reset"
+    assert await keeper.ask("DELETE", "/conversations/item") == {"key": "item"}
+    await keeper.get("/conversations/item", 404)
+    # transcripts stay
+    assert text_of((await keeper.history(three["sessionId"]))[0]) == "say: three"
+
+
+@pytest.mark.parametrize("key", ["a\nb", "x" * 201, " ", "\x1b[31m"])
+async def test_a_key_is_short_and_printable(keeper: Keeper, key: str) -> None:
+    address = f"/conversations/{quote(key, safe='')}"
+    await keeper.get(address, 400)
+    body = {"text": "say: x", "workdir": str(keeper.workdir)}
+    await keeper.post(f"{address}/dispatch", body, 400)
+
+
+async def test_what_is_refused_leaves_nothing_behind(keeper: Keeper) -> None:
+    await keeper.post("/conversations/item/dispatch", {"text": "say: x"}, 400)
+    await keeper.post(
+        "/conversations/item/dispatch", {"text": "say: x", "workdir": "/not/here"}, 400
+    )
+    body = {"text": "/clear", "workdir": str(keeper.workdir)}
+    await keeper.post("/conversations/item/dispatch", body, 400)
+    await keeper.get("/conversations/item", 404)
+    await keeper.ask("DELETE", "/conversations/item", status=404)
+    await keeper.post("/conversations/item/reset", {}, 404)
+    assert (await keeper.get("/conversations"))["conversations"] == []
