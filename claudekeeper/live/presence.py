@@ -50,9 +50,6 @@ class Presences:
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._elsewhere
 
-    def all(self) -> dict[str, Presence]:
-        return dict(self._elsewhere)
-
     async def now(self, session_id: str) -> Presence | None:
         """Who else runs this session at this very moment."""
         await self.look()

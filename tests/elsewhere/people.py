@@ -65,6 +65,19 @@ class Watcher:
         self.messages.insert(place, message)
 
 
+async def updated(ear: Ear, session: str, **fields: Any) -> Any:
+    """The session as soon as it is told to be so."""
+
+    def matches(event: Event) -> bool:
+        return (
+            event["type"] == "session/updated"
+            and event["sessionId"] == session
+            and all(event["session"][name] == value for name, value in fields.items())
+        )
+
+    return (await ear.until(matches))["session"]
+
+
 def append(path: Path, *lines: bytes) -> None:
     with path.open("ab", buffering=0) as file:
         file.write(b"".join(line + b"\n" for line in lines))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
-from tests.elsewhere.people import write_presence
+from tests.elsewhere.people import updated, write_presence
 from tests.talking.conftest import StartKeeper
 from tests.talking.keeper import Ear, Keeper, text_of
 from tests.waiting import until
@@ -23,19 +22,6 @@ def written() -> str:
     transcript.reply("hi")
     transcript.write(projects_folder())
     return SESSION
-
-
-async def updated(ear: Ear, session: str, **fields: Any) -> Any:
-    """The session as soon as it is told to be so."""
-
-    def matches(event: Any) -> bool:
-        return (
-            event["type"] == "session/updated"
-            and event["sessionId"] == session
-            and all(event["session"][name] == value for name, value in fields.items())
-        )
-
-    return (await ear.until(matches))["session"]
 
 
 async def test_presence_is_shown_as_it_changes(

@@ -14,6 +14,7 @@ from claudekeeper.features.hooks import Settings
 from claudekeeper.instance import only_one
 from claudekeeper.readers.paths import claude_home, keeper_home
 from tests.elsewhere.conftest import OpenTerminal
+from tests.elsewhere.people import updated
 from tests.elsewhere.terminal import only_presence, presences, without_tmux
 from tests.talking.keeper import HOOK_TOKEN, TOKEN, Ear, Keeper, text_of, uuids
 from tests.waiting import until
@@ -36,17 +37,6 @@ def hooks(keeper: Keeper) -> Any:
 
 async def session_of(ear: Ear) -> str:
     return str((await ear.event("message/added"))["sessionId"])
-
-
-async def updated(ear: Ear, session: str, **fields: Any) -> Any:
-    def matches(event: Any) -> bool:
-        return (
-            event["type"] == "session/updated"
-            and event["sessionId"] == session
-            and all(event["session"][name] == value for name, value in fields.items())
-        )
-
-    return (await ear.until(matches))["session"]
 
 
 async def test_a_terminal_is_followed_until_it_is_killed(
