@@ -137,8 +137,8 @@ async def session_commands(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     live = request.app[REGISTRY].get(session_id)
-    if live is not None and live.commands:
-        return reply(offer_of(live.commands))
+    if live is not None and live.offers:
+        return reply(offer_of(live.offers))
     session = request.app[OVERVIEW].session(session_id)
     if session is None or session.workdir is None:
         raise WorkdirMissing

@@ -14,7 +14,8 @@ from claudekeeper.live.bus import Bus
 from claudekeeper.live.client import MakeClient
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.line import Item
-from claudekeeper.live.session import Choices, LiveSession, World
+from claudekeeper.live.session import LiveSession
+from claudekeeper.live.world import Choices, World
 from claudekeeper.model.commands import Change, Send
 from claudekeeper.model.errors import (
     KeeperBusy,

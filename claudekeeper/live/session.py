@@ -5,24 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 import msgspec
 
-from claudekeeper.live.attention import Desk
-from claudekeeper.live.bus import Bus
-from claudekeeper.live.client import Client, MakeClient, Opening, Question
+from claudekeeper.live.client import Client, Question
 from claudekeeper.live.hearing import Hearing
-from claudekeeper.live.ledger import Ledger
 from claudekeeper.live.line import Item, Line
+from claudekeeper.live.process import Process
 from claudekeeper.live.stream import Stream
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.turns import CurrentTurn, Turns
+from claudekeeper.live.world import Choices, World
 from claudekeeper.model.attention import Answer, Attention, kind_of
-from claudekeeper.model.commands import MODES, PermissionMode
-from claudekeeper.model.errors import CliCrashed, Fault, KeeperError, ModelRefused, ModeRefused
+from claudekeeper.model.commands import MODES
+from claudekeeper.model.errors import CliCrashed, Fault, KeeperError
 from claudekeeper.model.events import Queued, Resync, TurnStatus
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.sessions import Liveness, Presence, State, now
@@ -33,37 +31,6 @@ log = logging.getLogger(__name__)
 PATIENCE = 15.0
 # seconds that a turn gets to stop before its CLI is ended
 FAREWELL = 3.0
-
-
-class Choices(msgspec.Struct):
-    """What somebody set for a session; None leaves it to Claude Code."""
-
-    model: str | None = None
-    permission_mode: PermissionMode | None = None
-    append_prompt: str | None = None
-
-
-class Places(Protocol):
-    """Who decides how many CLIs may run."""
-
-    async def enter(self, session: LiveSession) -> None: ...
-    def left(self) -> None: ...
-
-
-class World(msgspec.Struct, frozen=True):
-    """What every live session works with."""
-
-    bus: Bus
-    desk: Desk
-    make_client: MakeClient
-    places: Places
-    # whether there is a transcript of this session
-    exists: Callable[[str], Awaitable[bool]]
-    changed: Callable[[str], None]
-    ledger_of: Callable[[str], Ledger]
-    # until nobody else runs this session
-    vacant: Callable[[str], Awaitable[None]]
-    idle_seconds: float
 
 
 class LiveSession:
@@ -81,7 +48,6 @@ class LiveSession:
         self.ledger = world.ledger_of(session_id)
         self.stream = Stream(session_id, world.bus)
         self.turns = Turns(session_id, world.bus)
-        self.commands: dict[str, Any] = {}
         self._world = world
         self._hearing = Hearing(self.ledger, self.stream, self.turns)
         self._hearing.on_init = self._confirmed
@@ -89,12 +55,8 @@ class LiveSession:
         self._hearing.on_mode = self._mode_is
         self._hearing.on_repeat = self._repeated
         self._tasks = Tasks()
-        self._farewells = Tasks()
-        self._client: Client | None = None
-        self._client_gone = False
-        self._connecting = False
+        self._process = Process(session_id, workdir, self, world)
         self._confirmed_once = False
-        self._renew = False
         # the last CLI ended in mid-turn: what its last lines mean is clear after the next turn
         self._torn = False
         self._ending = False
@@ -102,8 +64,6 @@ class LiveSession:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._interrupting: asyncio.TimerHandle | None = None
-        # held while a CLI is ended: the next one has to wait
-        self._ending_client = asyncio.Lock()
         self.closed = asyncio.Event()
 
     def start(self) -> asyncio.Task[Any]:
@@ -117,7 +77,9 @@ class LiveSession:
             return "waiting"
         if self.turns.current is None and not len(self.line):
             return "idle"
-        ready = self._client is not None if self.turns.current is None else self._confirmed_once
+        ready = (
+            self._process.client is not None if self.turns.current is None else self._confirmed_once
+        )
         return "running" if ready else "starting"
 
     @property
@@ -137,17 +99,17 @@ class LiveSession:
     @property
     def occupies(self) -> bool:
         """Whether it takes one of the places for CLIs."""
-        return self._client is not None or self._connecting
+        return self._process.occupies
 
     @property
     def spare(self) -> bool:
         """Whether its CLI may be ended to make room: nobody would notice."""
         return (
-            self._client is not None
+            self._process.client is not None
             and self.turns.current is None
             and not len(self.line)
             and not self._hearing.background
-            and not self._connecting
+            and not self._process.starting
         )
 
     @property
@@ -173,7 +135,12 @@ class LiveSession:
 
     @property
     def pid(self) -> int | None:
-        return self._client.pid if self._client is not None else None
+        return self._process.pid
+
+    @property
+    def offers(self) -> dict[str, Any]:
+        """What its CLI says of itself: commands, models; empty while there was none."""
+        return self._process.info
 
     # ---- what others ask ----
 
@@ -197,31 +164,18 @@ class LiveSession:
 
     async def change(self, choices: Choices) -> None:
         """Takes effect at once where the CLI can, else before the next turn."""
-        old, self.choices = self.choices, choices
-        if self._client is not None:
-            await self._apply(self._client, old)
-            self._world.changed(self.id)
+        before, self.choices = self.choices, choices
+        await self._tell_choices(before)
+        self._world.changed(self.id)
 
-    async def _apply(self, client: Client, old: Choices) -> None:
-        """Tell a CLI that was started, or told, otherwise."""
-        mode, model = self.choices.permission_mode, self.choices.model
-        if mode and mode != old.permission_mode:
-            if mode == "bypassPermissions" and not client.bypass:
-                self._renew = True
-            else:
-                await self._ask_client(client.set_permission_mode(mode), ModeRefused, old)
-        if model != old.model:
-            await self._ask_client(client.set_model(model), ModelRefused, old)
-            self._hearing.model = model
-
-    async def _ask_client(
-        self, asking: Awaitable[None], refusal: type[KeeperError], old: Choices
-    ) -> None:
+    async def _tell_choices(self, before: Choices) -> None:
         try:
-            await asking
-        except Exception as error:
-            self.choices = old
-            raise refusal(f"{refusal.sentence} It says: {error}") from error
+            await self._process.tell(self.choices, before)
+        except KeeperError:
+            self.choices = before
+            raise
+        if self.choices.model != before.model and self._process.client is not None:
+            self._hearing.model = self.choices.model
 
     async def release(self) -> None:
         """Make room for another session; comes back with the next message."""
@@ -237,8 +191,10 @@ class LiveSession:
             self._go_if_idle()
 
     def _go_if_idle(self) -> None:
-        at_work = self.turns.current is not None or self._hearing.background or self._connecting
-        if self._making_way and not at_work and self._client is not None:
+        at_work = (
+            self.turns.current is not None or self._hearing.background or self._process.starting
+        )
+        if self._making_way and not at_work and self._process.client is not None:
             self._making_way = False
             self._tasks.start(self._drop_client(), name=f"session:{self.id}:make-way")
 
@@ -249,7 +205,7 @@ class LiveSession:
         await self._stop_turn()
         await self._tasks.close()
         await self._drop_client()
-        await self._farewells.finish()
+        await self._process.finish()
         self._end_turn(None)
         self._leave()
 
@@ -271,7 +227,7 @@ class LiveSession:
             if self.line.ready:
                 await self._work(self.line.take())
             else:
-                self._give_place_back()
+                self._process.give_place_back()
         self._ending = True
         self._leave()
 
@@ -311,7 +267,7 @@ class LiveSession:
             log.exception("a message could not be handed to Claude Code")
             await self._fail(CliCrashed(f"{CliCrashed.sentence} ({error})"))
         await turn.over.wait()
-        if self._client is not None and self._client_gone:
+        if self._process.gone:
             await self._drop_client()
 
     def _begin(self, item: Item) -> CurrentTurn:
@@ -325,66 +281,30 @@ class LiveSession:
 
     async def _find_place(self) -> None:
         """A CLI that can be used, or a place for one; until then, messages can be taken back."""
-        if self._client is not None and (self._renew or self._client_gone):
+        if self._process.client is not None and not self._process.usable:
             await self._drop_client()
-        async with self._ending_client:
-            # a CLI that is being ended still writes
-            missing = self._client is None
-        if missing:
+        if await self._process.missing():
             await self._world.places.enter(self)
-            self._connecting = True
-
-    def _give_place_back(self) -> None:
-        self._connecting = False
-        self._world.places.left()
+            self._process.starting = True
 
     async def _ready(self) -> Client:
         """A CLI that runs with what was chosen."""
-        if self._client is not None:
-            return self._client
-        self._client_gone = False
-        self._renew = False
+        if self._process.client is not None:
+            return self._process.client
         chosen = self.choices
-        client: Client | None = None
-        try:
-            client = await self._world.make_client(
-                Opening(
-                    session_id=self.id,
-                    workdir=self.workdir,
-                    resume=await self._world.exists(self.id),
-                    model=chosen.model,
-                    permission_mode=chosen.permission_mode,
-                    append_prompt=chosen.append_prompt,
-                ),
-                self,
-            )
-            await client.connect()
-            self.commands = await client.info()
-        except BaseException:
-            if client is not None:
-                farewell = _see_off(client)
-                await asyncio.shield(self._farewells.start(farewell, name=f"end:{self.id}"))
-            raise
-        finally:
-            self._give_place_back()
-        self._client = client
+        client = await self._process.start(chosen)
         self._hearing.begin_client()
         # what was changed in the meantime
-        await self._apply(client, chosen)
+        await self._tell_choices(chosen)
         return client
 
     async def _drop_client(self) -> None:
-        async with self._ending_client:
-            client, self._client = self._client, None
-            self._client_gone = False
-            self._world.desk.withdraw_all(self.id)
-            if client is not None:
-                # whoever waits for it may be cancelled; the process is seen off all the same
-                await asyncio.shield(self._farewells.start(_see_off(client), name=f"end:{self.id}"))
-            self._lose_unwritten(in_turn=client is not None and self.turns.current is not None)
-            self._hearing.background.clear()
-            self._world.places.left()
-            self._world.changed(self.id)
+        self._world.desk.withdraw_all(self.id)
+        ended = await self._process.end()
+        self._lose_unwritten(in_turn=ended and self.turns.current is not None)
+        self._hearing.background.clear()
+        self._world.places.left()
+        self._world.changed(self.id)
 
     # ---- what the CLI says ----
 
@@ -392,16 +312,16 @@ class LiveSession:
         self._hearing.hear(raw)
 
     def ended(self, error: Exception | None) -> None:
-        self._client_gone = True
-        if self._connecting:
+        self._process.gone = True
+        if self._process.starting:
             return  # whoever connects is told by an exception
-        words = self._client.last_words if self._client is not None else ""
+        words = self._process.last_words
         self._world.desk.withdraw_all(self.id)
         self._lose_unwritten(in_turn=self.turns.current is not None)
         if self.turns.current is not None:
             reason = f" ({words or error})" if words or error else ""
             self._end_turn(CliCrashed(f"{CliCrashed.sentence}{reason}"))
-        elif self._client is not None:
+        elif self._process.client is not None:
             self._tasks.start(self._drop_client(), name=f"session:{self.id}:gone")
 
     async def ask(self, question: Question) -> Answer:
@@ -461,7 +381,7 @@ class LiveSession:
         self._world.changed(self.id)
 
     def _interrupt(self) -> None:
-        client, turn = self._client, self.turns.current
+        client, turn = self._process.client, self.turns.current
         if client is None or turn is None:
             return
         self._tasks.start(self._try_interrupt(client), name=f"session:{self.id}:interrupt")
@@ -515,10 +435,3 @@ class LiveSession:
             # what was told was never written: whoever has it must read again
             self._world.bus.publish(Resync(session_id=self.id))
             self._torn = True
-
-
-async def _see_off(client: Client) -> None:
-    try:
-        await client.close()
-    except Exception:
-        log.exception("Claude Code did not end in order")

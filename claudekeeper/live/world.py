@@ -1,0 +1,48 @@
+"""What every live session works with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Bus
+from claudekeeper.live.client import MakeClient
+from claudekeeper.live.ledger import Ledger
+from claudekeeper.model.commands import PermissionMode
+
+if TYPE_CHECKING:  # it works with all of this
+    from claudekeeper.live.session import LiveSession
+
+
+class Choices(msgspec.Struct):
+    """What somebody set for a session; None leaves it to Claude Code."""
+
+    model: str | None = None
+    permission_mode: PermissionMode | None = None
+    append_prompt: str | None = None
+
+
+class Places(Protocol):
+    """Who decides how many CLIs may run."""
+
+    async def enter(self, session: LiveSession) -> None: ...
+    def left(self) -> None: ...
+
+
+class World(msgspec.Struct, frozen=True):
+    """What every live session works with."""
+
+    bus: Bus
+    desk: Desk
+    make_client: MakeClient
+    places: Places
+    # whether there is a transcript of this session
+    exists: Callable[[str], Awaitable[bool]]
+    changed: Callable[[str], None]
+    ledger_of: Callable[[str], Ledger]
+    # until nobody else runs this session
+    vacant: Callable[[str], Awaitable[None]]
+    idle_seconds: float
