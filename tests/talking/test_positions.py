@@ -12,7 +12,7 @@ async def test_what_cannot_be_replayed_is_read_again(keeper: Keeper, ear: Ear) -
     session = await keeper.begin("say: one", ear)
     position = (await keeper.get(f"/sessions/{session}"))["position"]
     epoch, _, seq = position.partition(":")
-    odd = [f"{epoch}:{int(seq) + 1}", f"{epoch}:{'9' * 30}", f"0{epoch}:1", f"{epoch}:-1"]
+    odd = [f"{epoch}:{int(seq) + 10_000}", f"{epoch}:{'9' * 30}", f"0{epoch}:1", f"{epoch}:-1"]
     odd += [
         "",
         ":",
@@ -32,7 +32,6 @@ async def test_what_cannot_be_replayed_is_read_again(keeper: Keeper, ear: Ear) -
         await ws.close()
     fresh = await keeper.listen(session, since=position)
     assert fresh.heard[-1]["type"] == "subscribed"
-    assert fresh.heard[-1]["replayed"] == 0
 
 
 async def test_beyond_the_ring_is_read_again(keeper: Keeper, ear: Ear) -> None:
