@@ -209,6 +209,7 @@ class Follow:
                 self._trails.popitem(last=False)
         elsewhere = not self.told_otherwise(session_id)
         odd = False
+        trail.begin()
         for entry in growth.entries:
             odd = trail.add(entry) or odd
             kind = kind_of(entry) if entry.type in _LINES else None
@@ -307,7 +308,8 @@ class Follow:
         last = page.messages[-len(told) :]
         read = [message.uuid for message in last]
         branches = {departure.id for departure in page.branches}
-        if read != told or branches != trail.branches:
+        if read != told or branches != trail.branches or trail.taken:
+            trail.taken = False
             trail.told.clear()
             trail.told.extend(read)
             trail.branches = branches

@@ -122,6 +122,24 @@ async def test_a_rewind_is_read_again(start_keeper: StartKeeper) -> None:
     assert watcher.uuids[-2:] == new
 
 
+async def test_a_prompt_that_waited_is_shown_where_it_was_taken(
+    start_keeper: StartKeeper,
+) -> None:
+    transcript, path = begun()
+    queued = {"type": "queue-operation", "sessionId": SESSION, "content": "later"}
+    transcript.line(**queued, operation="enqueue", timestamp="2026-03-01T11:00:00.000Z")
+    transcript.reply("still at it")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    assert len(watcher.uuids) == 4
+    before = len(transcript.lines)
+    transcript.line(**queued, operation="dequeue", timestamp="2026-03-01T11:00:01.000Z")
+    last = transcript.prompt("later")
+    append(path, *transcript.lines[before:])
+    await watcher.sees(lambda: len(watcher.uuids) == 4 and watcher.uuids[-1] == last)
+
+
 async def test_subagents_grow_live_inside_their_call(start_keeper: StartKeeper) -> None:
     transcript, path = begun()
     keeper = await start_keeper()
