@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import islice
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -109,9 +110,11 @@ class Conversations:
     async def all(
         self, project: str | None, state: WorkState | None, limit: int
     ) -> list[WorkConversation]:
-        kept = await asyncio.to_thread(self._book.all, project, limit)
-        shown = [self._shown(each) for each in kept]
-        return [each for each in shown if state in (None, each.state)]
+        # what state it is in depends on what runs: the book cannot tell
+        most = limit if state is None else -1
+        kept = await asyncio.to_thread(self._book.all, project, most)
+        chosen = (each for each in kept if state in (None, self._state(each)))
+        return [self._shown(each) for each in islice(chosen, limit)]
 
     async def get(self, key: str) -> WholeConversation:
         kept = await self._known(key)
@@ -364,13 +367,16 @@ class Conversations:
             return True
         return await self._sessions.exists(session_id)
 
+    def _state(self, kept: Kept) -> WorkState:
+        begun = kept.session is not None or kept.primer is not None
+        if begun and not self._has_expired(kept):
+            return "active"
+        return "expired" if kept.expires <= self._clock() else "reset"
+
     def _shown(self, kept: Kept) -> WorkConversation:
-        past = kept.expires <= self._clock()
-        alive = kept.session is not None or kept.primer is not None
-        active = alive and not self._has_expired(kept)
         return WorkConversation(
             key=kept.key,
-            state="active" if active else "expired" if past else "reset",
+            state=self._state(kept),
             session_id=kept.session,
             project=kept.project,
             workdir=kept.workdir,

@@ -86,7 +86,7 @@ _POINTER = _any(
         "|ça|cela|ceci|celui-ci|eso|esto|isso|isto|quello|questo|dat|dit|deze|это"
     ),
     r"\b(?:das|es)(?= +[a-zäöü]|[.!?]|$)",
-    r"\w+-(?:le|la|les|lui|y)\b",
+    r"\b\w+-(?:le|la|les|lui|y)\b",
     r"\b\w{2,}[aei]r(?:lo|la|los|las)\b",
     r"(?:それ|これ|その|この|あれ|さっき|它|这个|那个|这里)",
 )

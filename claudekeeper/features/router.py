@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, takewhile
 from threading import Lock
 
@@ -23,7 +23,7 @@ from claudekeeper.model.commands import Send
 from claudekeeper.model.errors import WorkdirMissing
 from claudekeeper.model.routing import Routing, RoutingSettings, Scorer
 from claudekeeper.model.sessions import Session
-from claudekeeper.readers.discovery import Found, Row
+from claudekeeper.readers.discovery import Found, Row, look_again
 from claudekeeper.readers.sayings import Said, Sayings
 
 MOST_CANDIDATES = 20
@@ -35,7 +35,8 @@ REMEMBERED = 1_000
 KEPT = 64
 MOST_WORKDIRS = 50_000
 
-Candidate = tuple[Row, Session]
+# of one version of a transcript
+Words = tuple[Found, Said, Heard]
 
 
 class Router:
@@ -112,23 +113,23 @@ class Router:
         rows = await self._catalog.rows()
         places = await asyncio.to_thread(_places, workdir) if workdir is not None else None
         recent = takewhile(lambda row: row.found.mtime / 1e9 >= since, rows)
-        free = (row for row in recent if self._free(row, places) is not None)
-        current = await self._catalog.refreshed(islice(free, MOST_CANDIDATES))
-        # what began to run, or went wrong, in the meantime is free no more
-        candidates = [
-            (row, session) for row in current if (session := self._free(row, places)) is not None
-        ]
-        heard = await asyncio.to_thread(self._listen, [row.found for row, _ in candidates])
-        return self._said_since(since, candidates, heard)
+        idle = (row for row in recent if self._may_be_free(row, places))
+        candidates = list(islice(idle, MOST_CANDIDATES))
+        heard = await asyncio.to_thread(self._listen, [row.found for row in candidates])
+        return self._said_since(since, zip(candidates, heard, strict=True))
 
-    def _free(self, row: Row, places: frozenset[str] | None) -> Session | None:
-        """The session, if nobody is at work there and nothing went wrong."""
+    def _may_be_free(self, row: Row, places: frozenset[str] | None) -> bool:
+        """Asked of thousands: what can be told without looking closely."""
         if places is not None and self._workdir(row) not in places:
-            return None
+            return False
+        return self._overview.state(row) == "idle" and not self._taken(row.found.id)
+
+    def _free(self, row: Row) -> Session | None:
+        """The session, if nobody is at work there and nothing went wrong."""
         session = self._overview.session(row.found.id, row)
         if session is None or session.state != "idle" or session.error or session.attention:
             return None
-        return None if self._taken(session.id) else session
+        return session
 
     def _workdir(self, row: Row) -> str | None:
         """The first one of a session names it, and stays."""
@@ -138,32 +139,32 @@ class Router:
             known = self._workdirs[row.found.id] = row.summary.workdir
         return known
 
-    def _listen(self, found: Sequence[Found]) -> list[tuple[Said, Heard]]:
-        """Blocks where a transcript is new or has grown."""
+    def _listen(self, found: Sequence[Found]) -> list[Words | None]:
+        """Blocks where a transcript is new or has grown; None for one that is gone."""
         with self._listening:
-            words = [self._words(each) for each in found]
+            words = [self._words(now) if (now := look_again(each)) else None for each in found]
             while len(self._heard) > KEPT:
                 self._heard.popitem(last=False)
             return words
 
-    def _words(self, found: Found) -> tuple[Said, Heard]:
+    def _words(self, found: Found) -> Words:
         said = self._sayings.of(found)
         known = self._heard.get(found.path)
         if known is None or known[0] is not said:
             known = self._heard[found.path] = (said, hear(said.commands, said.reply))
         self._heard.move_to_end(found.path)
-        return known
+        return found, *known
 
-    def _said_since(
-        self,
-        since: float,
-        candidates: Sequence[Candidate],
-        words: Sequence[tuple[Said, Heard]],
-    ) -> list[Talk]:
+    def _said_since(self, since: float, heard: Iterable[tuple[Row, Words | None]]) -> list[Talk]:
         now = self._clock()
         talks = []
-        for (row, session), (said, heard) in zip(candidates, words, strict=True):
-            last = _last_word(row.found, said)
+        for row, words in heard:
+            # what began to run, or went wrong, in the meantime is free no more
+            session = self._free(row)
+            if words is None or session is None:
+                continue
+            found, said, listened = words
+            last = _last_word(found, said)
             if said.failed or last < since or not said.commands:
                 continue
             talks.append(
@@ -172,7 +173,7 @@ class Router:
                     title=session.name or session.title or session.first_prompt,
                     workdir=session.workdir,
                     seconds_ago=max(0.0, now - last),
-                    heard=heard,
+                    heard=listened,
                 )
             )
         return talks

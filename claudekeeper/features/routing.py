@@ -16,6 +16,8 @@ from claudekeeper.model.routing import Fit, Routing, RoutingSettings, Scorer
 OVERLAP, RECENCY, SIGNAL = 0.4, 0.3, 0.3
 # a word that carries on, said at once, is hardly ever about something else
 LIFTED = 0.85
+# the beginning of a pasted file says enough
+MOST_CHARACTERS = 20_000
 # how much of a title a reason says
 TITLE = 60
 
@@ -48,6 +50,7 @@ SCORERS: Mapping[Scorer, Callable[[str, Sequence[Talk]], list[Fit]]] = {
 def decide(command: str, talks: Sequence[Talk], settings: RoutingSettings | None = None) -> Routing:
     """Resume the conversation that fits best, if it fits well enough; otherwise a new one."""
     settings = settings or RoutingSettings()
+    command = command[:MOST_CHARACTERS]
     if not settings.enabled:
         return _new([], 1.0, "Routing is switched off.")
     if is_very_short(command):

@@ -86,12 +86,14 @@ SIGNALS = re.compile(
     re.IGNORECASE,
 )
 
-_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
+# a word without the punctuation around it
+_CORE = re.compile(r"[^\W_](?:.*[^\W_])?")
 
 
 def keywords(text: str) -> frozenset[str]:
     """Lower-cased words of more than two letters, without stop words."""
-    words = (_AROUND.sub("", word) for word in text.lower().replace("’", "'").split())
+    pieces = text.lower().replace("’", "'").split()
+    words = (found[0] for piece in pieces if (found := _CORE.search(piece)) is not None)
     return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)
 
 

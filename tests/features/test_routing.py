@@ -155,3 +155,12 @@ def test_the_reason_names_what_is_shared() -> None:
     reason = decide("the csv exporter is slow", [csv]).reason
     assert "“csv”" in reason
     assert "2 minutes ago" in reason
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "text", ["words " + "=" * 900_000, "a" * 900_000, "it-" * 300_000, "и " * 90_000]
+)
+def test_however_long_and_strange_it_is_decided(scorer: Scorer, text: str) -> None:
+    strange = talk("strange", text, replied=text)
+    assert decide(text, [strange], RoutingSettings(scorer=scorer)).candidates
