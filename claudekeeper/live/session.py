@@ -206,6 +206,7 @@ class LiveSession:
         await self._tasks.close()
         await self._drop_client()
         await self._process.finish()
+        await self._be_listed()
         self._end_turn(None)
         self._leave()
 
@@ -231,6 +232,10 @@ class LiveSession:
         self._ending = True
         self._leave()
 
+    async def _be_listed(self) -> None:
+        """From now on the transcript alone speaks for the session: the list has to know of it."""
+        await self._world.exists(self.id)
+
     def _leave(self) -> None:
         self._world.changed(self.id)
         self.closed.set()
@@ -250,6 +255,7 @@ class LiveSession:
             except TimeoutError:
                 if self._quiet.is_set() and not self._hearing.background:
                     await self._drop_client()
+                    await self._be_listed()
                     if not len(self.line):
                         return False
 

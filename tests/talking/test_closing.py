@@ -14,6 +14,8 @@ async def test_closing_in_mid_reply_ends_the_turn_as_interrupted(keeper: Keeper,
     assert page["session"]["state"] == "idle"
     assert page["session"]["origin"] is None
     assert (await keeper.get("/health"))["live"] == 0
+    # its transcript speaks for it from now on
+    assert not ear.of("session/removed", session)
 
 
 async def test_closing_with_an_open_question_takes_it_back(keeper: Keeper, ear: Ear) -> None:
