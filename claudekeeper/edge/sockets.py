@@ -43,7 +43,7 @@ class Socket:
         self._sessions: set[str] = set()
         self._pending: list[bytes] = []
         self._size = 0
-        # room for a frame that is larger than all that a slow client may leave unsent
+        # room for one more frame, however large, than a slow client may leave unsent
         self._allowance = 0
         self._scheduled = False
         self.closed = False
@@ -76,8 +76,8 @@ class Socket:
             return
         unsent = self._size + self._transport.get_write_buffer_size()
         if unsent <= MOST_UNSENT:
-            self._allowance = max(len(whole) - MOST_UNSENT, 0)
-        elif unsent > MOST_UNSENT + self._allowance + len(whole):
+            self._allowance = max(unsent + len(whole) - MOST_UNSENT, 0)
+        elif unsent > MOST_UNSENT + self._allowance:
             self.cut_off(TOO_SLOW, b"too slow")
             return
         self._pending.append(whole)

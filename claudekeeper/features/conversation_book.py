@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why
+from claudekeeper.model.errors import StateUnwritable
 
 log = logging.getLogger(__name__)
 
@@ -90,9 +91,21 @@ class Book:
         self._database: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """A file that cannot be used is set aside, and said so; turns under way are unknown now."""
+        """A file that cannot be used is set aside, and said so; turns under way are unknown now.
+
+        Where the disk takes nothing more, the file stays as it is and the keeper starts without it.
+        """
+        try:
+            self._open()
+        except (OSError, sqlite3.OperationalError) as error:
+            log.warning("%s cannot be opened (%s): dispatches are refused", self._path, error)
+            self.close()
+
+    def _open(self) -> None:
         try:
             self._database = self._opened()
+        except sqlite3.OperationalError:
+            raise
         except sqlite3.DatabaseError as error:
             stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
             aside = self._path.with_name(f"{self._path.name}.corrupt-{stamp}")
@@ -227,7 +240,9 @@ class Book:
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._database is None:
-                raise sqlite3.ProgrammingError("the book is closed")
+                raise StateUnwritable(
+                    "The book of conversations cannot be opened; the log says why."
+                )
             yield self._database
 
     @contextmanager

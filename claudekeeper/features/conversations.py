@@ -34,7 +34,12 @@ from claudekeeper.model.dispatch import (
     WorkConversation,
     WorkState,
 )
-from claudekeeper.model.errors import ConversationNotFound, KeeperError, WorkdirMissing
+from claudekeeper.model.errors import (
+    ConversationNotFound,
+    KeeperError,
+    StateUnwritable,
+    WorkdirMissing,
+)
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +87,10 @@ class Conversations:
 
     async def start(self) -> None:
         await asyncio.to_thread(self._book.open)
-        self._owned = await asyncio.to_thread(self._book.sessions)
+        try:
+            self._owned = await asyncio.to_thread(self._book.sessions)
+        except StateUnwritable:
+            return  # the keeper works without it; the book has said why
         self._tasks.start(self._keep_sweeping(), name="conversations:sweep")
 
     async def close(self) -> None:

@@ -54,7 +54,7 @@ async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
     await stage.start()
     await expect(banner).to_have_count(0)
     await expect(unsent).to_contain_text("say: typed while it was down")
-    await expect(row(page, "say: before the fall")).to_be_visible()
+    await expect(row(page, "slow: 600")).to_be_visible()
     await unsent.get_by_role("button", name="Send again").click()
     await expect(replies(page).last).to_have_text("typed while it was down")
     said = ["say: before the fall", "slow: 600", "say: typed while it was down"]
