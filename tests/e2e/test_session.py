@@ -73,7 +73,8 @@ async def test_the_page_is_small(open_page: OpenPage, clarvis: Clarvis) -> None:
         "performance.getEntries().filter(e => 'encodedBodySize' in e)"
         ".map(e => e.encodedBodySize).reduce((a, b) => a + b)"
     )
-    assert 1_000 < sizes < 60_000
+    # with what a session needs, which may have been fetched ahead by now
+    assert 1_000 < sizes < 150_000
 
 
 async def test_a_turn_that_the_keeper_could_not_end_is_continued_by_one_click(
