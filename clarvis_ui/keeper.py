@@ -97,12 +97,24 @@ class Keeper:
             raise KeeperUnreachable from error
 
     async def read(
-        self, path: tuple[str, ...], query: Mapping[str, str], shape: type[Answer]
+        self,
+        path: tuple[str, ...],
+        query: Mapping[str, str],
+        shape: type[Answer],
+        wish: msgspec.Struct | None = None,
     ) -> Answer | Refusal:
-        """A whole answer in a known shape, or the keeper's own refusal, to be passed on."""
-        plain: dict[str, str] = {hdrs.ACCEPT_ENCODING: "identity"}
+        """A whole answer in a known shape, or the keeper's own refusal, to be passed on.
+
+        `wish` is posted where there is one.
+        """
+        headers: dict[str, str] = {hdrs.ACCEPT_ENCODING: "identity"}
+        body = None
+        if wish is not None:
+            headers[hdrs.CONTENT_TYPE] = "application/json"
+            body = once(msgspec.json.encode(wish))
         try:
-            async with await self.ask("GET", path, query, plain) as answer:
+            method = "GET" if wish is None else "POST"
+            async with await self.ask(method, path, query, headers, body) as answer:
                 content = await answer.read()
                 if answer.status != 200:
                     return Refusal(answer.status, content)
@@ -111,6 +123,10 @@ class Keeper:
             raise KeeperUnreachable from error
         except msgspec.MsgspecError as error:
             raise KeeperUnreachable("What answers at the keeper's address is no keeper.") from error
+
+
+async def once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 class Refusal(msgspec.Struct, frozen=True):

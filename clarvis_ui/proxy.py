@@ -16,7 +16,7 @@ from .bodies import LARGE, SMALL, BoundedBody, WholeBody
 from .failures import BodyTooLarge, InvalidRequest, KeeperUnreachable, json_response
 from .guard import comes_from_afar
 from .keeper import Keeper, Refusal
-from .visible import Resolve, Send, Visible
+from .visible import Resolve, Route, Send, Visible
 
 ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
 PASSED_ON = (hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE, hdrs.IF_NONE_MATCH)
@@ -96,10 +96,8 @@ class Proxy:
     async def route(self, request: web.Request) -> web.StreamResponse:
         if self._visible is None:
             return await self.pass_on(request)
-        body = await WholeBody.of(request, SMALL)
-        # without a directory it would look everywhere
-        await self._visible.require_workdir(body.read_as(Send).workdir)
-        return await self._forward(request, body)
+        asked = (await WholeBody.of(request, SMALL)).read_as(Route)
+        return answered(await self._visible.routing(asked))
 
     async def resolve(self, request: web.Request) -> web.StreamResponse:
         if self._visible is None:

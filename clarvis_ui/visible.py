@@ -61,6 +61,36 @@ class Send(msgspec.Struct, rename="camel"):
     route: object = None
 
 
+class Route(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """Which conversation would this belong to? `within` is ours to say, not the browser's."""
+
+    text: str
+    workdir: str | None = None
+    scorer: str | None = None
+
+
+class RouteWithin(Route):
+    within: list[str] = []
+
+
+class Fit(msgspec.Struct, rename="camel"):
+    """As much of a candidate as the roots need."""
+
+    session_id: str
+    workdir: str | None = None
+
+
+class Routing(msgspec.Struct, rename="camel"):
+    """Where a command goes."""
+
+    action: str
+    session_id: str | None
+    title: str | None
+    confidence: float
+    reason: str
+    candidates: list[msgspec.Raw]
+
+
 class Resolve(msgspec.Struct, rename="camel"):
     attention_id: str
 
@@ -127,6 +157,22 @@ class Visible:
         found.directories = [entry for entry in found.directories if await allows(entry.path)]
         if not await allows(found.parent):
             found.parent = None
+        return found
+
+    async def routing(self, asked: Route) -> Routing | Refusal:
+        """Where a command belongs, among the conversations inside."""
+        if asked.workdir is not None:
+            await self.require_workdir(asked.workdir)
+        within = [str(root) for root in self._roots.paths or ()]
+        wish = RouteWithin(asked.text, asked.workdir, asked.scorer, within)
+        found = await self._keeper.read(("route",), {}, Routing, wish)
+        if isinstance(found, Refusal):
+            return found
+        # the keeper looked only there; what it says is looked at all the same
+        found.candidates = await self.whereabouts.within(found.candidates)
+        named = {msgspec.json.decode(row, type=Fit).session_id for row in found.candidates}
+        if found.session_id is not None and found.session_id not in named:
+            raise OutsideRoots
         return found
 
     # ---- what may be asked for, or done ----

@@ -68,17 +68,23 @@ async def send(request: web.Request) -> web.Response:
     if wish.route:
         live, routing = await request.app[ROUTER].send(wish)
         return reply(Accepted(live.id, wish.uuid or "", live.state, routing), 202)
-    if wish.fork and wish.session_id is not None:
-        wish.session_id = await fork(wish.session_id, None)
-        await request.app[CATALOG].row(wish.session_id)
+    if wish.fork:
+        await go_on_in_a_copy(request, wish)
     session = await request.app[REGISTRY].send(wish)
     return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
+
+
+async def go_on_in_a_copy(request: web.Request, wish: Send) -> None:
+    """The same message twice goes to the same copy."""
+    known = request.app[REGISTRY].knowing(wish.uuid or "")
+    wish.session_id = known.id if known is not None else await fork(wish.session_id or "", None)
+    await request.app[CATALOG].row(wish.session_id)
 
 
 async def route(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = await body_of(request, Route)
-    return reply(await request.app[ROUTER].route(wish.text, wish.workdir, wish.scorer))
+    return reply(await request.app[ROUTER].find(wish))
 
 
 async def continue_turn(request: web.Request) -> web.Response:

@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, takewhile
+from pathlib import Path
 from threading import Lock
 
 import msgspec
@@ -19,9 +20,9 @@ from claudekeeper.live.forking import fork
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.session import LiveSession
-from claudekeeper.model.commands import Send
+from claudekeeper.model.commands import Route, Send
 from claudekeeper.model.errors import WorkdirMissing
-from claudekeeper.model.routing import Routing, RoutingSettings, Scorer
+from claudekeeper.model.routing import Routing, RoutingSettings
 from claudekeeper.model.sessions import Session
 from claudekeeper.readers.discovery import Found, Row, look_again
 from claudekeeper.readers.sayings import Said, Sayings
@@ -67,14 +68,13 @@ class Router:
         self._sending = asyncio.Lock()
         self._routed: OrderedDict[str, tuple[str, Routing]] = OrderedDict()
 
-    async def route(
-        self, text: str, workdir: str | None = None, scorer: Scorer | None = None
-    ) -> Routing:
+    async def find(self, wish: Route) -> Routing:
+        """Where it belongs; nothing is sent."""
         settings = self._settings
-        if scorer is not None:
-            settings = msgspec.structs.replace(settings, scorer=scorer)
-        talks = await self._talks(workdir) if settings.enabled else []
-        return decide(text, talks, settings)
+        if wish.scorer is not None:
+            settings = msgspec.structs.replace(settings, scorer=wish.scorer)
+        talks = await self._talks(wish.workdir, wish.within) if settings.enabled else []
+        return decide(wish.text, talks, settings)
 
     async def send(self, wish: Send) -> tuple[LiveSession, Routing]:
         """One at a time: what one command resumes is no candidate for the next any more."""
@@ -83,7 +83,7 @@ class Router:
             if (known := self._routed.get(wish.uuid)) is not None:
                 again = msgspec.structs.replace(wish, session_id=known[0], workdir=None)
                 return await self._registry.send(again), known[1]
-            routing = await self.route(wish.words, wish.workdir)
+            routing = await self.find(Route(text=wish.words, workdir=wish.workdir))
             if routing.session_id is None and wish.workdir is None:
                 raise WorkdirMissing(
                     "No recent conversation fits; say where to begin a new one ('workdir')."
@@ -108,11 +108,15 @@ class Router:
 
     # ---- candidates ----
 
-    async def _talks(self, workdir: str | None) -> list[Talk]:
+    async def _talks(self, workdir: str | None, within: list[str] | None) -> list[Talk]:
         since = self._clock() - self._settings.expiry_minutes * 60
         rows = await self._catalog.rows()
+        recent = list(takewhile(lambda row: row.found.mtime / 1e9 >= since, rows))
         places = await asyncio.to_thread(_places, workdir) if workdir is not None else None
-        recent = takewhile(lambda row: row.found.mtime / 1e9 >= since, rows)
+        if within is not None:
+            known = {self._workdir(row) for row in recent}
+            inside = await asyncio.to_thread(_inside, known, within)
+            places = inside if places is None else places & inside
         idle = (row for row in recent if self._may_be_free(row, places))
         candidates = list(islice(idle, MOST_CANDIDATES))
         heard = await asyncio.to_thread(self._listen, [row.found for row in candidates])
@@ -184,6 +188,17 @@ def _last_word(found: Found, said: Said) -> float:
     if said.last is None or written - said.last > OPENED_AGAIN:
         return written
     return min(written, said.last)
+
+
+def _inside(workdirs: Iterable[str | None], roots: list[str]) -> frozenset[str]:
+    """Those that lie below one of the roots, compared as they are and by component."""
+    real = [os.path.realpath(root) for root in roots]
+
+    def lies_inside(workdir: str) -> bool:
+        path = Path(os.path.realpath(workdir))
+        return any(path.is_relative_to(root) for root in real)
+
+    return frozenset(each for each in workdirs if each is not None and lies_inside(each))
 
 
 def _places(workdir: str) -> frozenset[str]:

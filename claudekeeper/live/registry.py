@@ -90,6 +90,10 @@ class Registry:
         """How many CLIs run."""
         return sum(session.occupies for session in self._sessions.values())
 
+    def knowing(self, uuid: str) -> LiveSession | None:
+        """The session to which this message was sent before: the answer was lost on the way."""
+        return next((each for each in self.all() if not each.over and each.knows(uuid)), None)
+
     def liveness(self, session_id: str) -> Liveness | None:
         session = self._sessions.get(session_id)
         return session.liveness if session is not None else None
@@ -238,10 +242,8 @@ class Registry:
         if not await asyncio.to_thread(os.path.isdir, workdir):
             raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
         assert wish.uuid is not None
-        for session in self.all():
-            # the answer to its first sending was lost on the way
-            if not session.over and session.knows(wish.uuid):
-                return session
+        if (session := self.knowing(wish.uuid)) is not None:
+            return session
         self._check_open(wish, None)
         return self._open(session_id, workdir)
 

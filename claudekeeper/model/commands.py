@@ -85,6 +85,8 @@ class Route(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=
 
     text: str
     workdir: Path | None = None
+    # only conversations in these directories or below them, wherever links lead
+    within: list[Path] | None = None
     scorer: Scorer | None = None
 
 

@@ -16,6 +16,16 @@ from aiohttp import web
 TOKEN = "keeper-token-for-tests"
 
 
+NOWHERE: dict[str, Any] = {
+    "action": "new",
+    "sessionId": None,
+    "title": None,
+    "confidence": 1.0,
+    "reason": "No conversation of late is free to be continued.",
+    "candidates": [],
+}
+
+
 def session(number: int, **changes: Any) -> dict[str, Any]:
     """A session as the contract has it; the higher its number, the newer it is."""
     modified = datetime(2025, 10, 1, tzinfo=UTC) + timedelta(minutes=number)
@@ -61,6 +71,8 @@ class FakeKeeper:
         self.messages: dict[str, list[dict[str, Any]]] = {}
         self.nested: dict[str, list[dict[str, Any]]] = {}
         self.refuses: str | None = None
+        # what is answered to the question where a command belongs
+        self.routing: dict[str, Any] = {}
         self.folders: dict[str, list[str]] = {}
         self.sockets: asyncio.Queue[web.WebSocketResponse] = asyncio.Queue()
         self.open_sockets: set[web.WebSocketResponse] = set()
@@ -263,7 +275,7 @@ class FakeKeeper:
 
     async def route(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
-        return web.json_response({"action": "new", "sessionId": None, "candidates": []})
+        return web.json_response(NOWHERE | self.routing)
 
     async def resolve(self, request: web.Request) -> web.Response:
         body = await request.read()

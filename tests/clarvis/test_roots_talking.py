@@ -100,13 +100,38 @@ async def test_routing_needs_a_directory_even_from_a_session(
 async def test_a_command_is_routed_inside_only(
     browser: Browser, keeper: FakeKeeper, root: Path
 ) -> None:
-    for outside in ({}, {"workdir": str(root.parent)}, {"workdir": f"{root}/way-out"}):
+    for outside in ({"workdir": str(root.parent)}, {"workdir": f"{root}/way-out"}):
         answer = await browser.post("/api/route", json={"text": "also this", **outside})
         assert answer.status == 403
+    # where to look is not the browser's to say
+    wider = {"text": "also this", "within": ["/"]}
+    assert (await browser.post("/api/route", json=wider)).status == 400
     assert not keeper.bodies
-    inside = {"text": "also this", "workdir": str(root)}
-    assert (await browser.post("/api/route", json=inside)).status == 200
-    assert json.loads(keeper.bodies[-1]) == inside
+    for inside in ({"text": "also this"}, {"text": "also this", "workdir": str(root)}):
+        assert (await browser.post("/api/route", json=inside)).status == 200
+        assert json.loads(keeper.bodies[-1]) == {**inside, "within": [str(root)]}
+
+
+async def test_no_candidate_outside_is_named_whatever_the_keeper_says(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    def fit(row: dict[str, object]) -> dict[str, object]:
+        return {"sessionId": row["id"], "workdir": row["workdir"], "title": row["title"]}
+
+    keeper.routing = {
+        "action": "resume",
+        "sessionId": inside["id"],
+        "candidates": [fit(inside), fit(outside)],
+    }
+    found = await (await browser.post("/api/route", json={"text": "also this"})).json()
+    assert found["sessionId"] == inside["id"]
+    assert found["candidates"] == [fit(inside)]
+    keeper.routing["sessionId"] = outside["id"]
+    answer = await browser.post("/api/route", json={"text": "also this"})
+    assert (answer.status, await error_code(answer)) == (403, "outside_roots")
 
 
 @pytest.mark.parametrize("inner", [False, True])

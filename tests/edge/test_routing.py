@@ -78,6 +78,28 @@ async def test_only_the_given_directory_is_looked_at(start_keeper: StartKeeper) 
     assert nowhere["candidates"] == []
 
 
+async def test_conversations_elsewhere_are_left_out_wherever_links_lead(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    inside, outside = tmp_path / "a" / "b", tmp_path / "a" / "bc"
+    (inside / "inner").mkdir(parents=True)
+    outside.mkdir()
+    (inside / "way-out").symlink_to(outside)
+    said(AUTH, "fix the auth bug", workdir=str(inside / "inner"))
+    said(CSV, "fix the auth bug", workdir=str(inside / "way-out"))
+    keeper = await start_keeper()
+
+    async def found(**more: Any) -> list[str]:
+        answer = await route(keeper, "also add a test for that", **more)
+        return [each["sessionId"] for each in answer["candidates"]]
+
+    assert set(await found()) == {AUTH, CSV}
+    assert await found(within=[str(inside)]) == [AUTH]
+    assert await found(within=[str(outside)]) == [CSV]
+    assert await found(within=[]) == []
+    assert await found(within=[str(inside)], workdir=str(inside / "way-out")) == []
+
+
 async def test_what_grows_on_disk_is_known_at_once(start_keeper: StartKeeper) -> None:
     path = said(AUTH, "fix the auth bug")
     keeper = await start_keeper()

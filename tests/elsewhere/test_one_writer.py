@@ -8,7 +8,7 @@ import pytest
 
 from tests.elsewhere.people import updated, write_presence
 from tests.talking.conftest import StartKeeper
-from tests.talking.keeper import Ear, Keeper, text_of
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of
 from tests.waiting import until
 from tests.writing import SESSION, Transcript, projects_folder
 
@@ -68,8 +68,12 @@ async def test_a_fork_goes_on_here_in_one_step(
     await ear.finished(session)
     await keeper.post(f"/sessions/{session}/close", status=202)
     write_presence(stranger.pid, session)
-    forked = (await keeper.send("say: two", session, fork=True))["sessionId"]
+    uuid = new_uuid()
+    forked = (await keeper.send("say: two", session, fork=True, uuid=uuid))["sessionId"]
     assert forked != session
+    # the answer was lost on the way: the same message makes no second copy
+    again = await keeper.send("say: two", session, fork=True, uuid=uuid)
+    assert again["sessionId"] == forked
     await ear.finished(forked, outcome="done")
     words = [text_of(message) for message in await keeper.history(forked)]
     assert words == ["say: one", "one", "say: two", "two"]
