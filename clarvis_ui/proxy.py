@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import hdrs, web
 
 from .bodies import LARGE, SMALL, BoundedBody, WholeBody
-from .failures import BodyTooLarge, InvalidRequest, KeeperUnreachable, json_response
+from .failures import BodyTooLarge, InvalidRequest, KeeperUnreachable, OutsideRoots, json_response
 from .guard import comes_from_afar
 from .keeper import Keeper, Refusal
 from .visible import Resolve, Route, Send, Visible
@@ -47,6 +47,8 @@ class Proxy:
             web.get("/workdirs", self.thinned(Visible.workdirs)),
             web.get("/attention", self.thinned(Visible.attention)),
             web.get("/directories", self.thinned(Visible.directories)),
+            web.get("/archive", self.thinned(Visible.archive)),
+            web.post("/archive", self.without_roots),
             web.get("/commands", self.within_workdir),
             web.get(session, self.within_session),
             web.patch(session, self.within_session),
@@ -56,6 +58,7 @@ class Proxy:
             web.post(f"{session}/interrupt", self.within_session),
             web.post(f"{session}/continue", self.within_session),
             web.post(f"{session}/mode", self.within_session),
+            web.post(f"{session}/restore", self.within_session),
             web.post(f"{session}/fork", self.within_session),
             web.post(f"{session}/close", self.within_session),
             web.delete(f"{session}/queue/{{uuid:{ID}}}", self.within_session),
@@ -84,6 +87,12 @@ class Proxy:
     async def within_workdir(self, request: web.Request) -> web.StreamResponse:
         if self._visible is not None:
             await self._visible.require_workdir(query_of(request).get("workdir"))
+        return await self.pass_on(request)
+
+    async def without_roots(self, request: web.Request) -> web.StreamResponse:
+        """For what concerns every session of the machine."""
+        if self._visible is not None:
+            raise OutsideRoots
         return await self.pass_on(request)
 
     async def send(self, request: web.Request) -> web.StreamResponse:

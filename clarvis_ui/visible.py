@@ -91,6 +91,15 @@ class Routing(msgspec.Struct, rename="camel"):
     candidates: list[msgspec.Raw]
 
 
+class Archive(msgspec.Struct):
+    """What is kept, of all sessions; and those that are about to be deleted."""
+
+    on: bool
+    holds: msgspec.Raw
+    days: float
+    due: list[msgspec.Raw]
+
+
 class Resolve(msgspec.Struct, rename="camel"):
     attention_id: str
 
@@ -157,6 +166,12 @@ class Visible:
         found.directories = [entry for entry in found.directories if await allows(entry.path)]
         if not await allows(found.parent):
             found.parent = None
+        return found
+
+    async def archive(self, query: Mapping[str, str]) -> Archive | Refusal:
+        found = await self._keeper.read(("archive",), query, Archive)
+        if not isinstance(found, Refusal):
+            found.due = await self.whereabouts.within(found.due)
         return found
 
     async def routing(self, asked: Route) -> Routing | Refusal:

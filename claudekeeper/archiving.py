@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-import msgspec
-
-from claudekeeper.config import config_file, load_config
 from claudekeeper.features.archive import WARNING_DAYS, Archive, cleanup_days
-from claudekeeper.files import write_whole
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers.paths import claude_home, is_session_id, keeper_home
 
@@ -33,15 +29,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def switch_on(_options: argparse.Namespace) -> None:
-    _set(True)
     archive = _archive()
-    archive.keep_all()
+    archive.switch(on=True)
     print(f"Every transcript is kept from now on: {archive.holding().kept} so far.")
 
 
 def switch_off(_options: argparse.Namespace) -> None:
-    _set(False)
-    _archive().drop_all()
+    _archive().switch(on=False)
     print("Nothing more is kept. Deleted sessions that the archive holds stay there.")
 
 
@@ -71,11 +65,3 @@ def restore(options: argparse.Namespace) -> None:
 
 def _archive() -> Archive:
     return Archive(claude_home() / "projects", keeper_home())
-
-
-def _set(on: bool) -> None:
-    load_config(keeper_home())
-    path = config_file(keeper_home())
-    settings = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
-    settings["archive"] = msgspec.Raw(b"true" if on else b"false")
-    write_whole(path, msgspec.json.format(msgspec.json.encode(settings)) + b"\n")

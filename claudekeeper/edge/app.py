@@ -13,6 +13,7 @@ from aiohttp import web
 from claudekeeper.config import Config
 from claudekeeper.credentials import Credentials, CredentialsSource
 from claudekeeper.edge import (
+    archiving,
     conversations,
     directories,
     dispatching,
@@ -118,6 +119,7 @@ def endpoints() -> list[Endpoint]:
         questions,
         directories,
         hooks,
+        archiving,
         ws,
     )
     table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
@@ -232,6 +234,7 @@ def _tie_together(app: web.Application) -> None:
 
     catalog.changed = overview.tell_row
     overview.is_archived = archive.has
+    overview.archived_since = archive.since
     registry.changed = app[DESK].changed = session_changed
     presences.ours = registry.runs
     presences.changed = presence_changed

@@ -17,10 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.config import config_file
+from claudekeeper.config import config_file, load_config
+from claudekeeper.files import write_whole
 from claudekeeper.live.tasks import Tasks
-from claudekeeper.model.errors import KeeperError
+from claudekeeper.model.errors import KeeperError, StateUnwritable
 from claudekeeper.model.jsontext import Malformed, decoded, read
+from claudekeeper.model.sessions import iso
 from claudekeeper.readers.discovery import SUFFIX, TRANSCRIPT, Row
 
 # seconds between two rounds
@@ -47,6 +49,14 @@ class Holding(msgspec.Struct):
     cost: int = 0
 
 
+class Due(msgspec.Struct, rename="camel", frozen=True):
+    """A session that Claude Code is about to delete, and when."""
+
+    session_id: str
+    workdir: str | None
+    at: str
+
+
 class Archive:
     """The archive of one keeper's home. Its methods block, unless they are async."""
 
@@ -57,6 +67,7 @@ class Archive:
         self.gone = home / "archive" / "gone"
         self._tasks = Tasks()
         self._nudged = asyncio.Event()
+        self._since: dict[str, str] = {}
         # who shows sessions: told the folders in which deleted ones came to lie
         self.moved: Callable[[set[str]], Awaitable[None]] | None = None
 
@@ -89,6 +100,20 @@ class Archive:
         """A session was deleted: look now."""
         self._nudged.set()
 
+    def switch(self, on: bool) -> None:
+        """In config.json, so that it stays; whatever else stands there stays too."""
+        try:
+            load_config(self._config.parent)
+            settings = msgspec.json.decode(self._config.read_bytes(), type=dict[str, msgspec.Raw])
+            settings["archive"] = msgspec.Raw(b"true" if on else b"false")
+            write_whole(self._config, msgspec.json.format(msgspec.json.encode(settings)) + b"\n")
+            if on:
+                self.keep_all()
+            else:
+                self.drop_all()
+        except OSError as error:
+            raise StateUnwritable(f"The archive cannot be switched: {error.strerror}.") from error
+
     # ---- keeping ----
 
     def keep_all(self) -> set[str]:
@@ -116,6 +141,19 @@ class Archive:
         """Whether this is the archive's copy of a session that is deleted."""
         return row.found.path.startswith(f"{self.gone}{os.sep}")
 
+    def since(self, row: Row) -> str | None:
+        """When a deleted session was set apart; None for one that lives."""
+        if not self.has(row):
+            return None
+        path = row.found.path
+        if path not in self._since:
+            try:
+                # a file that is moved keeps the time of its content, and gets this one
+                self._since[path] = iso(Path(path).stat().st_ctime_ns)
+            except OSError:
+                return None
+        return self._since[path]
+
     def holds(self, session_id: str) -> Path | None:
         """The transcript of a deleted session."""
         return next(iter(self.gone.glob(f"*/{session_id.lower()}{SUFFIX}")), None)
@@ -130,6 +168,7 @@ class Archive:
         for path in list(_files(own)) if own.is_dir() else []:
             _move(path, self._projects / path.relative_to(self.gone))
         _move(found, target)
+        self._since.pop(str(found), None)
         # its age counts from now: the next cleanup would delete it again
         os.utime(target)
         return target
@@ -148,16 +187,20 @@ class Archive:
             held.cost += path.stat().st_size
         return held
 
-    def due(self, settings: Path, now: Callable[[], float] = time.time) -> list[Path]:
-        """Transcripts that Claude Code is about to delete, and that nothing keeps."""
-        limit = now() - (cleanup_days(settings) - WARNING_DAYS) * DAY
-        return [
-            path
-            for path in _files(self._projects)
-            if TRANSCRIPT.fullmatch(path.name)
-            and path.stat().st_mtime < limit
-            and not (self.kept / path.relative_to(self._projects)).exists()
-        ]
+    def due(self, settings: Path, now: Callable[[], float] = time.time) -> dict[Path, float]:
+        """Transcripts that Claude Code is about to delete, and that nothing keeps; and when."""
+        days = cleanup_days(settings)
+        limit = now() - (days - WARNING_DAYS) * DAY
+        found: dict[Path, float] = {}
+        for path in _files(self._projects):
+            if not TRANSCRIPT.fullmatch(path.name):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                modified = path.stat().st_mtime
+                link = self.kept / path.relative_to(self._projects)
+                if modified < limit and not link.exists():
+                    found[path] = modified + days * DAY
+        return found
 
 
 def cleanup_days(settings: Path) -> float:

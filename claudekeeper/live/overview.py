@@ -32,8 +32,9 @@ class Overview:
         bus: Bus,
         left: Callable[[str], object | None] = lambda _: None,
     ) -> None:
-        # whether only the archive still has it
+        # whether only the archive still has it; and since when
         self.is_archived: Callable[[Row], bool] = lambda _: False
+        self.archived_since: Callable[[Row], str | None] = lambda _: None
         # what an earlier keeper left unfinished there
         self._left = left
         self._catalog = catalog
@@ -52,7 +53,9 @@ class Overview:
         if row is None:
             return _begun(session_id, live, name) if live is not None else None
         session = _written(row, name)
-        session.archived = self.is_archived(row)
+        if self.is_archived(row):
+            session.archived = True
+            session.archived_since = self.archived_since(row)
         if session.error is None and self._left(session_id) is not None:
             session.error = INTERRUPTED
         session.permission_mode = self._registry.choices(session_id).permission_mode

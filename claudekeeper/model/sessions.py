@@ -56,6 +56,8 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     presence: Presence | None = None
     # Claude Code deleted it; the archive has it, and a message brings it back
     archived: bool = False
+    # since when it is deleted
+    archived_since: str | None = None
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,6 +71,12 @@ class FakeKeeper:
         self.messages: dict[str, list[dict[str, Any]]] = {}
         self.nested: dict[str, list[dict[str, Any]]] = {}
         self.refuses: str | None = None
+        self.archive: dict[str, Any] = {
+            "on": False,
+            "holds": {"kept": 0, "gone": 0, "rewritten": 0, "cost": 0},
+            "days": 30,
+            "due": [],
+        }
         # what is answered to the question where a command belongs
         self.routing: dict[str, Any] = {}
         self.folders: dict[str, list[str]] = {}
@@ -130,7 +136,10 @@ class FakeKeeper:
         app.router.add_post("/send", self.send)
         app.router.add_post("/route", self.route)
         app.router.add_post("/resolve", self.resolve)
-        app.router.add_post("/sessions/{id}/{deed:interrupt|continue|mode|fork|close}", self.done)
+        deeds = "interrupt|continue|mode|fork|close|restore"
+        app.router.add_post(f"/sessions/{{id}}/{{deed:{deeds}}}", self.done)
+        app.router.add_get("/archive", self.kept)
+        app.router.add_post("/archive", self.kept)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
         app.router.add_get("/ws", self.socket)
         return app
@@ -276,6 +285,13 @@ class FakeKeeper:
     async def route(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
         return web.json_response(NOWHERE | self.routing)
+
+    async def kept(self, request: web.Request) -> web.Response:
+        if request.method == "POST":
+            body = await request.read()
+            self.bodies.append(body)
+            self.archive |= json.loads(body)
+        return web.json_response(self.archive)
 
     async def resolve(self, request: web.Request) -> web.Response:
         body = await request.read()

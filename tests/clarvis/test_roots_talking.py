@@ -171,6 +171,7 @@ async def test_what_cannot_be_understood_is_not_passed_on(
         ("POST", "/interrupt"),
         ("POST", "/continue"),
         ("POST", "/mode"),
+        ("POST", "/restore"),
         ("POST", "/fork"),
         ("POST", "/close"),
         ("DELETE", "/queue/some-uuid"),
@@ -270,3 +271,23 @@ async def test_what_a_new_session_offers_is_asked_only_inside(
         answer = await browser.get("/api/commands", params=query)
         assert answer.status == 403
     assert len(keeper.asked) == 1
+
+
+# ---- what is kept ----
+
+
+async def test_what_is_about_to_go_is_told_of_inside_only_and_nothing_is_switched(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    at = "2025-11-01T00:00:00Z"
+    due = [
+        {"sessionId": row["id"], "workdir": row["workdir"], "at": at} for row in (inside, outside)
+    ]
+    keeper.archive["due"] = [*due, {"sessionId": NEW, "workdir": None, "at": at}]
+    found = await (await browser.get("/api/archive")).json()
+    assert found == {**keeper.archive, "due": due[:1]}
+    assert (await browser.post("/api/archive", json={"on": True})).status == 403
+    assert not keeper.bodies

@@ -47,6 +47,7 @@ async def test_every_route_is_described_and_every_description_is_a_route(keeper:
         ("/health", "/health"),
         ("/sessions", "/sessions"),
         ("/workdirs", "/workdirs"),
+        ("/archive", "/archive"),
         (f"/sessions/{SESSION}", "/sessions/{id}"),
         (f"/sessions/{SESSION}?limit=all", "/sessions/{id}"),
         (f"/sessions/{SESSION}?view=context", "/sessions/{id}"),

@@ -100,16 +100,16 @@ def test_it_warns_before_a_deletion_is_due(
     archive: Archive, path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = claude_home() / "settings.json"
-    assert archive.due(settings) == []
+    assert archive.due(settings) == {}
     old = time.time() - 10 * DAY
     os.utime(path, (old, old))
-    assert archive.due(settings) == []
+    assert archive.due(settings) == {}
     settings.write_text(json.dumps({"cleanupPeriodDays": 12}))
-    assert archive.due(settings) == [path]
+    assert archive.due(settings) == {path: pytest.approx(old + 12 * DAY)}
     assert main(["archive", "status"]) == 0
     assert "deletes after 12 days: 1 sessions go" in capsys.readouterr().out
     assert main(["archive", "on"]) == 0
-    assert archive.due(settings) == []
+    assert archive.due(settings) == {}
 
 
 def test_the_command_switches_it(archive: Archive, path: Path) -> None:
