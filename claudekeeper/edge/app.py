@@ -77,6 +77,7 @@ from claudekeeper.live.registry import Disk, Registry
 from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records, under_way
 from claudekeeper.model.entries import Entry
+from claudekeeper.model.errors import TranscriptUnreadable
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
@@ -255,7 +256,12 @@ def _disk(catalog: Catalog, history: History, presences: Presences, archive: Arc
             # Claude Code can go on only with what lies where it looks
             await asyncio.to_thread(archive.restore, session_id)
             row = await catalog.row(session_id)
-        return (row.summary.workdir or str(Path.home())) if row is not None else None
+        if row is None:
+            return None
+        if row.fault is not None:
+            # Claude Code cannot read it either: it would end without a word
+            raise TranscriptUnreadable(f"{row.fault.message} Claude Code cannot go on with it.")
+        return row.summary.workdir or str(Path.home())
 
     async def recent(session_id: str) -> list[str]:
         row = await catalog.row(session_id)

@@ -27,6 +27,7 @@ from claudekeeper.model.errors import (
     NothingInterrupted,
     SessionElsewhere,
     SessionNotFound,
+    TranscriptUnreadable,
     UnsupportedMedia,
     WorkdirMissing,
 )
@@ -169,6 +170,7 @@ ENDPOINTS = [
         takes=Send,
         failures=(
             SessionNotFound,
+            TranscriptUnreadable,
             WorkdirMissing,
             CommandRefused,
             SessionElsewhere,

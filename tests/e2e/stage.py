@@ -129,6 +129,11 @@ def replies(page: Page) -> Locator:
     return page.locator(".reply")
 
 
+def unsent(page: Page) -> Locator:
+    """What could not be sent, with why, and what can be done about it."""
+    return page.locator(".you[data-state=failed]")
+
+
 def card(page: Page) -> Locator:
     return page.locator(".card")
 

@@ -166,3 +166,13 @@ async def test_a_file_that_ends_in_mid_line_is_gone_on_with(keeper: Keeper, ear:
     path = keeper.transcript_path(session)
     await asyncio.to_thread(path.write_bytes, path.read_bytes() + b'{"type":"user","mess')
     await comes_back(keeper, ear, session)
+
+
+async def test_what_claude_code_cannot_read_is_refused_in_words(keeper: Keeper, ear: Ear) -> None:
+    whole = await keeper.begin("say: one", ear)
+    broken = keeper.transcript_path(whole).with_stem(new_uuid())
+    await asyncio.to_thread(broken.write_bytes, b"")
+    refused = await keeper.post("/send", {"sessionId": broken.stem, "text": "say: x"}, 422)
+    assert refused["error"]["code"] == "transcript_unreadable"
+    assert refused["error"]["message"].startswith("The transcript is empty.")
+    assert broken.stat().st_size == 0

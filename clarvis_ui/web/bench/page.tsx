@@ -21,6 +21,7 @@ const shown = computed(() => all.value.slice(from.value));
 const loading = signal(false);
 const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
+const nothing = signal<ReadonlySet<string>>(new Set());
 let reply = '';
 
 /** As a keeper on this machine would: a moment later. */
@@ -46,7 +47,10 @@ function App() {
       loading={loading.value}
       onOlder={older}
       fetchSubagent={async () => []}
+      waiting={nothing}
       onFork={() => {}}
+      onRetry={() => {}}
+      onEdit={() => {}}
     />
   );
 }

@@ -16,7 +16,7 @@ function told(...events: ConversationEvent[]): Conversation {
 }
 
 const uuids = (state: Conversation) => state.messages.map((one) => one.uuid);
-const shown = (state: Conversation) => shownMessages(state, () => {});
+const shown = shownMessages;
 
 const loaded = (...given: string[]): ConversationEvent => ({
   type: 'page/loaded',
@@ -215,6 +215,13 @@ describe('a message of ours', () => {
       error,
     });
     expect(shown(state).at(-1)).toMatchObject({ optimistic: 'failed', problem: error.message });
+    // there, and nowhere else
+    expect(state.failure).toBe(null);
+  });
+
+  test('is the same object as long as nothing about it changes', () => {
+    const state = told(loaded('a'), sending('u'));
+    expect(shown(reduce(state, delta(1, 'x'))).at(-1)).toBe(shown(state).at(-1));
   });
 });
 

@@ -14,7 +14,7 @@ let needs: TalkNeeds;
 let talk: Talk;
 
 const soon = () => vi.advanceTimersByTimeAsync(0);
-const shown = (one: Talk = talk) => shownMessages(one.state.value, one.retry);
+const shown = (one: Talk = talk) => shownMessages(one.state.value);
 const sentUuids = () =>
   api.asked
     .filter((what) => what.startsWith('send '))
@@ -53,7 +53,7 @@ describe('a failed send', () => {
       problem: 'said keeper_unreachable',
     });
     api.trouble = null;
-    shown().at(-1)?.onRetry?.();
+    talk.retry(shown().at(-1)?.uuid as string);
     await soon();
     expect(shown().at(-1)).toMatchObject({ optimistic: 'sending' });
     expect(sentUuids()).toHaveLength(2);

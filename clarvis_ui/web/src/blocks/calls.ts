@@ -1,3 +1,4 @@
+import { wishOf } from '../state/described';
 import { count, counted } from '../state/words';
 import { type Fields, fieldsOf, listOf, type ToolResult, textOf } from './content';
 import { compare } from './diff';
@@ -14,7 +15,7 @@ export interface Call {
   running: boolean;
 }
 
-export type Tone = 'quiet' | 'running' | 'good' | 'bad';
+export type Tone = 'quiet' | 'running' | 'asks' | 'good' | 'bad';
 
 export interface Said {
   verb: string;
@@ -55,6 +56,13 @@ export function say(call: Call): Said {
     tone: toneOf(outcome),
     tally: changes && tallyOf(changes),
   };
+}
+
+/** A call that begins only once the person has answered. */
+export function sayAsked(call: Call): Said {
+  const wish = wishOf(call.name);
+  const said = say(call);
+  return { ...said, verb: wish ?? said.verb, outcome: 'waits for you', tone: 'asks' };
 }
 
 function toneOf(outcome: string): Tone {

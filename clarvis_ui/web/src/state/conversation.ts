@@ -36,7 +36,6 @@ export type ShownMessage = Message & {
   optimistic?: 'sending' | 'failed';
   /** Why it could not be sent. */
   problem?: string;
-  onRetry?: () => void;
 };
 
 export interface Conversation {
@@ -274,9 +273,10 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
     }
     case 'session/failed': {
       const broken: Conversation = { ...state, turn: null, partial: null, failure: event.error };
-      return event.uuid === null
-        ? broken
-        : changeSending(broken, event.uuid, { state: 'failed', problem: event.error.message });
+      if (!state.sendings.some((sending) => sending.uuid === event.uuid)) return broken;
+      // the message says it, with what can be done about it; nothing else has to say it again
+      const failed = { state: 'failed', problem: event.error.message } as const;
+      return changeSending({ ...broken, failure: null }, event.uuid as string, failed);
     }
     case 'session/updated':
     case 'session/removed':
@@ -357,17 +357,26 @@ export function inLine(state: Conversation): Queued[] {
 }
 
 /** The conversation as it is read: what is confirmed, then what is on its way. */
-export function shownMessages(
-  state: Conversation,
-  retry: (uuid: string) => void,
-): readonly ShownMessage[] {
+export function shownMessages(state: Conversation): readonly ShownMessage[] {
   if (state.sendings.length === 0) return state.messages;
   const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
   const own = state.sendings.filter((sending) => !queued.has(sending.uuid));
-  return [...state.messages, ...own.map((sending) => shown(state.sessionId, sending, retry))];
+  return [...state.messages, ...own.map((sending) => shown(state.sessionId, sending))];
 }
 
-function shown(sessionId: string, sending: Sending, retry: (uuid: string) => void): ShownMessage {
+const shownSendings = new WeakMap<Sending, ShownMessage>();
+
+/** The same object for the same sending: what did not change is not drawn again. */
+function shown(sessionId: string, sending: Sending): ShownMessage {
+  let message = shownSendings.get(sending);
+  if (!message) {
+    message = asMessage(sessionId, sending);
+    shownSendings.set(sending, message);
+  }
+  return message;
+}
+
+function asMessage(sessionId: string, sending: Sending): ShownMessage {
   return {
     uuid: sending.uuid,
     sessionId,
@@ -386,7 +395,6 @@ function shown(sessionId: string, sending: Sending, retry: (uuid: string) => voi
       ? {
           optimistic: 'failed' as const,
           problem: sending.problem ?? 'It could not be sent.',
-          onRetry: () => retry(sending.uuid),
         }
       : { optimistic: 'sending' as const }),
   };

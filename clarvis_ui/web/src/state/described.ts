@@ -137,6 +137,12 @@ function deedOf(tool: string | null, input: unknown): Deed {
   return { verb: 'use', doing: 'using', object: wordsOf(called) ?? 'a tool' };
 }
 
+/** What a tool is wanted for: "Wants to run"; null where its own name says it best. */
+export function wishOf(tool: string): string | null {
+  const [verb] = (Object.hasOwn(DEEDS, tool) && DEEDS[tool]) || [];
+  return verb === undefined ? null : `Wants to ${verb}`;
+}
+
 function objectOf(field: string, given: unknown): string | null {
   const words = wordsOf(given);
   if (words === null) return null;

@@ -1,4 +1,5 @@
 import type { Block } from '../transport/messages';
+import { fields, text } from '../transport/reading';
 
 /** An image that goes along with a message. */
 export interface Picture {
@@ -15,7 +16,16 @@ export function pictureAddress({ mediaType, data }: Picture): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-export function contentOf(text: string, pictures: readonly Picture[]): Block[] {
-  const words = text === '' ? [] : [{ type: 'text', text }];
-  return [...pictures.map(pictureBlock), ...words];
+/** The images that a message was made with. */
+export function picturesOf(content: readonly Block[]): Picture[] {
+  return content.flatMap((block) => {
+    const source = block.type === 'image' ? fields(block.source) : null;
+    const [mediaType, data] = [text(source?.media_type), text(source?.data)];
+    return mediaType && data ? [{ mediaType, data }] : [];
+  });
+}
+
+export function contentOf(words: string, pictures: readonly Picture[]): Block[] {
+  const said = words === '' ? [] : [{ type: 'text', text: words }];
+  return [...pictures.map(pictureBlock), ...said];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, say, shortPath } from '../../src/blocks/calls';
+import { type Call, say, sayAsked, shortPath } from '../../src/blocks/calls';
 import { blocksOf, type Fields } from '../../src/blocks/content';
 
 function told(name: string, input: Fields, output: unknown = 'ok', isError = false): string {
@@ -77,6 +77,8 @@ describe('a call in a line', () => {
     };
     expect(say(call)).toMatchObject({ verb: 'Running', tone: 'running' });
     expect(say({ ...call, running: false })).toMatchObject({ verb: 'Ran', outcome: 'no result' });
+    expect(sayAsked(call)).toMatchObject({ verb: 'Wants to run', outcome: 'waits for you' });
+    expect(sayAsked({ ...call, name: 'AskUserQuestion' })).toMatchObject({ verb: 'Asking' });
   });
 
   test('nonsense in its input costs only the words', () => {

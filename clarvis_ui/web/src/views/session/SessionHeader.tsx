@@ -39,10 +39,12 @@ export function SessionHeader(props: SessionHeaderProps) {
           {session.gitBranch !== null && <bdi class="session-branch">{session.gitBranch}</bdi>}
         </p>
       </div>
-      <div class="session-switches">
-        <ModelChoice {...props} />
-        <ModeChoice {...props} />
-      </div>
+      {session.state !== 'error' && (
+        <div class="session-switches">
+          <ModelChoice {...props} />
+          <ModeChoice {...props} />
+        </div>
+      )}
       {context && <Gauge context={context} />}
       {session.costUsd !== null && session.costUsd > 0 && (
         <span class="session-cost" title="Cost so far">

@@ -1,4 +1,4 @@
-import { useComputed } from '@preact/signals';
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sessionHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
@@ -6,6 +6,8 @@ import { contextUse } from '../../state/context';
 import { inLine, shownMessages } from '../../state/conversation';
 import { TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
+import { openIn } from '../../state/inbox';
+import { picturesOf } from '../../state/pictures';
 import { saidBefore } from '../../state/recall';
 import type { Talk } from '../../state/talk';
 import type { Session } from '../../transport/wire';
@@ -17,7 +19,7 @@ import { Interrupted } from './Interrupted';
 import { QueueChips } from './QueueChips';
 import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
-import { Unsent } from './Unsent';
+import { Unusable } from './Unusable';
 import './session.css';
 
 export interface SessionPageProps {
@@ -34,13 +36,13 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
   const [problem, setProblem] = useState('');
   const [draft, setDraft] = useDraft(clarvis, id);
   const offers = clarvis.offers.of(id).value;
-  const messages = useComputed(() => shownMessages(talk.state.value, talk.retry)).value;
+  const messages = useComputed(() => shownMessages(talk.state.value)).value;
+  const waiting = useWaiting(clarvis, id);
   const queue = useMemo(() => inLine(conversation), [conversation]);
   const context = useMemo(
     () => contextUse(conversation.messages, session.model),
     [conversation.messages, session.model],
   );
-  const failed = conversation.sendings.filter((sending) => sending.state === 'failed');
   const running = conversation.turn !== null || isRunning(session);
 
   const stop = useCallback(async () => {
@@ -56,7 +58,8 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
       return;
     }
     const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
-    setDraft({ ...draft.current, text: words });
+    const pictures = [...draft.current.pictures, ...picturesOf(back.content)];
+    setDraft({ text: words, pictures });
   }
 
   async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
@@ -92,7 +95,8 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
     onOffersWanted: () => clarvis.offers.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
-  const broken = session.state === 'error' && session.error;
+  // the keeper would refuse whatever is sent here
+  const unusable = session.state === 'error';
 
   return (
     <div class="session" data-session={id}>
@@ -102,7 +106,7 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
         onRename={(name) => clarvis.sessions.rename(id, name)}
         onDetails={() => setDetails(true)}
       />
-      {broken && conversation.messages.length === 0 ? (
+      {unusable && messages.length === 0 ? (
         <div class="session-broken">
           <h2>This session cannot be shown</h2>
           <p dir="auto">{session.error?.message}</p>
@@ -120,7 +124,10 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
           loading={!conversation.loaded || talk.loading.value}
           onOlder={talk.older}
           fetchSubagent={fetchSubagent}
+          waiting={waiting}
           onFork={fork}
+          onRetry={talk.retry}
+          onEdit={(uuid) => void takeBack(uuid)}
         />
       )}
       <footer class="session-foot">
@@ -137,27 +144,30 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
         {!running && session.error?.code === TURN_INTERRUPTED && (
           <Interrupted sessionId={id} api={clarvis.api} />
         )}
-        <Unsent sendings={failed} onRetry={talk.retry} onEdit={(uuid) => void takeBack(uuid)} />
         <QueueChips queue={queue} onTakeBack={(uuid) => void takeBack(uuid)} />
-        <Composer
-          draft={draft.value}
-          running={running}
-          said={() => saidBefore(talk.state.value)}
-          commands={offers?.commands ?? null}
-          onCommandsWanted={() => clarvis.offers.want(id)}
-          onDraft={setDraft}
-          onSend={(text, pictures) => {
-            setProblem('');
-            talk.send(text, pictures);
-            setDraft({ text: '', pictures: [] });
-          }}
-          onStop={() => void stop()}
-        >
-          <div class="composer-switches">
-            <ModeChoice {...switches} />
-            <ModelChoice {...switches} />
-          </div>
-        </Composer>
+        {unusable ? (
+          <Unusable draft={draft.value.text} />
+        ) : (
+          <Composer
+            draft={draft.value}
+            running={running}
+            said={() => saidBefore(talk.state.value)}
+            commands={offers?.commands ?? null}
+            onCommandsWanted={() => clarvis.offers.want(id)}
+            onDraft={setDraft}
+            onSend={(text, pictures) => {
+              setProblem('');
+              talk.send(text, pictures);
+              setDraft({ text: '', pictures: [] });
+            }}
+            onStop={() => void stop()}
+          >
+            <div class="composer-switches">
+              <ModeChoice {...switches} />
+              <ModelChoice {...switches} />
+            </div>
+          </Composer>
+        )}
       </footer>
       {details && <DetailsDialog session={session} onClose={() => setDetails(false)} />}
     </div>
@@ -167,6 +177,13 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
 function isRunning({ state, origin }: Session): boolean {
   return (
     origin !== 'terminal' && (state === 'running' || state === 'starting' || state === 'waiting')
+  );
+}
+
+/** The calls of this session that wait for an answer; some questions do not name theirs. */
+function useWaiting(clarvis: Clarvis, id: string): ReadonlySignal<ReadonlySet<string>> {
+  return useComputed(
+    () => new Set(openIn(clarvis.questions.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
   );
 }
 

@@ -1,5 +1,6 @@
 import { Images } from '../../blocks/Images';
 import { plain } from '../../blocks/safe';
+import type { ShownMessage } from '../../state/conversation';
 import { fullTime } from '../../state/words';
 import { MessageMenu } from './MessageMenu';
 import { useReader } from './reader';
@@ -34,17 +35,26 @@ export function Prompt({ row }: { row: PromptRow }) {
           Sending…
         </p>
       )}
-      {message.optimistic === 'failed' && (
-        <p class="you-note bad" role="alert">
-          <span dir="auto">{message.problem ?? 'This could not be sent.'}</span>
-          {message.onRetry && (
-            <button type="button" onClick={message.onRetry}>
-              Try again
-            </button>
-          )}
-        </p>
-      )}
+      {message.optimistic === 'failed' && <NotSent message={message} />}
     </article>
+  );
+}
+
+/** Why it was not sent, and the two ways on: nothing of it is lost. */
+function NotSent({ message: { uuid, problem } }: { message: ShownMessage }) {
+  const { onRetry, onEdit } = useReader();
+  return (
+    <div class="you-note bad">
+      <p role="alert">
+        <b>Not sent.</b> <span dir="auto">{problem}</span>
+      </p>
+      <button type="button" onClick={() => onRetry(uuid)}>
+        Send again
+      </button>
+      <button type="button" class="quiet" onClick={() => onEdit(uuid)}>
+        Edit
+      </button>
+    </div>
   );
 }
 

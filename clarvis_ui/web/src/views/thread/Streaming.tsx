@@ -85,10 +85,27 @@ function useFrames(text: string): string {
   return text.startsWith(shown) ? shown : text;
 }
 
+export interface TurnLineProps {
+  turn: Turn;
+  /** Something is being written: that is sign enough. */
+  quiet: boolean;
+  /** Whether it is the person who is waited for. */
+  asks: boolean;
+}
+
 /** That a turn runs, and what it says of itself. */
-export function TurnLine({ turn, quiet }: { turn: Turn; quiet: boolean }) {
+export function TurnLine({ turn, quiet, asks }: TurnLineProps) {
   const now = useNow(1000);
   const words = statusWords(turn.status);
+  // the time that one takes to answer is not Claude's
+  if (asks) {
+    return (
+      <p class="turn" data-asks="true" role="status">
+        <span class="turn-dot" aria-hidden="true" />
+        Waits for you
+      </p>
+    );
+  }
   if (quiet && !words) return null;
   const began = turn.started === null ? Number.NaN : Date.parse(turn.started);
   const seconds = Math.floor((now - began) / 1000);

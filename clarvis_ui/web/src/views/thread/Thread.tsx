@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { memo } from '../../blocks/memo';
 import { Sought } from '../../blocks/Output';
@@ -27,7 +28,11 @@ export interface ThreadProps {
   loading: boolean;
   onOlder(): void;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+  /** Calls that wait for an answer, by their ids. */
+  waiting: ReadonlySignal<ReadonlySet<string>>;
   onFork(uuid: string): void;
+  onRetry(uuid: string): void;
+  onEdit(uuid: string): void;
 }
 
 /** A conversation to read. Each session has a view of its own. */
@@ -47,6 +52,7 @@ function Conversation(props: ThreadProps) {
   const finding = useFind({ box, rows, window: window_, folds, hasOlder, loading, onOlder });
   const spot = useSpot({ sessionId, rows, window: window_, box, hasOlder, loading, onOlder });
   useThreadKeys({ box, rows, window: window_, finding });
+  useOwnWords(rows, window_);
   const announcement = useAnnouncement(rows);
   const reader = useReaderOf(props, folds, window_.hold);
 
@@ -63,7 +69,13 @@ function Conversation(props: ThreadProps) {
                 <Bundles chunks={chunks} drawn={window_.drawn} heightOf={window_.heightOf} />
               </div>
               {partial && <Streaming partial={partial} />}
-              {turn && <TurnLine turn={turn} quiet={partial !== null} />}
+              {turn && (
+                <TurnLine
+                  turn={turn}
+                  quiet={partial !== null}
+                  asks={props.waiting.value.size > 0}
+                />
+              )}
               {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
             </div>
             <ToEnd
@@ -113,13 +125,13 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 }
 
 function useReaderOf(
-  { sessionId, fetchSubagent, onFork }: ThreadProps,
+  { sessionId, waiting, ...acts }: ThreadProps,
   folds: Reader['folds'],
   hold: Reader['hold'],
 ): Reader {
-  const live = useRef({ fetchSubagent, onFork, hold });
+  const live = useRef({ ...acts, hold });
   useLayoutEffect(() => {
-    live.current = { fetchSubagent, onFork, hold };
+    live.current = { ...acts, hold };
   });
   // one object for good: rows that did not change are not drawn again because of it
   return useMemo(
@@ -128,10 +140,25 @@ function useReaderOf(
       folds,
       hold: () => live.current.hold(),
       fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
+      waiting,
       onFork: (uuid) => live.current.onFork(uuid),
+      onRetry: (uuid) => live.current.onRetry(uuid),
+      onEdit: (uuid) => live.current.onEdit(uuid),
     }),
-    [sessionId, folds],
+    [sessionId, folds, waiting],
   );
+}
+
+/** Whoever says something wants to see it, wherever he was reading. */
+function useOwnWords(rows: readonly Row[], { toEnd }: Window): void {
+  const last = rows.at(-1);
+  const said =
+    last?.kind === 'prompt' && last.message.optimistic === 'sending' ? last.key : undefined;
+  const before = useRef(said);
+  useEffect(() => {
+    if (said !== undefined && before.current !== said) toEnd();
+    before.current = said;
+  }, [said, toEnd]);
 }
 
 interface BundlesProps {

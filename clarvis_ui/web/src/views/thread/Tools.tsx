@@ -4,6 +4,7 @@ import {
   isEdit,
   type Said,
   say,
+  sayAsked,
   shortPath,
   tallyOf,
 } from '../../blocks/calls';
@@ -13,14 +14,21 @@ import { ToolBody } from '../../blocks/ToolBody';
 import { counted } from '../../state/words';
 import { Fold } from './Fold';
 import { MessageMenu } from './MessageMenu';
+import { useReader } from './reader';
 import { callOf, type ToolRow, type ToolsRow } from './rows';
 import { isSubagent, Subagent } from './Subagent';
 
 /** A call in one line: verb, object, outcome. */
 export function Tool({ row }: { row: ToolRow }) {
+  const { waiting } = useReader();
   const call = callOf(row);
+  const asks = row.running && waiting.value.has(row.use.id);
   return (
-    <Fold name={row.key} class="tool" summary={<Summary said={say(call)} />}>
+    <Fold
+      name={row.key}
+      class="tool"
+      summary={<Summary said={asks ? sayAsked(call) : say(call)} />}
+    >
       {() => (
         <>
           {isSubagent(row) ? <Subagent row={row} /> : <ToolBody call={call} />}

@@ -1,4 +1,4 @@
-import { type Signal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ShownMessage } from '../../state/conversation';
@@ -9,8 +9,13 @@ export interface Reader {
   folds: Folds;
   /** Call before something unfolds: the view then stays where it is. */
   hold(): void;
+  /** Calls that wait for an answer, by their ids. */
+  waiting: ReadonlySignal<ReadonlySet<string>>;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   onFork(uuid: string): void;
+  /** A message of ours that was not sent: once more, or back into the field. */
+  onRetry(uuid: string): void;
+  onEdit(uuid: string): void;
 }
 
 export const ReaderContext = createContext<Reader | null>(null);

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
 from playwright.async_api import WebSocketRoute, expect
 
-from clarvis_ui.server import Clarvis, running
-from clarvis_ui.settings import Settings
-from claudekeeper.demo.api import ScriptedApi
-from tests.e2e.conftest import OpenPage, in_module, look_again, row
-from tests.e2e.stage import PATIENCE_MS, Stage, allow, field, on_stage, prompts, replies, say
-from tests.real_cli import scripted_api  # noqa: F401
+from clarvis_ui.server import Clarvis
+from tests.e2e.conftest import OpenPage, look_again, row
+from tests.e2e.stage import Stage, allow, field, prompts, replies, say, unsent
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@in_module
-async def stage(scripted_api: ScriptedApi) -> AsyncIterator[Stage]:  # noqa: F811
-    expect.set_options(timeout=PATIENCE_MS)
-    async with on_stage(scripted_api) as stage:
-        yield stage
-
-
-@in_module
-async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
-    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
-        yield clarvis
 
 
 async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
@@ -45,21 +28,32 @@ async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
     banner = page.locator(".banner")
     await expect(banner).to_be_visible()
     await field(page).press("Enter")
-    unsent = page.get_by_role("list", name="Not sent")
-    await expect(unsent).to_contain_text("say: typed while it was down")
+    await expect(unsent(page)).to_contain_text("say: typed while it was down")
+    await expect(unsent(page).get_by_role("alert")).to_contain_text("Not sent. The keeper")
+    # said once, in one place
+    await expect(page.get_by_text("say: typed while it was down")).to_have_count(1)
     await expect(field(page)).to_have_value("")
     await page.reload()
     await expect(page.get_by_text("Waiting for the keeper")).to_be_visible()
 
     await stage.start()
     await expect(banner).to_have_count(0)
-    await expect(unsent).to_contain_text("say: typed while it was down")
+    await expect(unsent(page)).to_contain_text("say: typed while it was down")
     await expect(row(page, "slow: 600")).to_be_visible()
-    await unsent.get_by_role("button", name="Send again").click()
+    # back into the field, and out again: the words are the same
+    await unsent(page).get_by_role("button", name="Edit").click()
+    await expect(field(page)).to_have_value("say: typed while it was down")
+    await expect(unsent(page)).to_have_count(0)
+    await stage.kill()
+    await field(page).press("Enter")
+    await expect(unsent(page)).to_contain_text("say: typed while it was down")
+    await stage.start()
+    await expect(banner).to_have_count(0)
+    await unsent(page).get_by_role("button", name="Send again").click()
     await expect(replies(page).last).to_have_text("typed while it was down")
     said = ["say: before the fall", "slow: 600", "say: typed while it was down"]
     await expect(prompts(page)).to_have_text(said)
-    await expect(unsent).to_have_count(0)
+    await expect(unsent(page)).to_have_count(0)
     await page.reload()
     await expect(prompts(page)).to_have_text(said)
 
@@ -121,5 +115,8 @@ async def test_a_broken_session_says_so_and_the_rest_works(
     (folder / f"{broken}.jsonl").write_bytes(b"\x00\xff not a line of JSON\n" * 3)
     await page.goto(f"{clarvis.url}/#session={broken}")
     await expect(page.get_by_role("heading", name="This session cannot be shown")).to_be_visible()
+    # what the keeper would refuse is not offered
+    await expect(page.get_by_text("Claude Code cannot go on with this session.")).to_be_visible()
+    await expect(field(page)).to_have_count(0)
     await row(page, "say: I am whole").click()
     await expect(replies(page)).to_have_text(["I am whole"])

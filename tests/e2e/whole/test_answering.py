@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Page, expect
 
-from clarvis_ui.server import Clarvis, running
-from clarvis_ui.settings import Settings
-from claudekeeper.demo.api import ScriptedApi
-from tests.e2e.conftest import PHONE, OpenPage, in_module
-from tests.e2e.stage import PATIENCE_MS, Stage, allow, card, on_stage, replies, say
-from tests.real_cli import scripted_api  # noqa: F401
+from clarvis_ui.server import Clarvis
+from tests.e2e.conftest import PHONE, OpenPage
+from tests.e2e.stage import Stage, allow, card, replies, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15"
-
-
-@in_module
-async def stage(scripted_api: ScriptedApi) -> AsyncIterator[Stage]:  # noqa: F811
-    expect.set_options(timeout=PATIENCE_MS)
-    async with on_stage(scripted_api) as stage:
-        yield stage
-
-
-@in_module
-async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
-    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
-        yield clarvis
 
 
 async def press(page: Page, *keys: str) -> None:
@@ -51,6 +34,12 @@ async def test_what_waits_is_seen_everywhere_and_a_key_allows_it(
     await page.locator(".inbox-where a").click()
     await expect(card(page).get_by_role("heading")).to_have_text("Run this command?")
     await expect(allow(page)).to_be_enabled()
+    # nothing counts the seconds of a person who thinks
+    log = page.get_by_role("region", name="Conversation")
+    await expect(log.locator(".turn")).to_have_text("Waits for you")
+    await expect(log.get_by_role("button", name="Wants to run touch")).to_contain_text(
+        "waits for you"
+    )
     await press(page, "a")
     await expect(replies(page)).to_have_text("touch allowed.txt ran without a word, so it worked.")
     await expect(page).to_have_title(re.compile(r"^(?!\()"))

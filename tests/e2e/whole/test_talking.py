@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 from playwright.async_api import expect
 
-from clarvis_ui.server import Clarvis, running
-from clarvis_ui.settings import Settings
-from claudekeeper.demo.api import ScriptedApi
+from clarvis_ui.server import Clarvis
 from claudekeeper.demo.pictures import phone_screenshot
-from tests.e2e.conftest import OpenPage, in_module, row
+from tests.e2e.conftest import OpenPage, row
 from tests.e2e.stage import (
-    PATIENCE_MS,
     Stage,
     allow,
     card,
     field,
-    on_stage,
     prompts,
     replies,
     say,
 )
-from tests.real_cli import scripted_api  # noqa: F401
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@in_module
-async def stage(scripted_api: ScriptedApi) -> AsyncIterator[Stage]:  # noqa: F811
-    expect.set_options(timeout=PATIENCE_MS)
-    async with on_stage(scripted_api) as stage:
-        yield stage
-
-
-@in_module
-async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
-    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
-        yield clarvis
 
 
 async def test_a_conversation_is_live_is_kept_and_nothing_is_there_twice(
