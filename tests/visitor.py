@@ -51,8 +51,17 @@ class Visitor:
 
     async def sockets(self) -> int:
         """How many are open, by the keeper's own count."""
+        return int((await self.figures())["claudekeeper_sockets"])
+
+    async def figures(self) -> dict[str, float]:
+        """What the keeper counts."""
         async with self.client.get("/metrics") as response:
-            return int(samples(await response.text())["claudekeeper_sockets"])
+            return samples(await response.text())
+
+    async def cut_off(self) -> None:
+        """Until the keeper has closed a socket that nobody read."""
+        while not (await self.figures())["claudekeeper_sockets_cut_off_total"]:
+            pass
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from aiohttp import web
 
 import claudekeeper
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CATALOG, CLI_VERSION, DOOR, STARTED, TALLY
+from claudekeeper.edge.keys import CATALOG, CLI_VERSION, DOOR, SOCKETS, STARTED, TALLY
 from claudekeeper.edge.tally import single
 from claudekeeper.edge.wire import NoQuery, query_of
 
@@ -44,6 +44,12 @@ def _keeper(app: web.Application) -> Iterable[str]:
         "claudekeeper_watching_degraded", "gauge", "1 while changes are found by looking.", degraded
     )
     yield from single("claudekeeper_sockets", "gauge", "WebSockets that are open.", door.guests)
+    yield from single(
+        "claudekeeper_sockets_cut_off_total",
+        "counter",
+        "WebSockets that did not read, and were closed.",
+        app[SOCKETS].slow,
+    )
     yield from single(
         "claudekeeper_wrong_tokens_total", "counter", "Tokens that were refused.", door.refused
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Callable
 
 from claudekeeper.live.bus import Bus, Told
 
@@ -36,9 +37,15 @@ def close_frame(code: int, reason: bytes = b"") -> bytes:
 class Socket:
     """The sending half of one connection. Frames go straight to the transport, joined."""
 
-    def __init__(self, transport: asyncio.WriteTransport, bus: Bus) -> None:
+    def __init__(
+        self,
+        transport: asyncio.WriteTransport,
+        bus: Bus,
+        on_slow: Callable[[], None] = lambda: None,
+    ) -> None:
         self._transport = transport
         self._bus = bus
+        self._on_slow = on_slow
         self._everything = False
         self._sessions: set[str] = set()
         self._pending: list[bytes] = []
@@ -79,6 +86,7 @@ class Socket:
             self._allowance = max(unsent + len(whole) - MOST_UNSENT, 0)
         elif unsent > MOST_UNSENT + self._allowance:
             self.cut_off(TOO_SLOW, b"too slow")
+            self._on_slow()
             return
         self._pending.append(whole)
         self._size += len(whole)
@@ -113,9 +121,14 @@ class Sockets:
 
     def __init__(self) -> None:
         self._open: dict[Socket, None] = {}
+        # how many did not read, and were cut off
+        self.slow = 0
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def count_slow(self) -> None:
+        self.slow += 1
 
     def add(self, socket: Socket) -> None:
         self._open[socket] = None

@@ -67,7 +67,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     transport = request.transport
     assert isinstance(transport, asyncio.WriteTransport)
     bus, sockets = request.app[BUS], request.app[SOCKETS]
-    socket = Socket(transport, bus)
+    socket = Socket(transport, bus, sockets.count_slow)
     sockets.add(socket)
 
     async def leave() -> None:

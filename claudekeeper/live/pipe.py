@@ -7,6 +7,7 @@ everything, and leave to the SDK what it is for: the control protocol.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections import deque
@@ -31,6 +32,7 @@ from claude_agent_sdk.types import PermissionUpdate
 from claudekeeper.live.client import Ears, Opening, Question
 from claudekeeper.live.line import Item
 from claudekeeper.live.strays import MARK, mark_of
+from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.attention import Answer
 from claudekeeper.model.errors import (
     CliFailed,
@@ -47,6 +49,7 @@ log = logging.getLogger(__name__)
 LONGEST_LINE = 256 * 1024 * 1024
 CONTROL = frozenset({"control_request", "control_response", "control_cancel_request"})
 STDERR_LINES = 20
+READ_AT_ONCE = 64 * 1024
 
 
 class Pipe(Transport):
@@ -85,7 +88,19 @@ class Pipe(Transport):
             log.exception("a message of the type %r was not understood", message.get("type"))
 
     async def close(self) -> None:
-        await self._inner.close()
+        """The SDK reads no more by now; a CLI in mid-sentence would wait for somebody who does."""
+        process = self._process
+        if process is None:
+            await self._inner.close()
+            return
+        tasks = Tasks()
+        tasks.start(_drain(process.stdout), name="pipe:drain")
+        try:
+            await self._inner.close()
+        finally:
+            await tasks.close()
+            # else its end of the pipe stays open until somebody collects the garbage
+            process._transport.close()
 
     def is_ready(self) -> bool:
         return self._inner.is_ready()
@@ -95,8 +110,18 @@ class Pipe(Transport):
 
     @property
     def pid(self) -> int | None:
-        process = getattr(self._inner, "_process", None)
-        return getattr(process, "pid", None)
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def _process(self) -> Any:
+        """The process of asyncio, which the SDK started through anyio; neither shows it."""
+        return getattr(getattr(self._inner, "_process", None), "_process", None)
+
+
+async def _drain(output: asyncio.StreamReader) -> None:
+    """Until there is no more; nobody needs it."""
+    while await output.read(READ_AT_ONCE):
+        pass
 
 
 class SdkClient:

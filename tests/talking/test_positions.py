@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from aiohttp import WSMsgType
 
+from claudekeeper.edge.keys import SOCKETS
 from tests.talking.keeper import Ear, Keeper, uuids
+from tests.waiting import until
 
 
 async def test_what_cannot_be_replayed_is_read_again(keeper: Keeper, ear: Ear) -> None:
@@ -94,12 +98,15 @@ async def test_who_does_not_read_is_cut_off_and_nobody_else_notices(
     transport.pause_reading()  # type: ignore[union-attr]
     session = await keeper.begin("huge: 10", ear)
     await keeper.send("huge: 10", session)
-    await ear.finished(session)
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    reading = asyncio.create_task(ear.finished(session))
+    await until(lambda: keeper.app[SOCKETS].slow == 1)
+    # it has some seconds to take what is on its way, and the word that it is cut off
     transport.resume_reading()  # type: ignore[union-attr]
     while (message := await lazy.receive()).type is WSMsgType.TEXT:
         pass
     assert (message.type, message.data) == (WSMsgType.CLOSE, 4008)
+    await reading
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
 
 
 @pytest.mark.parametrize(

@@ -167,13 +167,16 @@ async def test_20_a_client_that_does_not_read_is_cut_off(keeper: Keeper, home: D
         before = resident(keeper)
         # more than the system keeps for a client, several times; `deaf` takes nothing of it
         session = await visitor.begin(home.project("scratch"), "huge: 12")
-        await ear.finished(session, outcome="done")
-        assert resident(keeper) - before < 200 * MEGABYTE
-        await ear.say({"type": "ping"})
-        await ear.event("pong")
+        reading = asyncio.create_task(ear.finished(session, outcome="done"))
+        await visitor.cut_off()
+        # it has some seconds to take what is on its way, and the word that it is cut off
         async for _ in deaf.ws:
             pass
         assert deaf.ws.close_code == 4008
+        await reading
+        assert resident(keeper) - before < 200 * MEGABYTE
+        await ear.say({"type": "ping"})
+        await ear.event("pong")
 
 
 async def test_21_of_two_answers_one_counts_and_what_was_shown_is_done(
