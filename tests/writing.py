@@ -42,12 +42,13 @@ class Transcript:
         """A line of the chain; returns its uuid."""
         uuid = fields.pop("uuid", None) or uuid_of(next(_numbers))
         second = next(self._clock)
+        time = f"2026-03-01T10:{second // 60 % 60:02}:{second % 60:02}.000Z"
         self.line(
             parentUuid=self.tip if parent is ... else parent,
             isSidechain=fields.pop("isSidechain", False),
             type=type_,
             uuid=uuid,
-            timestamp=f"2026-03-01T10:{second // 60 % 60:02}:{second % 60:02}.000Z",
+            timestamp=fields.pop("timestamp", time),
             cwd=self.workdir,
             sessionId=self.session_id,
             version="2.1.220",

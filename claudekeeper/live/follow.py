@@ -327,5 +327,5 @@ def _grow(files: list[Followed]) -> list[Growth]:
 
 
 def _nested_tails(folder: str, began: int) -> list[Tail]:
-    """Those that did not change since we began are known; any other is told from its start."""
+    """What was written before we began is known; the rest is told."""
     return [at_end(path, began) for path in files_below(folder)]

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
+from claudekeeper.model.sessions import iso
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
 
 # more than this at once is read again rather than told
@@ -16,6 +17,8 @@ FLOOD = 32 * 1024 * 1024
 MARK = 64
 # how far back it is looked for what new lines may hang on
 RECENT = 64 * 1024
+# nanoseconds from the time that a line says to its writing: told twice is better than not told
+SLACK = 2_000_000_000
 
 Fate = Literal["grown", "same", "rewritten", "gone", "flood"]
 
@@ -53,14 +56,16 @@ def grow(tail: Tail) -> Growth:
 
 
 def at_end(path: str, since: int | None = None) -> Tail:
-    """A tail behind everything that stands there now; before it all if it changed `since`."""
+    """A tail behind everything that stands there; with `since`, that stood there then. Blocks."""
     try:
-        facts = os.stat(path)
-    except OSError:
+        with opened(path) as descriptor:
+            facts = os.fstat(descriptor)
+            end = facts.st_size
+            if since is not None and facts.st_mtime_ns >= since:
+                end = _said_since(descriptor, end, since)
+            return Tail(path, facts.st_ino, end)
+    except (OSError, Changed):
         return Tail(path)
-    if since is not None and facts.st_mtime_ns >= since:
-        return Tail(path)
-    return Tail(path, facts.st_ino, facts.st_size)
 
 
 def last_lines(path: str) -> list[Entry]:
@@ -101,6 +106,18 @@ def _read(descriptor: int, tail: Tail) -> Growth:
         offset = at + len(line) + 1
     reached = Tail(tail.path, facts.st_ino, offset, _mark(descriptor, offset))
     return Growth("grown" if entries else "same", reached, entries, earlier)
+
+
+def _said_since(descriptor: int, end: int, since: int) -> int:
+    """Where the lines of after that moment begin, by what they say themselves."""
+    moment = iso(since - SLACK)
+    start = end
+    for at, line in backwards(descriptor, end):
+        times = [entry.timestamp for entry in parse(line)[0] if entry.timestamp is not None]
+        if times and max(times) < moment:
+            break
+        start = at
+    return start
 
 
 def _mark(descriptor: int, offset: int) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from claudekeeper.model.sessions import now
 from tests.elsewhere.people import Watcher, append
 from tests.talking.conftest import StartKeeper
 from tests.talking.keeper import Keeper, uuids
@@ -174,9 +175,34 @@ async def test_subagents_of_before_the_start_go_on(start_keeper: StartKeeper) ->
     said = transcript.reply("still at it")
     append(path, transcript.lines[-1])
     await watcher.sees(lambda: watcher.uuids[-1] == said)
-    new = agent.reply("seen", isSidechain=True)
+    new = agent.reply("seen", isSidechain=True, timestamp=now())
     append(folder / "agent-b2.jsonl", agent.lines[1])
     await watcher.sees(lambda: uuids(watcher.nested) == [new])
+
+
+async def test_a_subagent_that_goes_on_before_its_session_tells_nothing_old(
+    start_keeper: StartKeeper,
+) -> None:
+    """Its session is quiet while it works, so nobody has looked below yet."""
+    transcript, path = begun()
+    folder = path.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    agent = Transcript()
+    for text in ("look", "here", "and there"):
+        agent.prompt(text, isSidechain=True)
+    (folder / "agent-b3.meta.json").write_text(json.dumps({"toolUseId": "toolu_b"}))
+    append(folder / "agent-b3.jsonl", *agent.lines)
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    new = agent.reply("seen", isSidechain=True, timestamp=now())
+    append(folder / "agent-b3.jsonl", agent.lines[-1])
+    said = transcript.reply("still at it")
+    append(path, transcript.lines[-1])
+    await watcher.sees(lambda: watcher.uuids[-1] == said and len(watcher.nested) > 0)
+    last = agent.reply("done", isSidechain=True, timestamp=now())
+    append(folder / "agent-b3.jsonl", agent.lines[-1])
+    await watcher.sees(lambda: uuids(watcher.nested)[-1] == last)
+    assert uuids(watcher.nested) == [new, last]
 
 
 async def test_snapshot_and_stream_meet_while_somebody_writes(start_keeper: StartKeeper) -> None:
