@@ -13,6 +13,7 @@ import os
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from claude_agent_sdk import (
@@ -29,6 +30,7 @@ from claude_agent_sdk import (
 from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
 from claude_agent_sdk.types import PermissionUpdate
 
+from claudekeeper.live.apart import apart
 from claudekeeper.live.client import Ears, Opening, Question
 from claudekeeper.live.line import Item
 from claudekeeper.live.strays import MARK, mark_of
@@ -124,6 +126,15 @@ async def _drain(output: asyncio.StreamReader) -> None:
         pass
 
 
+class Apart(SubprocessCLITransport):
+    """The SDK's own way to start a CLI, but for how it ends."""
+
+    def _build_command(self) -> list[str]:
+        command = super()._build_command()
+        # one that is not there is best explained by the SDK
+        return [*apart(), *command] if Path(command[0]).is_file() else command
+
+
 class SdkClient:
     """One CLI process under the SDK."""
 
@@ -131,8 +142,10 @@ class SdkClient:
         self._ears = ears
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
         options = self._options(opening)
+        # asked here, where it may take its time
+        apart()
         # the SDK sets this for its own transport only
-        inner = SubprocessCLITransport(_nothing(), replace(options, **_STDIO))
+        inner = Apart(_nothing(), replace(options, **_STDIO))
         self._pipe = Pipe(inner, ears)
         self._client = ClaudeSDKClient(
             # the mode is the CLI's business; the SDK would warn that some modes never ask

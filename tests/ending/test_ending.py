@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from claudekeeper.config import load_config
 from claudekeeper.demo.api import ScriptedApi
 from claudekeeper.demo.home import DemoHome
-from tests.process import Keeper, is_alive
+from tests.process import COMMAND, Keeper, is_alive
 from tests.real_cli import scripted_api  # noqa: F401
 from tests.talking.keeper import Ear
 from tests.visitor import Visitor, visiting
@@ -141,6 +142,22 @@ async def test_a_turn_that_can_end_is_seen_through(home: DemoHome, api_url: str)
     assert json.loads((home.keeper / "turns.json").read_text()) == {}
 
 
+async def test_ctrl_c_in_a_terminal_reaches_the_keeper_alone(home: DemoHome, api_url: str) -> None:
+    """It is for everybody in the terminal's group; the turns that run are seen through."""
+    set_limits(home, drainSeconds=600)
+    alone = ["setsid", *COMMAND]
+    with Keeper(home, "--no-ui", api_url=api_url, command=alone) as keeper:
+        async with visiting(keeper) as visitor:
+            ear = await visitor.listen()
+            session = await visitor.begin(home.project("scratch"), "slow: 2")
+            await ear.event("message/delta", session)
+            os.killpg(keeper.pid, signal.SIGINT)
+            await ear.event("turn/finished", session, outcome="done")
+            assert await closing_code(ear) == 1001
+        assert await asyncio.to_thread(keeper.stop) == 0
+    assert json.loads((home.keeper / "turns.json").read_text()) == {}
+
+
 async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, api_url: str) -> None:
     work = home.project("scratch")
     keeper = Keeper(home, "--no-ui", api_url=api_url)
@@ -158,9 +175,10 @@ async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, ap
         await until(lambda: question["id"] in record.read_text() and busy in record.read_text())
         children = keeper.children()
         keeper.kill()
+    # the system tells them that the keeper is gone, and they end what they began
+    await until(lambda: not any(is_alive(pid) for pid in children))
 
     with Keeper(home, "--no-ui", api_url=api_url) as keeper:
-        assert not [pid for pid in children if is_alive(pid)]
         assert keeper.children() == []
         async with visiting(keeper) as visitor:
             left = await shows_interrupted(visitor, asking)

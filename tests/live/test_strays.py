@@ -1,0 +1,66 @@
+"""Processes that a killed keeper left: known by their mark, whoever started them last."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.live.strays import MARK, end_strays, mark_of
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="environments are read in /proc")
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[bytes]]]:
+    processes: list[subprocess.Popen[bytes]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def start(home: Path, *command: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        env={**os.environ, MARK: mark_of(home)},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def test_what_carries_the_mark_of_this_home_is_ended(
+    tmp_path: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    ours, others = tmp_path / "ours", tmp_path / "others"
+    # one that ends when told, one that does not listen, and one of another keeper
+    stubborn = "trap '' TERM; echo ready; while :; do sleep 1000; done"
+    started += [start(ours, "sleep", "1000"), start(ours, "sh", "-c", stubborn)]
+    started.append(start(others, "sleep", "1000"))
+    output = started[1].stdout
+    assert output is not None
+    assert output.readline() == b"ready\n"
+    # the shell that does not listen has a child of its own
+    assert end_strays(ours) >= 2
+    assert started[0].wait() != 0
+    assert started[1].wait() != 0
+    assert started[2].poll() is None
+    assert end_strays(ours) == 0
+
+
+def test_nobody_ends_who_started_it(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
+    """A keeper can be started from the shell of a session of an earlier one."""
+    script = (
+        "import sys; from pathlib import Path; from claudekeeper.live.strays import end_strays;"
+        "print(end_strays(Path(sys.argv[1])))"
+    )
+    process = start(
+        tmp_path, "sh", "-c", '"$@"; echo lives', "sh", sys.executable, "-c", script, str(tmp_path)
+    )
+    started.append(process)
+    output, _ = process.communicate()
+    assert output.split() == [b"0", b"lives"]
