@@ -21,6 +21,8 @@ MARK = "CLAUDEKEEPER_OWNER"
 # seconds to end in order: a CLI writes down what it has
 PATIENCE = 3.0
 PAUSE = 0.02
+# what is being ended may start something in its last moment
+ROUNDS = 5
 
 
 def mark_of(home: Path) -> str:
@@ -32,6 +34,18 @@ def end_strays(home: Path) -> int:
     if sys.platform != "linux":
         # elsewhere a CLI notices by itself that nobody is at the other end of its pipe
         return 0
+    ended = 0
+    for _ in range(ROUNDS):
+        found = _end_once(home)
+        ended += found
+        if not found:
+            break
+    if ended:
+        log.warning("%d processes of an earlier run were still there, and were ended", ended)
+    return ended
+
+
+def _end_once(home: Path) -> int:
     with contextlib.ExitStack() as stack:
         found = list(_marked(home, stack))
         for sign in (signal.SIGTERM, signal.SIGKILL):
@@ -40,9 +54,7 @@ def end_strays(home: Path) -> int:
                     signal.pidfd_send_signal(handle, sign)
             if _gone(found):
                 break
-    if found:
-        log.warning("%d processes of an earlier run were still there, and were ended", len(found))
-    return len(found)
+        return len(found)
 
 
 def _marked(home: Path, stack: contextlib.ExitStack) -> Iterator[int]:

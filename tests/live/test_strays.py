@@ -21,7 +21,9 @@ def started() -> Iterator[list[subprocess.Popen[bytes]]]:
     yield processes
     for process in processes:
         process.kill()
-        process.communicate()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def start(home: Path, *command: str) -> subprocess.Popen[bytes]:
