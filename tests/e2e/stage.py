@@ -33,7 +33,7 @@ class Stage:
         self.workdir = home.project("scratch")
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._environment = {**os.environ, **home.environment(api.url)}
+        self.environment = {**os.environ, **home.environment(api.url)}
         self._process: asyncio.subprocess.Process | None = None
 
     def token(self) -> str:
@@ -45,7 +45,7 @@ class Stage:
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "claudekeeper", "serve", "--no-ui", "--port", str(self.port),
-            env=self._environment,
+            env=self.environment,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip

@@ -20,7 +20,6 @@ from tests.waiting import until
 CLI = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
 without_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 READY = "❯"
-KEY = "sk-test"
 
 
 class Tmux:
@@ -96,21 +95,21 @@ class Terminal:
             await asyncio.sleep(0.05)
 
 
-def set_up(workdir: Path) -> dict[str, str]:
+def set_up(workdir: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """A Claude Code that asks nothing at its first start; returns its environment."""
-    home = Path(os.environ["CLAUDE_CONFIG_DIR"])
+    home = Path(environment["CLAUDE_CONFIG_DIR"])
     settled: dict[str, Any] = {
         "hasCompletedOnboarding": True,
         "lastOnboardingVersion": "9.9.9",
         "theme": "dark",
-        "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+        "customApiKeyResponses": {"approved": [environment["ANTHROPIC_API_KEY"]], "rejected": []},
         "projects": {
             str(workdir): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
         },
     }
     (home / ".claude.json").write_text(json.dumps(settled))
     wanted = ("HOME", "CLAUDE", "ANTHROPIC_", "DISABLE_", "XDG_")
-    known = {name: value for name, value in os.environ.items() if name.startswith(wanted)}
+    known = {name: value for name, value in environment.items() if name.startswith(wanted)}
     return {
         **known,
         "PATH": os.environ["PATH"],

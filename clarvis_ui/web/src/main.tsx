@@ -41,6 +41,10 @@ const notifications = createNotifications(
     };
   },
   (sessionId) => {
+    const session = known(sessionId);
+    return session ? titleOf(session) : 'Clarvis';
+  },
+  (sessionId) => {
     location.hash = sessionHref(sessionId);
   },
 );

@@ -8,7 +8,8 @@ import {
   summaryOf,
   titleOf,
 } from '../src/state/described';
-import type { Session } from '../src/transport/wire';
+import { sinceWords } from '../src/state/elsewhere';
+import type { Presence, Session } from '../src/transport/wire';
 import { sample } from './samples';
 
 test('the name that a user gave wins', () => {
@@ -26,19 +27,75 @@ test('a summary does not repeat the title', () => {
   expect(summaryOf(sample(1, { ...said, messageCount: null }))).toBe('/code/payments-api');
 });
 
+const presence = (changes: Partial<Presence> = {}): Presence => ({
+  entrypoint: 'cli',
+  status: 'idle',
+  waitingFor: null,
+  since: '2025-10-01T08:00:00Z',
+  ...changes,
+});
+
 test.each([
   [{ state: 'idle' }, 'quiet', 'idle'],
-  [{ state: 'idle', origin: 'terminal' }, 'terminal', 'in a terminal · idle'],
   [{ state: 'idle', error: { code: 'turn_interrupted', message: '' } }, 'broken', 'interrupted'],
+  [{ state: 'idle', archived: true }, 'archived', 'deleted, kept in the archive'],
   [{ state: 'running', origin: 'gateway' }, 'running', 'running…'],
-  [{ state: 'running', origin: 'terminal' }, 'running', 'in a terminal · running…'],
   [{ state: 'starting' }, 'running', 'starting…'],
   [{ state: 'waiting', origin: 'gateway' }, 'waiting', 'waiting for you'],
-  [{ state: 'waiting', origin: 'terminal' }, 'waiting', 'waiting in a terminal'],
+  [{ state: 'waiting', origin: 'gateway', presence: presence() }, 'waiting', 'waiting for you'],
   [{ state: 'error', error: { code: 'x', message: 'It broke.' } }, 'broken', 'It broke.'],
   [{ state: 'error' }, 'broken', 'transcript cannot be read'],
 ] as const)('%o', (changes, tone, words) => {
   expect(statusOf(sample(1, changes))).toEqual({ tone, words });
+});
+
+describe('what runs elsewhere says where', () => {
+  const waiting = (waitingFor: string | null) => presence({ status: 'waiting', waitingFor });
+  test.each([
+    [{ state: 'idle' }, 'terminal', 'in a terminal · idle'],
+    [{ state: 'idle', presence: presence() }, 'terminal', 'in a terminal · idle'],
+    [
+      { state: 'running', presence: presence({ entrypoint: 'claude-vscode', status: 'busy' }) },
+      'running',
+      'in an editor · busy',
+    ],
+    [
+      { state: 'running', presence: presence({ entrypoint: 'sdk-py' }) },
+      'running',
+      'in a script · busy',
+    ],
+    [
+      { state: 'waiting', presence: waiting('permission prompt') },
+      'waiting',
+      'in a terminal · waits for permission',
+    ],
+    [
+      { state: 'waiting', presence: waiting('input') },
+      'waiting',
+      'in a terminal · waits for input',
+    ],
+    [
+      { state: 'waiting', presence: waiting(null) },
+      'waiting',
+      'in a terminal · waits for an answer',
+    ],
+    [
+      { state: 'idle', presence: presence({ entrypoint: 'a-new-one' }) },
+      'terminal',
+      'elsewhere · idle',
+    ],
+  ] as const)('%o', (changes, tone, words) => {
+    const status = statusOf(sample(1, { origin: 'terminal', ...changes }));
+    expect(status).toMatchObject({ tone, words, elsewhere: true });
+  });
+
+  test('and since when', () => {
+    const at = (iso: string) => sinceWords(iso, Date.parse('2025-10-01T08:00:00Z'));
+    expect(at('2025-10-01T07:59:30Z')).toBe('');
+    expect(at('2025-10-01T07:56:00Z')).toBe(' for 4 m');
+    expect(at('2025-09-29T07:56:00Z')).toBe(' since Mon');
+    expect(sinceWords(null, 0)).toBe('');
+  });
 });
 
 test('what is known beside the row is said in its place', () => {

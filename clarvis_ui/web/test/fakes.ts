@@ -84,6 +84,10 @@ export class FakeApi implements Api {
     this.say('conversation', id, before, limit);
   subagent = (id: string, agentId: string) => this.say('subagent', id, agentId);
   send = (prompt: Prompt) => this.say('send', prompt);
+  route = (words: string) => this.say('route', words);
+  archive = () => this.say('archive');
+  switchArchive = (on: boolean) => this.say('switchArchive', on);
+  restore = (id: string) => this.say('restore', id);
   interrupt = (id: string) => this.say('interrupt', id);
   leftOpen = (id: string) => this.say('leftOpen', id);
   continueTurn = (id: string) => this.say('continueTurn', id);

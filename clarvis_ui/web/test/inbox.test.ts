@@ -143,7 +143,14 @@ describe('notifications', () => {
       },
     };
     const words = ({ input }: Attention) => ({ title: 'Shop', body: `run ${input.command}` });
-    return createNotifications(notifier, createMemory(new FakeStorage()), words, () => {});
+    const memory = createMemory(new FakeStorage());
+    return createNotifications(
+      notifier,
+      memory,
+      words,
+      (id) => `session ${id}`,
+      () => {},
+    );
   }
 
   beforeEach(() => {
@@ -172,6 +179,19 @@ describe('notifications', () => {
     lookedAt = true;
     notifications.hear([raised('1')]);
     expect(shown).toEqual([]);
+  });
+
+  test('tell what a terminal says, but not twice what it asks', async () => {
+    const told = (event: string, reason: string | null) =>
+      ({ position: null, sessionId: 's', type: 'session/notified', event, reason }) as const;
+    const notifications = make();
+    await notifications.turnOn();
+    notifications.hear([
+      { ...told('Notification', 'permission_prompt'), text: 'Claude needs your permission' },
+      { ...told('Notification', 'idle_prompt'), text: 'Claude is waiting for your input' },
+      { ...told('Stop', null), text: null },
+    ]);
+    expect(shown).toEqual(['session s: Claude is waiting for your input']);
   });
 
   test('are not offered where the browser has none', () => {

@@ -23,6 +23,9 @@ export function sample(number: number, changes: Partial<Session> = {}): Session 
     costUsd: 0.42,
     tokens: null,
     error: null,
+    presence: null,
+    archived: false,
+    archivedSince: null,
     ...changes,
   };
 }

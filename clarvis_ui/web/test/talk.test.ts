@@ -4,6 +4,7 @@ import { createConversations } from '../src/state/conversations';
 import { createMemory } from '../src/state/memory';
 import { createOutbox } from '../src/state/outbox';
 import { createTalk, type Talk, type TalkNeeds } from '../src/state/talk';
+import { failed, success } from '../src/transport/outcome';
 import type { Prompt } from '../src/transport/talking';
 import { FakeApi, FakeStorage } from './fakes';
 import { at, message, page, SESSION } from './world';
@@ -82,6 +83,72 @@ describe('a failed send', () => {
     await soon();
     expect([...storage.kept.values()].join()).toContain('hello');
   });
+});
+
+describe('a session that somebody else runs', () => {
+  const refuse = (prompt: Prompt) =>
+    prompt.wait === false && !prompt.fork
+      ? failed('session_elsewhere', 'It runs elsewhere.', ['watch', 'fork', 'wait'])
+      : success({ sessionId: prompt.fork ? 'copy' : SESSION, state: 'idle' });
+  const left = (one: Talk = talk) =>
+    one.state.value.sendings.map(({ text, state }) => [text, state]);
+  let prompts: Prompt[];
+
+  beforeEach(async () => {
+    prompts = [];
+    api.send = async (prompt) => {
+      prompts.push(prompt);
+      return refuse(prompt);
+    };
+    talk.send('hello', []);
+    await soon();
+  });
+
+  test('takes no message, and keeps it until the person has chosen', async () => {
+    expect(left()).toEqual([['hello', 'elsewhere']]);
+    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(left(again)).toEqual([['hello', 'elsewhere']]);
+    again.end();
+  });
+
+  test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
+    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    api.asked = [];
+    expect(await talk.takeBack(uuid)).toMatchObject({ text: 'hello' });
+    expect(left()).toEqual([]);
+    expect(api.asked).toEqual([]);
+  });
+
+  test('is waited for under the same uuid', async () => {
+    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    expect(await talk.goOn(uuid, 'wait')).toBeNull();
+    expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid });
+    expect(left()).toEqual([['hello', 'accepted']]);
+  });
+
+  test('is gone on with in a copy, which has the message from the first moment', async () => {
+    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    expect(await talk.goOn(uuid, 'fork')).toBe('copy');
+    expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid, fork: true });
+    expect(left()).toEqual([]);
+    expect(needs.outbox.restore('copy')).toMatchObject([{ uuid, state: 'accepted' }]);
+  });
+});
+
+test('where every place is taken a message stands in line', async () => {
+  const waits: unknown[] = [];
+  api.send = async ({ wait }) => {
+    waits.push(wait);
+    return wait
+      ? success({ sessionId: SESSION, state: 'idle' })
+      : failed('keeper_busy', 'All places are taken.');
+  };
+  talk.send('hello', []);
+  await soon();
+  expect(waits).toEqual([false, true]);
+  expect(talk.state.value.sendings[0]?.state).toBe('accepted');
 });
 
 describe('what is on its way', () => {
@@ -199,7 +266,11 @@ describe('several conversations', () => {
     api.answers.conversation = page();
     api.answers.send = { sessionId: 'new', state: 'starting' };
     const conversations = createConversations(needs);
-    const outcome = await conversations.begin({ workdir: '/code', text: 'begin' });
+    const outcome = await conversations.deliver({
+      uuid: 'u',
+      text: 'begin',
+      to: { workdir: '/code' },
+    });
     expect(outcome).toEqual({ ok: true, value: 'new' });
     expect(shown(conversations.open('new'))).toMatchObject([
       { content: [{ text: 'begin' }], optimistic: 'sending' },

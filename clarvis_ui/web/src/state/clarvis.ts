@@ -11,6 +11,7 @@ import { createOffers, type OfferStore } from './offers';
 import { createOutbox } from './outbox';
 import { createQuestions, type Questions } from './questions';
 import { createSessionStore, type SessionStore } from './sessions';
+import { createTold, type Told } from './told';
 
 /** Everything that the page knows and can do: the stores, and the one line that feeds them all. */
 export interface Clarvis {
@@ -22,6 +23,8 @@ export interface Clarvis {
   offers: OfferStore;
   drafts: Drafts;
   memory: Memory;
+  /** What Claude Code said of itself in terminals. */
+  told: Told;
   /** How the line to the keeper is. */
   line: ReadonlySignal<SocketState>;
   /** Tries now what would be tried later. */
@@ -58,6 +61,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
           sessions.hear(events);
           conversations.hear(events);
           questions.hear(events);
+          told.hear(events);
           for (const listener of listeners) listener(events);
         });
       },
@@ -81,6 +85,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
   });
   const questions = createQuestions(api, name, door.shut);
   const offers = createOffers(api);
+  const told = createTold();
 
   effect(() => {
     if (door.state.value === 'open') {
@@ -94,6 +99,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       conversations.forget();
       questions.forget();
       offers.forget();
+      told.forget();
     }
   });
 
@@ -106,6 +112,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     offers,
     drafts: createDrafts(memory),
     memory,
+    told,
     line: computed(() => line.value),
     tryNow() {
       sessions.refreshNow();

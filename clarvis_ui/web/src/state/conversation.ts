@@ -86,6 +86,8 @@ export type ConversationEvent =
   | { type: 'sending/begun'; sending: Sending }
   | { type: 'sending/accepted'; uuid: string }
   | { type: 'sending/failed'; uuid: string; problem: string }
+  /** Somebody else runs the session: the person says what is to become of it. */
+  | { type: 'sending/elsewhere'; uuid: string }
   | { type: 'sending/withdrawn'; uuid: string };
 
 const OWN_KEPT = 100;
@@ -132,6 +134,8 @@ export function reduce(state: Conversation, event: ConversationEvent): Conversat
       return confirmed(changeSending(state, event.uuid, { state: 'accepted', problem: null }));
     case 'sending/failed':
       return changeSending(state, event.uuid, { state: 'failed', problem: event.problem });
+    case 'sending/elsewhere':
+      return changeSending(state, event.uuid, { state: 'elsewhere', problem: null });
     case 'sending/withdrawn':
       return dropSending(state, event.uuid);
     default:
@@ -282,6 +286,7 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
     case 'session/removed':
     case 'attention/raised':
     case 'attention/settled':
+    case 'session/notified':
       return state; // others keep these
     default:
       return event satisfies never;
@@ -350,7 +355,7 @@ function indexOf(messages: readonly Message[], uuid: string): number {
 export function inLine(state: Conversation): Queued[] {
   const known = new Set(state.queue.map((queued) => queued.uuid));
   const onTheirWay = state.sendings
-    .filter((sending) => sending.state !== 'failed' && !known.has(sending.uuid))
+    .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !known.has(uuid))
     .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
     .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
   return [...state.queue, ...onTheirWay];
@@ -360,7 +365,9 @@ export function inLine(state: Conversation): Queued[] {
 export function shownMessages(state: Conversation): readonly ShownMessage[] {
   if (state.sendings.length === 0) return state.messages;
   const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
-  const own = state.sendings.filter((sending) => !queued.has(sending.uuid));
+  const own = state.sendings.filter(
+    (sending) => sending.state !== 'elsewhere' && !queued.has(sending.uuid),
+  );
   return [...state.messages, ...own.map((sending) => shown(state.sessionId, sending))];
 }
 

@@ -1,7 +1,7 @@
 import type { KeeperEvent } from '../transport/events';
-import { type Outcome, success } from '../transport/outcome';
-import { newUuid } from './ids';
-import { contentOf, type Picture } from './pictures';
+import { NOT_LOGGED_IN, type Outcome, success } from '../transport/outcome';
+import { contentOf } from './pictures';
+import { post } from './post';
 import type { Sending } from './sending';
 import { createTalk, type Talk, type TalkNeeds } from './talk';
 
@@ -9,8 +9,8 @@ import { createTalk, type Talk, type TalkNeeds } from './talk';
 export interface Conversations {
   /** The talk of this session; it stays the same for as long as it is kept. */
   open(id: string): Talk;
-  /** Begins a session with its first message; answers its id. */
-  begin(beginning: Beginning): Promise<Outcome<string>>;
+  /** Sends what was not typed in a session's own page; answers which session has it. */
+  deliver(delivery: Delivery): Promise<Outcome<string>>;
   hear(events: readonly KeeperEvent[]): void;
   /** What was told of this session, or of all, does not hold any more. */
   resync(sessionId: string | null): void;
@@ -19,12 +19,13 @@ export interface Conversations {
   forget(): void;
 }
 
-export interface Beginning {
-  workdir: string;
+/** `copy`: somebody else runs the session, and it goes on in a copy. */
+export type Destination = { sessionId: string; copy?: boolean } | { workdir: string };
+
+export interface Delivery {
+  uuid: string;
   text: string;
-  pictures?: readonly Picture[];
-  model?: string;
-  permissionMode?: string;
+  to: Destination;
 }
 
 const KEPT = 12;
@@ -39,24 +40,30 @@ export function createConversations(needs: TalkNeeds): Conversations {
   }
 
   return {
-    async begin({ workdir, text, pictures = [], ...choices }) {
-      const content = contentOf(text, pictures);
-      const uuid = newUuid();
-      const outcome = await needs.api.send({ workdir, content, uuid, ...choices });
-      if (!outcome.ok) return outcome;
+    async deliver({ uuid, text, to }) {
+      const content = contentOf(text, []);
+      const { copy, ...where } = { copy: false, ...to };
+      const prompt = { ...where, content, uuid, ...(copy && { fork: true }) };
+      const outcome = await post(needs.api, prompt);
+      if (!outcome.ok) {
+        if (outcome.failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+        return outcome;
+      }
       const { sessionId } = outcome.value;
       // the session's page shows it from the first moment on
+      const talk = talks.get(sessionId);
       const sending: Sending = {
         uuid,
         text,
         content,
-        images: pictures.length,
+        images: 0,
         state: 'accepted',
         problem: null,
-        behind: null,
+        behind: talk?.state.value.messages.at(-1)?.timestamp ?? null,
         begun: Date.now(),
       };
-      needs.outbox.keep(sessionId, [sending], []);
+      if (talk) talk.adopt(sending);
+      else needs.outbox.keep(sessionId, [sending], []);
       return success(sessionId);
     },
     open(id) {

@@ -1,4 +1,5 @@
 import type { Session } from '../transport/wire';
+import { waitingWords, whereWords } from './elsewhere';
 import { counted } from './words';
 
 /** What a session is called, what it is doing, and how one goes on with it: as people say it. */
@@ -8,11 +9,15 @@ export function titleOf(session: Session): string {
 }
 
 /** Which colour a state has; the words are said beside it. */
-export type Tone = 'quiet' | 'unread' | 'running' | 'waiting' | 'terminal' | 'broken';
+export type Tone = 'quiet' | 'unread' | 'running' | 'waiting' | 'terminal' | 'archived' | 'broken';
 
 export interface Status {
   tone: Tone;
   words: string;
+  /** Somebody else runs it: a ring around the dot says so. */
+  elsewhere?: true;
+  /** Since when it is so, where it is known. */
+  since?: string | null;
 }
 
 /** What is known of a session beside its row in the list. */
@@ -30,21 +35,47 @@ const NOTHING_LIVE: Live = { asked: [], doing: null, unread: false };
 export const TURN_INTERRUPTED = 'turn_interrupted';
 
 export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
-  const terminal = session.origin === 'terminal';
+  const where = whereWords(session);
+  // in mid-turn a session of ours is still ours, although somebody has resumed it
+  if (where === null || session.origin === 'gateway') return statusHere(session, live);
+  const there = statusElsewhere(session, live, where);
+  return { ...there, elsewhere: true, since: session.presence?.since ?? null };
+}
+
+function statusElsewhere(session: Session, live: Live, where: string): Status {
+  const wants = live.asked.length > 0;
+  switch (session.state) {
+    case 'error':
+      return statusHere(session, live);
+    case 'waiting':
+      return {
+        tone: 'waiting',
+        words: wants ? wantedBy(live.asked) : `${where} · ${waitingWords(session.presence)}`,
+      };
+    case 'starting':
+    case 'running':
+      if (wants) return { tone: 'waiting', words: wantedBy(live.asked) };
+      return { tone: 'running', words: `${where} · ${live.doing ?? 'busy'}` };
+    case 'idle':
+      return { tone: 'terminal', words: `${where} · idle` };
+    default:
+      return session.state satisfies never;
+  }
+}
+
+function statusHere(session: Session, live: Live): Status {
   switch (session.state) {
     case 'error':
       return { tone: 'broken', words: session.error?.message ?? 'transcript cannot be read' };
     case 'waiting':
-      return { tone: 'waiting', words: wantedBy(live.asked, terminal) };
+      return { tone: 'waiting', words: wantedBy(live.asked) };
     case 'starting':
       return { tone: 'running', words: 'starting…' };
     case 'running':
-      if (live.asked.length > 0) return { tone: 'waiting', words: wantedBy(live.asked, terminal) };
-      if (terminal)
-        return { tone: 'running', words: `in a terminal · ${live.doing ?? 'running…'}` };
+      if (live.asked.length > 0) return { tone: 'waiting', words: wantedBy(live.asked) };
       return { tone: 'running', words: live.doing ?? 'running…' };
     case 'idle':
-      if (terminal) return { tone: 'terminal', words: 'in a terminal · idle' };
+      if (session.archived) return { tone: 'archived', words: 'deleted, kept in the archive' };
       if (session.error?.code === TURN_INTERRUPTED) return { tone: 'broken', words: 'interrupted' };
       return live.unread
         ? { tone: 'unread', words: 'new messages' }
@@ -54,9 +85,9 @@ export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
   }
 }
 
-function wantedBy(asked: readonly Asked[], terminal: boolean): string {
+function wantedBy(asked: readonly Asked[]): string {
   const [first, ...others] = asked;
-  if (!first) return terminal ? 'waiting in a terminal' : 'waiting for you';
+  if (!first) return 'waiting for you';
   return others.length > 0 ? `${sentenceOf(first)} · ${others.length} more` : sentenceOf(first);
 }
 

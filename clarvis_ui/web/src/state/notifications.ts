@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Attention } from '../transport/attention';
-import type { KeeperEvent } from '../transport/events';
+import type { KeeperEvent, SessionNotified } from '../transport/events';
 import type { Memory } from './memory';
 
 /** Desktop notifications of questions, for those who want them. */
@@ -33,6 +33,7 @@ export function createNotifications(
   notifier: Notifier,
   memory: Memory,
   words: (attention: Attention) => { title: string; body: string },
+  nameOf: (sessionId: string) => string,
   go: (sessionId: string) => void,
 ): Notifications {
   const state = signal<NotificationState>(stateNow());
@@ -60,6 +61,11 @@ export function createNotifications(
         if (event.type === 'attention/settled') {
           shown.get(event.attentionId)?.();
           shown.delete(event.attentionId);
+        } else if (event.type === 'session/notified') {
+          if (state.value !== 'on' || notifier.isLookedAt() || !isNews(event)) continue;
+          const { sessionId, text } = event;
+          const tag = `told ${sessionId}`;
+          notifier.show(nameOf(sessionId), text ?? '', tag, () => go(sessionId));
         } else if (event.type === 'attention/raised') {
           const { attention } = event;
           if (state.value !== 'on' || notifier.isLookedAt() || shown.has(attention.id)) continue;
@@ -72,6 +78,11 @@ export function createNotifications(
       }
     },
   };
+}
+
+/** What a terminal says for a person; a question of it comes as a question, and is said then. */
+function isNews({ event, text, reason }: SessionNotified): boolean {
+  return event === 'Notification' && text !== null && reason !== 'permission_prompt';
 }
 
 export function notifierOf(window: Window & typeof globalThis): Notifier {

@@ -1,6 +1,6 @@
 import { fields, oneOf, text, verbatim } from '../transport/reading';
 import type { Memory } from './memory';
-import type { Sending } from './sending';
+import { SENDING_STATES, type Sending } from './sending';
 
 /** Messages on their way, kept so that a refresh loses none. Each has a place of its own, so that
  * two tabs do not overwrite each other's. */
@@ -51,7 +51,7 @@ function readSending(raw: unknown): Sending | null {
     text: verbatim(given.text),
     content: given.content.filter((block) => typeof fields(block)?.type === 'string'),
     images: typeof given.images === 'number' ? given.images : 0,
-    state: oneOf(['sending', 'accepted', 'failed'] as const, given.state) ?? 'failed',
+    state: oneOf(SENDING_STATES, given.state) ?? 'failed',
     problem: text(given.problem),
     behind: text(given.behind),
     begun: typeof given.begun === 'number' ? given.begun : 0,

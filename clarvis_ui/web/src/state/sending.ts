@@ -1,5 +1,7 @@
 import type { Block, Message } from '../transport/messages';
 
+export const SENDING_STATES = ['sending', 'accepted', 'failed', 'elsewhere'] as const;
+
 /** A message of our own on its way: it has its final uuid from the beginning. */
 export interface Sending {
   uuid: string;
@@ -7,8 +9,9 @@ export interface Sending {
   /** As it goes over the wire, images included. */
   content: readonly Block[];
   images: number;
-  /** `accepted`: the keeper has it; it is not part of the conversation yet. */
-  state: 'sending' | 'accepted' | 'failed';
+  /** `accepted`: the keeper has it; it is not part of the conversation yet. `elsewhere`: somebody
+   * else runs the session, and the person has to say what is to become of it. */
+  state: (typeof SENDING_STATES)[number];
   problem: string | null;
   /** The time of the newest message when it was sent, by the keeper's clock: a copy is newer. */
   behind: string | null;

@@ -1,7 +1,7 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
 import { type KeeperEvent, readPosition } from '../transport/events';
-import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../transport/outcome';
+import { CANCELLED, type Failure, NOT_LOGGED_IN, SESSION_ELSEWHERE } from '../transport/outcome';
 import type { KeeperSocket } from '../transport/socket';
 import type { Session } from '../transport/wire';
 import {
@@ -13,6 +13,7 @@ import {
 import { newUuid } from './ids';
 import type { Outbox } from './outbox';
 import { contentOf, type Picture } from './pictures';
+import { post } from './post';
 import type { Sending } from './sending';
 
 /** One conversation that is, or was a moment ago, on the screen. */
@@ -26,7 +27,12 @@ export interface Talk {
   reload(): void;
   older(): void;
   send(text: string, pictures: readonly Picture[]): void;
+  /** One that another part of the page has sent, and the keeper has taken. */
+  adopt(sending: Sending): void;
   retry(uuid: string): void;
+  /** What could not be sent because somebody else runs the session: in a copy, whose id is the
+   * answer, or as soon as the other has ended. */
+  goOn(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
   /** What was to be said, out of the line again; null where it was too late. */
   takeBack(uuid: string): Promise<Sending | null>;
   end(): void;
@@ -120,14 +126,25 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     again = setTimeout(() => void load(), needs.retryDelay(failures));
   }
 
-  async function post(sending: Sending): Promise<void> {
+  async function sendOff(sending: Sending): Promise<void> {
     const { uuid, content } = sending;
-    const outcome = await api.send({ sessionId: id, content, uuid });
+    const outcome = await post(api, { sessionId: id, content, uuid });
     if (outcome.ok) dispatch({ type: 'sending/accepted', uuid });
-    else {
-      dispatch({ type: 'sending/failed', uuid, problem: outcome.failure.sentence });
-      if (outcome.failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
-    }
+    else notSent(uuid, outcome.failure);
+  }
+
+  function notSent(uuid: string, failure: Failure): void {
+    if (failure.code === SESSION_ELSEWHERE) dispatch({ type: 'sending/elsewhere', uuid });
+    else dispatch({ type: 'sending/failed', uuid, problem: failure.sentence });
+    if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+  }
+
+  /** One of ours that never went out. */
+  function unsent(uuid: string): Sending | undefined {
+    return state.value.sendings.find(
+      (sending) =>
+        sending.uuid === uuid && (sending.state === 'failed' || sending.state === 'elsewhere'),
+    );
   }
 
   void load();
@@ -168,19 +185,35 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
         begun: Date.now(),
       };
       dispatch({ type: 'sending/begun', sending });
-      void post(sending);
+      void sendOff(sending);
     },
     retry(uuid) {
-      const failedOne = state.value.sendings.find((sending) => sending.uuid === uuid);
-      if (failedOne?.state !== 'failed') return;
-      const sending: Sending = { ...failedOne, state: 'sending', problem: null };
+      const left = unsent(uuid);
+      if (!left) return;
+      const sending: Sending = { ...left, state: 'sending', problem: null };
       dispatch({ type: 'sending/begun', sending });
-      void post(sending);
+      void sendOff(sending);
+    },
+    adopt: (sending) => dispatch({ type: 'sending/begun', sending }),
+    async goOn(uuid, how) {
+      const left = unsent(uuid);
+      if (!left) return null;
+      const prompt = { sessionId: id, content: left.content, uuid };
+      const outcome = await api.send(how === 'fork' ? { ...prompt, fork: true } : prompt);
+      if (!outcome.ok) notSent(uuid, outcome.failure);
+      else if (outcome.value.sessionId === id) dispatch({ type: 'sending/accepted', uuid });
+      else {
+        const copy = outcome.value.sessionId;
+        outbox.keep(copy, [{ ...left, state: 'accepted', problem: null }], []);
+        dispatch({ type: 'sending/withdrawn', uuid });
+        return copy;
+      }
+      return null;
     },
     async takeBack(uuid) {
       const own = state.value.sendings.find((sending) => sending.uuid === uuid);
       const queued = state.value.queue.find((waiting) => waiting.uuid === uuid);
-      if (own?.state !== 'failed') {
+      if (!unsent(uuid)) {
         const outcome = await api.cancelQueued(id, uuid);
         if (!outcome.ok) return null;
       }

@@ -1,8 +1,10 @@
+import { type Archive, readArchive } from './archive';
 import { createAsk } from './asking';
 import { type Answer, type Attention, readAttentions, readLeftOpen } from './attention';
 import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
+import { type Routing, readRouting } from './routing';
 import {
   type Accepted,
   type Directories,
@@ -38,6 +40,12 @@ export interface Api {
   ): Promise<Outcome<ConversationPage>>;
   subagent(id: string, agentId: string): Promise<Outcome<Message[]>>;
   send(prompt: Prompt): Promise<Outcome<Accepted>>;
+  /** Which conversation a command belongs to; nothing is sent. */
+  route(words: string, signal?: AbortSignal): Promise<Outcome<Routing>>;
+  archive(signal?: AbortSignal): Promise<Outcome<Archive>>;
+  switchArchive(on: boolean): Promise<Outcome<Archive>>;
+  /** Brings back a session that Claude Code deleted. */
+  restore(id: string): Promise<Outcome<Session>>;
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
   leftOpen(id: string): Promise<Outcome<Attention[]>>;
@@ -91,7 +99,12 @@ export function createApi(fetcher: typeof fetch): Api {
       return ask('GET', path, (raw) => each(fields(raw)?.messages, readMessage));
     },
     send: (prompt) =>
-      ask('POST', '/api/send', readAccepted, { body: { ...prompt, wait: true }, keepalive: true }),
+      ask('POST', '/api/send', readAccepted, { body: { wait: true, ...prompt }, keepalive: true }),
+    route: (words, signal) =>
+      ask('POST', '/api/route', readRouting, { body: { text: words }, signal }),
+    archive: (signal) => ask('GET', '/api/archive', readArchive, { signal }),
+    switchArchive: (on) => ask('POST', '/api/archive', readArchive, { body: { on } }),
+    restore: (id) => ask('POST', session(id, '/restore'), readSession),
     interrupt: (id) => done(session(id, '/interrupt')),
     leftOpen: (id) => ask('GET', session(id, '?limit=1'), readLeftOpen),
     continueTurn: (id) => done(session(id, '/continue')),

@@ -61,6 +61,7 @@ export function createAsk(fetcher: typeof fetch): Ask {
       return failed(
         failure?.code ?? NOT_UNDERSTOOD,
         failure?.message ?? `The server refused this with status ${answer.status}.`,
+        failure?.choices,
       );
     }
     const value = read(raw);

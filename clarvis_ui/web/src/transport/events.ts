@@ -71,6 +71,14 @@ export type AttentionSettled = Told & {
 };
 export type SessionFailed = Told & { type: 'session/failed'; uuid: string | null; error: Trouble };
 
+/** Something happened where somebody else runs the session. */
+export type SessionNotified = Told & {
+  type: 'session/notified';
+  event: string;
+  text: string | null;
+  reason: string | null;
+};
+
 export type KeeperEvent =
   | SessionUpdated
   | SessionRemoved
@@ -82,7 +90,8 @@ export type KeeperEvent =
   | QueueUpdated
   | AttentionRaised
   | AttentionSettled
-  | SessionFailed;
+  | SessionFailed
+  | SessionNotified;
 
 export type Frame =
   | { type: 'hello'; position: Position | null }
@@ -169,6 +178,14 @@ export function readEvent(given: Fields): KeeperEvent | null {
       const decision = oneOf(DECISIONS, given.decision) ?? 'withdrawn';
       return { ...told, type: given.type, attentionId, decision, by: text(given.by) };
     }
+    case 'session/notified':
+      return {
+        ...told,
+        type: given.type,
+        event: text(given.event) ?? '',
+        text: text(given.text),
+        reason: text(given.reason),
+      };
     case 'session/failed': {
       const error = fields(given.error);
       return {

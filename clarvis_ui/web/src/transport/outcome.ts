@@ -5,6 +5,8 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: Failure 
 export interface Failure {
   code: string;
   sentence: string;
+  /** What can be done instead, where the server knows. */
+  choices?: readonly string[];
 }
 
 /** Codes of our own, for what no server could tell us. */
@@ -14,11 +16,19 @@ export const CANCELLED = 'cancelled';
 
 /** The codes of the servers that the page acts on; all others it only shows. */
 export const NOT_LOGGED_IN = 'not_logged_in';
+/** All places for running sessions are taken. */
+export const KEEPER_BUSY = 'keeper_busy';
+/** Somebody else runs the session. */
+export const SESSION_ELSEWHERE = 'session_elsewhere';
 
 export function success<T>(value: T): Outcome<T> {
   return { ok: true, value };
 }
 
-export function failed<T>(code: string, sentence: string): Outcome<T> {
-  return { ok: false, failure: { code, sentence } };
+export function failed<T>(
+  code: string,
+  sentence: string,
+  choices: readonly string[] = [],
+): Outcome<T> {
+  return { ok: false, failure: { code, sentence, ...(choices.length > 0 && { choices }) } };
 }

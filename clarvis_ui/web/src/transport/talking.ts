@@ -11,6 +11,11 @@ export interface Prompt {
   uuid: string;
   model?: string;
   permissionMode?: string;
+  /** Stand in line while every place is taken, or until nobody else runs the session; so it is
+   * where nothing is said. */
+  wait?: boolean;
+  /** Go on in a copy of the session. */
+  fork?: boolean;
 }
 
 export interface Accepted {

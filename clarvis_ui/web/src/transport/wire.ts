@@ -15,6 +15,17 @@ export interface Tokens {
   cacheWrite: number;
 }
 
+export const PRESENCE_STATUSES = ['busy', 'idle', 'waiting'] as const;
+
+/** A Claude Code that somebody else runs: in a terminal, an editor or a script. */
+export interface Presence {
+  entrypoint: string;
+  status: (typeof PRESENCE_STATUSES)[number];
+  waitingFor: string | null;
+  /** Since when it has this status. */
+  since: string | null;
+}
+
 export interface Session {
   id: string;
   workdir: string | null;
@@ -40,6 +51,11 @@ export interface Session {
   costUsd: number | null;
   tokens: Tokens | null;
   error: { code: string; message: string } | null;
+  /** Where it runs, if somebody else runs it. */
+  presence: Presence | null;
+  /** Claude Code deleted it; the archive has it, and a message brings it back. */
+  archived: boolean;
+  archivedSince: string | null;
 }
 
 export interface SessionsPage {
@@ -83,6 +99,19 @@ function readError(raw: unknown): Session['error'] {
   );
 }
 
+function readPresence(raw: unknown): Presence | null {
+  const given = fields(raw);
+  return (
+    given && {
+      entrypoint: text(given.entrypoint) ?? 'unknown',
+      // whatever else it may be called one day, something goes on
+      status: oneOf(PRESENCE_STATUSES, given.status) ?? 'busy',
+      waitingFor: text(given.waitingFor),
+      since: text(given.since),
+    }
+  );
+}
+
 /** Null only where there is no id: nothing can be done with such a row. */
 export function readSession(raw: unknown): Session | null {
   const given = fields(raw);
@@ -109,6 +138,9 @@ export function readSession(raw: unknown): Session | null {
     costUsd: number(given.costUsd),
     tokens: readTokens(given.tokens),
     error: readError(given.error),
+    presence: readPresence(given.presence),
+    archived: given.archived === true,
+    archivedSince: text(given.archivedSince),
   };
 }
 
@@ -133,6 +165,15 @@ export function readHealth(raw: unknown): Health | null {
   };
 }
 
-export function readFailure(raw: unknown): { code: string; message: string } | null {
-  return readError(fields(raw)?.error);
+export interface Refusal {
+  code: string;
+  message: string;
+  /** What can be done instead, where the server knows. */
+  choices: string[];
+}
+
+export function readFailure(raw: unknown): Refusal | null {
+  const given = fields(raw)?.error;
+  const error = readError(given);
+  return error && { ...error, choices: each(fields(given)?.choices, text) };
 }

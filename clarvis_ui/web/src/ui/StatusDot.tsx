@@ -2,6 +2,6 @@ import type { Tone } from '../state/described';
 import './status-dot.css';
 
 /** Colour for the eye; the words stand beside it. */
-export function StatusDot({ tone }: { tone: Tone }) {
-  return <i class="dot" data-tone={tone} aria-hidden="true" />;
+export function StatusDot({ tone, elsewhere }: { tone: Tone; elsewhere?: true | undefined }) {
+  return <i class="dot" data-tone={tone} data-elsewhere={elsewhere} aria-hidden="true" />;
 }

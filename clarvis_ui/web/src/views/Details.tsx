@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { resumeCommand, statusOf, titleOf } from '../state/described';
+import { whereWords } from '../state/elsewhere';
 import { count, fileSize, fullTime, money, roughly } from '../state/words';
 import type { Session } from '../transport/wire';
 import { CopyButton } from '../ui/CopyButton';
@@ -21,7 +22,7 @@ export function Details({ session }: DetailsProps) {
           {titleOf(session)}
         </h2>
         <p class="details-status">
-          <StatusDot tone={status.tone} />
+          <StatusDot tone={status.tone} elsewhere={status.elsewhere} />
           <b data-tone={status.tone}>{status.words}</b>
           {session.project !== null && <bdi>{session.project}</bdi>}
         </p>
@@ -85,6 +86,8 @@ function Facts({ session }: { session: Session }) {
         </Fact>
         <Fact name="Cost">{session.costUsd !== null && money(session.costUsd)}</Fact>
         <Fact name="Transcript">{session.size !== null && fileSize(session.size)}</Fact>
+        <Fact name="Runs">{runsWords(session)}</Fact>
+        <Fact name="Deleted">{session.archived && fullTime(session.archivedSince)}</Fact>
         <Fact name="Created">{fullTime(session.created)}</Fact>
         <Fact name="Last change">{fullTime(session.modified)}</Fact>
         <Fact name="Id">
@@ -93,6 +96,14 @@ function Facts({ session }: { session: Session }) {
       </dl>
     </section>
   );
+}
+
+/** Where somebody else runs it, and since when it does what it does. */
+function runsWords(session: Session): string | null {
+  const where = whereWords(session);
+  if (where === null || session.presence === null) return where;
+  const { status, since } = session.presence;
+  return `${where}, ${status}${since === null ? '' : ` since ${fullTime(since)}`}`;
 }
 
 /** A line of what is known; what is not known has none. */

@@ -1,5 +1,6 @@
 import { sessionHref } from '../state/address';
 import { type Live, statusOf, summaryOf, titleOf } from '../state/described';
+import { sinceWords } from '../state/elsewhere';
 import { ROW_HEIGHT } from '../state/layout';
 import { projectOf } from '../state/projects';
 import { counted, fullTime, money, relativeTime } from '../state/words';
@@ -46,7 +47,7 @@ export function SessionRow({
       onDblClick={() => onRename(session.id)}
       title={tooltipOf(session)}
     >
-      <StatusDot tone={status.tone} />
+      <StatusDot tone={status.tone} elsewhere={status.elsewhere} />
       <span class="row-title" dir="auto">
         {titleOf(session)}
       </span>
@@ -55,7 +56,7 @@ export function SessionRow({
       </time>
       <span class="row-words" data-tone={status.tone} dir="auto">
         {status.tone === 'unread' && <span class="spoken">{status.words}: </span>}
-        {silent ? summaryOf(session) : status.words}
+        {silent ? summaryOf(session) : status.words + sinceWords(status.since ?? null, now)}
       </span>
       {showProject && <bdi class="row-project">{projectOf(session)}</bdi>}
     </a>
@@ -70,6 +71,7 @@ function tooltipOf(session: Session): string {
     session.messageCount === null ? null : counted(session.messageCount, 'message'),
     session.costUsd === null ? null : money(session.costUsd),
     fullTime(session.modified),
+    session.archived && `deleted ${fullTime(session.archivedSince)}`,
   ].filter(Boolean);
   return `${titleOf(session)}\n${known.join(' · ')}`;
 }

@@ -1,5 +1,6 @@
 import { useId, useRef } from 'preact/hooks';
 import type { Answer, Attention } from '../../transport/attention';
+import { StatusDot } from '../../ui/StatusDot';
 import { PermissionCard } from './PermissionCard';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
@@ -45,6 +46,12 @@ export function AttentionCard(props: AttentionCardProps) {
   };
   return (
     <section class="card" aria-labelledby={headingId} data-attention={attention.id}>
+      {attention.origin === 'terminal' && (
+        <p class="card-origin">
+          <StatusDot tone="terminal" elsewhere />
+          Asked in a terminal. The first answer counts, there or here.
+        </p>
+      )}
       {attention.kind === 'question' ? (
         <QuestionCard {...card} />
       ) : attention.kind === 'plan' ? (

@@ -139,7 +139,6 @@ function Because({ attention, workdir }: { attention: Attention; workdir: string
     attention.reason,
     outside(attention.blockedPath, workdir),
     attention.agentId && 'Asked by a subagent.',
-    attention.origin === 'terminal' && 'It can also be answered in the terminal.',
   ].filter(Boolean);
   return parts.length > 0 ? (
     <p class="card-because" dir="auto">

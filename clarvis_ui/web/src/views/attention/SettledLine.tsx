@@ -18,7 +18,8 @@ export function SettledLine({ settled, workdir }: { settled: Settled; workdir: s
 }
 
 export function settledWords({ attention, decision, by, mine }: Settled): string {
-  const who = mine ? 'by you' : by !== null ? `by ${by}` : null;
+  const there = by === 'terminal';
+  const who = mine ? 'by you' : there ? 'in the terminal' : by !== null ? `by ${by}` : null;
   const said = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);
   switch (decision) {
     case 'allow':
@@ -32,7 +33,8 @@ export function settledWords({ attention, decision, by, mine }: Settled): string
     case 'deny':
       return said(attention.kind === 'plan' ? 'Sent back' : 'Denied');
     case 'withdrawn':
-      return 'No longer asked:';
+      // the terminal does not say what was answered there, only that it no longer asks
+      return there ? said('Answered') : 'No longer asked:';
     case 'gone':
       return 'Settled elsewhere:';
     default:

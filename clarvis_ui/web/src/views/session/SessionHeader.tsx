@@ -1,11 +1,13 @@
 import { LIST_HREF } from '../../state/address';
 import type { ContextUse } from '../../state/context';
 import { statusOf } from '../../state/described';
-import { money, roughly } from '../../state/words';
+import { sinceWords } from '../../state/elsewhere';
+import { fullTime, money, roughly } from '../../state/words';
 import type { Outcome } from '../../transport/outcome';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { StatusDot } from '../../ui/StatusDot';
+import { useNow } from '../../ui/useNow';
 import { Title } from '../Title';
 import { ModeChoice, ModelChoice, type SwitchProps } from './Switches';
 import '../head.css';
@@ -21,6 +23,7 @@ export interface SessionHeaderProps extends SwitchProps {
 export function SessionHeader(props: SessionHeaderProps) {
   const { session, context, onRename, onDetails } = props;
   const status = statusOf(session);
+  const now = useNow(20_000);
   return (
     <header class="session-head">
       <a class="session-back" href={LIST_HREF} aria-label="Sessions">
@@ -30,9 +33,12 @@ export function SessionHeader(props: SessionHeaderProps) {
         <Title session={session} onRename={onRename} />
         <p class="session-meta">
           {status.tone !== 'quiet' && status.tone !== 'unread' && (
-            <span class="session-status">
-              <StatusDot tone={status.tone} />
-              <b data-tone={status.tone}>{status.words}</b>
+            <span class="session-status" title={fullTime(status.since ?? null) || undefined}>
+              <StatusDot tone={status.tone} elsewhere={status.elsewhere} />
+              <b data-tone={status.tone}>
+                {status.words}
+                {sinceWords(status.since ?? null, now)}
+              </b>
             </span>
           )}
           {session.project !== null && <bdi>{session.project}</bdi>}

@@ -13,8 +13,10 @@ import type { Talk } from '../../state/talk';
 import type { Session } from '../../transport/wire';
 import { AttentionSlot } from '../attention/AttentionSlot';
 import { Thread } from '../thread/Thread';
+import { Archived } from './Archived';
 import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
+import { Elsewhere } from './Elsewhere';
 import { Interrupted } from './Interrupted';
 import { QueueChips } from './QueueChips';
 import { SessionHeader } from './SessionHeader';
@@ -60,6 +62,11 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
     const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
     const pictures = [...draft.current.pictures, ...picturesOf(back.content)];
     setDraft({ text: words, pictures });
+  }
+
+  async function goOn(uuid: string, how: 'fork' | 'wait'): Promise<void> {
+    const copy = await talk.goOn(uuid, how);
+    if (copy !== null) location.hash = sessionHref(copy);
   }
 
   async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
@@ -144,6 +151,18 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
         {!running && session.error?.code === TURN_INTERRUPTED && (
           <Interrupted sessionId={id} api={clarvis.api} />
         )}
+        {session.archived && (
+          <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
+        )}
+        <Elsewhere
+          session={session}
+          sendings={conversation.sendings.filter((sending) => sending.state === 'elsewhere')}
+          told={clarvis.told.last.value.get(id) ?? null}
+          onFork={(uuid) => void goOn(uuid, 'fork')}
+          onWait={(uuid) => void goOn(uuid, 'wait')}
+          onWatch={(uuid) => void takeBack(uuid)}
+          onSend={talk.retry}
+        />
         <QueueChips queue={queue} onTakeBack={(uuid) => void takeBack(uuid)} />
         {unusable ? (
           <Unusable draft={draft.value.text} />
