@@ -13,7 +13,9 @@ from claudekeeper.model.events import Event
 
 # what is kept for those who were away: whichever bound is met first
 MOST_EVENTS = 50_000
-MOST_BYTES = 24 * 1024 * 1024
+MOST_BYTES = 6 * 1024 * 1024
+# what keeping an event takes beside its bytes
+OVERHEAD = 200
 
 
 class Told:
@@ -43,8 +45,10 @@ class Bus:
         self._most_bytes = most_bytes
         self._kept: deque[Told] = deque()
         self._bytes = 0
-        self._listeners: dict[Listener, None] = {}
+        # replaced, never changed: who comes or goes while an event is told is not in its way
+        self._listeners: tuple[Listener, ...] = ()
         self._encode = msgspec.json.Encoder().encode
+        self._head = b'{"position":"%b:%%d",' % self.epoch.encode()
 
     @property
     def position(self) -> str:
@@ -55,19 +59,22 @@ class Bus:
         self.seq += 1
         told = Told(self.seq, event.session_id, self.line(event))
         self._keep(told)
-        for listener in tuple(self._listeners):
+        for listener in self._listeners:
             listener.hear(told)
+        # who comes back for it later is served seldom: thousands of frames are not kept for that
+        told.frame = None
         return self.seq
 
     def line(self, event: Event) -> bytes:
         """The event in writing, at the position of now."""
-        return b'{"position":"%b",' % self.position.encode() + self._encode(event)[1:]
+        return self._head % self.seq + self._encode(event)[1:]
 
     def join(self, listener: Listener) -> None:
-        self._listeners[listener] = None
+        if listener not in self._listeners:
+            self._listeners = (*self._listeners, listener)
 
     def leave(self, listener: Listener) -> None:
-        self._listeners.pop(listener, None)
+        self._listeners = tuple(other for other in self._listeners if other is not listener)
 
     def since(self, position: str) -> list[Told] | None:
         """What was told after that; None if that is no longer (or was never) known."""
@@ -87,10 +94,9 @@ class Bus:
             yield self._kept[index]
 
     def _keep(self, told: Told) -> None:
-        self._kept.append(told)
-        self._bytes += len(told.line)
+        kept = self._kept
+        kept.append(told)
+        self._bytes += len(told.line) + OVERHEAD
         # the newest always stays, however large
-        while len(self._kept) > 1 and (
-            len(self._kept) > self._most_events or self._bytes > self._most_bytes
-        ):
-            self._bytes -= len(self._kept.popleft().line)
+        while (self._bytes > self._most_bytes or len(kept) > self._most_events) and len(kept) > 1:
+            self._bytes -= len(kept.popleft().line) + OVERHEAD

@@ -13,9 +13,11 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.live.memory import give_back
+from claudekeeper.live.reading import Reader
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.summary import Folded
 from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
+from claudekeeper.readers.counting import count
 from claudekeeper.readers.discovery import (
     Row,
     by_time,
@@ -23,7 +25,7 @@ from claudekeeper.readers.discovery import (
     newest,
     project_folders,
 )
-from claudekeeper.readers.sweep import Counted, count, folder_of, look_through
+from claudekeeper.readers.sweep import folder_of, look_through
 from claudekeeper.readers.watch import Watcher
 
 # seconds between two looks at everything
@@ -44,6 +46,14 @@ class Progress(msgspec.Struct, gc=False):
     total: int
 
 
+class Counted(msgspec.Struct):
+    """A row, and what it is once every line is read; None where its file is gone."""
+
+    before: Row
+    after: Row | None
+    folded: Folded | None
+
+
 class Catalog:
     """The sessions below one projects folder."""
 
@@ -53,6 +63,7 @@ class Catalog:
         self._also = also
         self.watcher = Watcher(projects)
         self._cache = cache
+        self._reader = Reader()
         self._tasks = Tasks()
         self._ready = asyncio.Event()
         self._uncounted = asyncio.Event()
@@ -125,7 +136,7 @@ class Catalog:
         """The session with every line read, where that takes no time; else as it is."""
         if row.counted or row.found.size > BATCH_BYTES:
             return row
-        await self._fold([row])
+        self._take(await asyncio.to_thread(self._count_here, row))
         return self._rows.get(row.found.id, row)
 
     # ---- staying current ----
@@ -211,31 +222,47 @@ class Catalog:
     # ---- reading every line ----
 
     async def _count(self) -> None:
-        while True:
-            await self._uncounted.wait()
-            batch = self._next_batch()
-            if batch:
-                await self._fold(batch)
-            else:
-                self._uncounted.clear()
-                await asyncio.to_thread(give_back)
+        try:
+            while True:
+                await self._uncounted.wait()
+                batch, left = self._next_batch()
+                if batch:
+                    folds = await asyncio.to_thread(self._folds_of, batch)
+                    counts = await self._reader.count(list(zip(batch, folds, strict=True)), left)
+                    self._take(
+                        [Counted(row, *each) for row, each in zip(batch, counts, strict=True)]
+                    )
+                else:
+                    self._uncounted.clear()
+                    await self._reader.rest()
+                    await asyncio.to_thread(give_back)
+        finally:
+            await self._reader.rest()
 
-    def _next_batch(self) -> list[Row]:
+    def _next_batch(self) -> tuple[list[Row], int]:
+        """Some rows to be read now, and how many bytes there are to be read in all."""
         batch: list[Row] = []
-        size = 0
+        size = left = 0
         for row in self._rows.values():
             if row.counted or row.fault is not None:
                 continue
-            batch.append(row)
-            size += row.found.size
-            if size > BATCH_BYTES or len(batch) >= BATCH_FILES:
-                break
-        return batch
+            left += row.found.size
+            if size <= BATCH_BYTES and len(batch) < BATCH_FILES:
+                batch.append(row)
+                size += row.found.size
+        return batch, left
 
-    async def _fold(self, batch: list[Row]) -> None:
+    def _folds_of(self, batch: list[Row]) -> list[Folded | None]:
+        return [self._cache.folded(row.found.path) for row in batch]
+
+    def _count_here(self, row: Row) -> list[Counted]:
+        ((after, folded),) = count([(row, self._cache.folded(row.found.path))])
+        return [Counted(row, after, folded)]
+
+    def _take(self, counted: list[Counted]) -> None:
         shelves: Shelves = {}
         taken: list[Counted] = []
-        for each in await asyncio.to_thread(count, batch, self._cache):
+        for each in counted:
             folder, path = folder_of(each.before), each.before.found.path
             if folder not in shelves:
                 # a look in another thread may hold the shelf: put up a new one
@@ -247,8 +274,11 @@ class Catalog:
             taken.append(each)
             if each.after is None:
                 del shelf[path]
-            else:
-                shelf[path] = each.after
+                continue
+            shelf[path] = each.after
+            if each.after.found == each.before.found:
+                # thousands of these are kept: no second copy
+                each.after.found = each.before.found
         self._shelves |= shelves
         if all(_keeps_its_place(each) for each in taken):
             self._show_counted(taken)
@@ -296,7 +326,7 @@ def _keeps_its_place(counted: Counted) -> bool:
     """Whether only what is told of the session changed, not where it stands in the list."""
     before, after = counted.before, counted.after
     return (
-        after is not None and after.found is before.found and after.is_session == before.is_session
+        after is not None and after.found == before.found and after.is_session == before.is_session
     )
 
 

@@ -104,9 +104,27 @@ class Unrolling:
 
     def add(self, link: Link) -> None:
         """Take the next link towards the start of the file."""
-        if self._flows and self._goes_on(link):
-            return
-        place = self._place.get(link.uuid)
+        uuid = link.uuid
+        if self._flows:
+            # it may be just the next one of the conversation; most are, so this is short
+            main, wanted, parent = self._main, self._wanted, link.parent
+            if (
+                wanted.get(uuid) is main
+                and parent is not None
+                and parent not in self._place
+                and parent not in wanted
+                and parent != uuid
+                and link.words is None
+                and not link.boundary
+            ):
+                assert main is not None
+                del wanted[uuid]
+                wanted[parent] = main
+                self._place[uuid] = len(self.links)
+                self.links.append(link)
+                self._branches.append(main)
+                return
+        place = self._place.get(uuid)
         if place is not None:
             self._add_copy(link, place)
             return
@@ -145,27 +163,6 @@ class Unrolling:
         if link.kind is not None and self.links[place].kind is None:
             self._heard = True
             self._append(link, self._branches[place])
-
-    def _goes_on(self, link: Link) -> bool:
-        """Take the link if it is just the next one; most are, so this is short."""
-        main = self._main
-        wanted = self._wanted
-        parent = link.parent
-        if (
-            wanted.get(link.uuid) is not main
-            or parent is None
-            or parent in self._place
-            or parent in wanted
-            or parent == link.uuid
-            or link.words is not None
-            or link.boundary
-        ):
-            return False
-        assert main is not None
-        del wanted[link.uuid]
-        wanted[parent] = main
-        self._append(link, main)
-        return True
 
     def finish(self) -> None:
         """There is no line before the last one added."""

@@ -38,14 +38,6 @@ class Looked(msgspec.Struct):
     folds: dict[str, Folded | None]
 
 
-class Counted(msgspec.Struct):
-    """A row, and what it is once every line is read; None where its file is gone."""
-
-    before: Row
-    after: Row | None
-    folded: Folded | None
-
-
 def look_through(
     folders: Iterable[str], shelves: Shelves, cache: Cache, times: Times | None = None
 ) -> dict[str, Looked]:
@@ -60,16 +52,6 @@ def look_through(
         }
     finally:
         gc.enable()
-
-
-def count(batch: Iterable[Row], cache: Cache) -> list[Counted]:
-    """Read every line of these."""
-    counted: list[Counted] = []
-    for row in batch:
-        after, folded = fold_on(row, cache.folded(row.found.path)) or (None, None)
-        # nobody needs it unpacked before it is asked for
-        counted.append(Counted(row, after.packed() if after else None, folded))
-    return counted
 
 
 def folder_of(row: Row) -> str:

@@ -11,7 +11,6 @@ from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
-import watchfiles
 
 from claudekeeper.readers import inotify
 from claudekeeper.readers.inotify import Inotify
@@ -123,6 +122,8 @@ class Watcher:
 
     async def _by_library(self) -> AsyncGenerator[set[str]]:
         """On systems without inotify."""
+        import watchfiles  # nobody else needs it, and it takes its megabytes
+
         root = str(self._root)
         events = watchfiles.awatch(
             self._root, watch_filter=None, step=int(STEP * 1000), ignore_permission_denied=True

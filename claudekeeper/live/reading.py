@@ -1,0 +1,68 @@
+"""Whole transcripts, read: a few in a thread, gigabytes in a process that ends with the work."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sys
+from asyncio.subprocess import PIPE, Process
+
+from claudekeeper.readers import counting
+from claudekeeper.readers.counting import Counts, Uncounted
+
+log = logging.getLogger(__name__)
+
+# bytes from which a process is worth its start
+MUCH = 64 * 1024 * 1024
+
+
+class Reader:
+    """Counts sessions for the catalog; asked by one task at a time."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._failed = False
+
+    async def count(self, batch: list[Uncounted], left: int) -> list[Counts]:
+        """`left` is how many bytes there are to be read in all."""
+        if self._process is None and left > MUCH and not self._failed:
+            self._process = await self._begun()
+        if self._process is not None:
+            try:
+                return await _ask(self._process, batch)
+            except (OSError, EOFError) as error:
+                # killed, or out of memory: what it was at is read here, as if it had never been
+                log.warning("the reading process is gone (%s): reading goes on without", error)
+                self._failed = True
+                await self.rest()
+        return await asyncio.to_thread(counting.count, batch)
+
+    async def rest(self) -> None:
+        """Nothing is to be read for now: the process goes, which holds nothing of worth."""
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _begun(self) -> Process | None:
+        try:
+            # -P: no module of the directory in which the keeper happens to run
+            return await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", counting.__name__, stdin=PIPE, stdout=PIPE
+            )
+        except OSError as error:
+            log.warning("no process could be started to read transcripts: %s", error)
+            self._failed = True
+            return None
+
+
+async def _ask(process: Process, batch: list[Uncounted]) -> list[Counts]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(counting.framed(counting.encode(batch)))
+    await process.stdin.drain()
+    size = int.from_bytes(await process.stdout.readexactly(counting.HEAD), "big")
+    answer = await process.stdout.readexactly(size)
+    return counting.decode_counts(answer)

@@ -1,0 +1,58 @@
+"""`python -m claudekeeper.readers.counting`: reads whole transcripts for a keeper.
+
+In a process of its own, because gigabytes of lines would hold up whatever shares an interpreter
+with them. It is asked over its standard input and ends when that is closed, so none outlives its
+keeper.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+import msgspec
+
+from claudekeeper.model.summary import Folded
+from claudekeeper.readers.discovery import Row, fold_on
+
+# a row as it is known, with what its fold remembers
+Uncounted = tuple[Row, Folded | None]
+# the row once every line is read, None where its file is gone; and what its fold remembers now
+Counts = tuple[Row | None, Folded | None]
+
+# how a frame begins: how long it is
+HEAD = 4
+# less urgent than whatever the person at this machine does
+NICENESS = 10
+
+encode = msgspec.msgpack.Encoder().encode
+decode_batch = msgspec.msgpack.Decoder(list[Uncounted]).decode
+decode_counts = msgspec.msgpack.Decoder(list[Counts]).decode
+
+
+def count(batch: list[Uncounted]) -> list[Counts]:
+    """Read every line of these."""
+    counted: list[Counts] = []
+    for row, known in batch:
+        after, folded = fold_on(row, known) or (None, None)
+        # nobody needs it unpacked before it is asked for
+        counted.append((after.packed() if after else None, folded))
+    return counted
+
+
+def framed(payload: bytes) -> bytes:
+    return len(payload).to_bytes(HEAD, "big") + payload
+
+
+def serve(source: BinaryIO, target: BinaryIO) -> None:
+    """Count whatever is asked for, until nobody asks any more."""
+    while head := source.read(HEAD):
+        batch = decode_batch(source.read(int.from_bytes(head, "big")))
+        target.write(framed(encode(count(batch))))
+        target.flush()
+
+
+if __name__ == "__main__":
+    os.nice(NICENESS)
+    serve(sys.stdin.buffer, sys.stdout.buffer)
