@@ -13,7 +13,7 @@ from claudekeeper.model.events import Event
 
 # what is kept for those who were away: whichever bound is met first
 MOST_EVENTS = 50_000
-MOST_BYTES = 6 * 1024 * 1024
+MOST_BYTES = 4 * 1024 * 1024
 # what keeping an event takes beside its bytes
 OVERHEAD = 200
 

@@ -235,6 +235,7 @@ class Catalog:
                 else:
                     self._uncounted.clear()
                     await self._reader.rest()
+                    await self._save()
                     await asyncio.to_thread(give_back)
         finally:
             await self._reader.rest()

@@ -224,7 +224,7 @@ def _look_at(descriptor: int, found: Found) -> Row:
         read_tail(descriptor, found.size, summary)
     except (OSError, Changed) as error:
         return Row.of(found, Summary(), _fault(error))
-    return Row(found, summary, False, not summary.is_subagent)
+    return Row(found, _pack(summary), False, not summary.is_subagent)
 
 
 def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None:
