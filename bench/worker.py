@@ -83,7 +83,7 @@ def listing_after_restart(projects: str, cache: str) -> Callable[[], int]:
 
 def _listing(projects: str, database: Path) -> Callable[[], int]:
     from claudekeeper.readers.cache import Cache
-    from claudekeeper.readers.discovery import newest, project_folders
+    from claudekeeper.readers.discovery import newest_first, project_folders
     from claudekeeper.readers.sweep import look_through
 
     def work() -> int:
@@ -91,8 +91,7 @@ def _listing(projects: str, database: Path) -> Callable[[], int]:
         shelves, times = cache.load()
         folders = project_folders(Path(projects))
         looked = look_through(folders.keys() | shelves.keys(), shelves, cache, times)
-        rows = newest(row for folder in looked.values() for row in folder.rows.values())
-        rows.sort(key=lambda row: (row.found.mtime, row.found.id), reverse=True)
+        rows = newest_first(row for folder in looked.values() for row in folder.rows.values())
         cache.close()
         return len(rows)
 

@@ -20,9 +20,8 @@ from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.counting import count
 from claudekeeper.readers.discovery import (
     Row,
-    by_time,
     look_again,
-    newest,
+    newest_first,
     project_folders,
 )
 from claudekeeper.readers.sweep import folder_of, look_through
@@ -200,8 +199,7 @@ class Catalog:
             self._save_soon({folder for folder, found in looked.items() if found.folds}, folds)
 
     def _show(self) -> None:
-        rows = newest(row for shelf in self._shelves.values() for row in shelf.values())
-        rows.sort(key=by_time, reverse=True)
+        rows = newest_first(row for shelf in self._shelves.values() for row in shelf.values())
         before, self._rows = self._rows, {row.found.id: row for row in rows}
         if self._ready.is_set():
             self._tell(before)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
@@ -71,7 +72,8 @@ class Row(msgspec.Struct, array_like=True, gc=False):
 
 _summary = msgspec.msgpack.Decoder(Summary)
 _pack = msgspec.msgpack.Encoder().encode
-by_time = attrgetter("found.mtime", "found.id")
+_time = attrgetter("found.mtime")
+_place = attrgetter("found.mtime", "found.id")
 
 
 def project_folders(projects: Path) -> dict[str, int]:
@@ -155,6 +157,16 @@ def look_again(found: Found) -> Found | None:
         return _found(found.path, found.id, os.stat(found.path))
     except OSError:
         return None
+
+
+def newest_first(rows: Iterable[Row]) -> list[Row]:
+    """One row a session, the one written last first."""
+    ordered = newest(rows)
+    # two in one tick are rare: only they need more than a number to be told apart
+    ordered.sort(key=_time, reverse=True)
+    if any(one.found.mtime == other.found.mtime for one, other in pairwise(ordered)):
+        ordered.sort(key=_place, reverse=True)
+    return ordered
 
 
 def newest(rows: Iterable[Row]) -> list[Row]:

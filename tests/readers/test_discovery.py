@@ -14,10 +14,11 @@ from claudekeeper.readers.discovery import (
     first_look,
     fold_on,
     newest,
+    newest_first,
     project_folders,
     transcripts,
 )
-from tests.writing import SESSION, Transcript, projects_folder
+from tests.writing import SESSION, Transcript, projects_folder, uuid_of
 
 
 def found_in(projects: Path) -> list[Found]:
@@ -289,3 +290,13 @@ def test_a_session_without_messages_is_still_listed() -> None:
     row = only_row(projects_folder())
     assert row.fault is None
     assert row.summary.title is None
+
+
+def test_sessions_written_in_one_tick_have_an_order_all_the_same() -> None:
+    for number in (2, 1, 3):
+        transcript = Transcript(uuid_of(number))
+        transcript.prompt("hello")
+        os.utime(transcript.write(projects_folder()), (1000, 1000))
+    looks = [first_look(found) for found in found_in(projects_folder())]
+    rows = newest_first([look for look in looks if look is not None])
+    assert [row.found.id for row in rows] == [uuid_of(number) for number in (3, 2, 1)]
