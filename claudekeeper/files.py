@@ -15,8 +15,12 @@ def discard_leftovers(path: Path) -> None:
             left.unlink()
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file so that at every moment the old or the new one is there, and only for us."""
+def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Replace a file so that at every moment the old or the new one is there, and only for us.
+
+    `durable`: also when the machine loses its power; without it the disk is not waited for, and
+    a kill of this process still loses nothing.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -24,12 +28,15 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fchmod(file.fileno(), 0o600)
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.replace(temporary, path)  # noqa: PTH105 - the same call, in the words of the manual
     except BaseException:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise
+    if not durable:
+        return
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

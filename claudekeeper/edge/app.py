@@ -164,13 +164,13 @@ def create_app(
     # Claude Code keeps them beside the projects
     app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
     ledgers = Ledgers(bus)
-    app[REGISTRY] = registry = Registry(
-        bus, desk, _disk(catalog, history, presences, archive), ledgers, make_client, config.limits
-    )
+    app[REGISTRY] = registry = Registry(bus, desk, _disk(app), ledgers, make_client, config.limits)
     app[FOLLOW] = Follow(catalog.watcher, places.projects, catalog.known, ledgers, history, bus)
     app[ABILITIES] = Abilities(make_client)
     app[RECORDS] = records = Records(
-        places.turns, lambda session_id: under_way(registry.get(session_id), desk)
+        places.turns,
+        lambda session_id: under_way(registry.get(session_id), desk),
+        lambda session_id: registry.get(session_id) is not None,
     )
     app[ENDING] = Ending(registry, desk, records)
     app[OVERVIEW] = overview = Overview(
@@ -247,8 +247,10 @@ def _tie_together(app: web.Application) -> None:
     terminals.runs = lambda session_id, pid: pid in registry.pids or told_by_its_own(session_id)
 
 
-def _disk(catalog: Catalog, history: History, presences: Presences, archive: Archive) -> Disk:
-    """What the registry asks of the transcripts."""
+def _disk(app: web.Application) -> Disk:
+    """What the registry asks of the transcripts, and of what never came to one."""
+    catalog, history, presences = app[CATALOG], app[HISTORY], app[PRESENCES]
+    archive = app[ARCHIVE]
 
     async def workdir(session_id: str) -> str | None:
         row = await catalog.row(session_id)
@@ -263,6 +265,10 @@ def _disk(catalog: Catalog, history: History, presences: Presences, archive: Arc
             raise TranscriptUnreadable(f"{row.fault.message} Claude Code cannot go on with it.")
         return row.summary.workdir or str(Path.home())
 
+    def begun(session_id: str) -> str | None:
+        left = app[RECORDS].left(session_id)
+        return left.workdir if left is not None else None
+
     async def recent(session_id: str) -> list[str]:
         row = await catalog.row(session_id)
         if row is None or row.fault is not None:
@@ -272,7 +278,7 @@ def _disk(catalog: Catalog, history: History, presences: Presences, archive: Arc
         )
         return [message.uuid for message in page.messages]
 
-    return Disk(workdir, recent, presences.now, presences.vacant)
+    return Disk(workdir, begun, recent, presences.now, presences.vacant)
 
 
 def _sessions(catalog: Catalog, history: History, overview: Overview) -> Sessions:

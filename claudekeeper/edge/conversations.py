@@ -12,7 +12,7 @@ from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REGISTRY
-from claudekeeper.edge.sessions import position_of, row_of, shown
+from claudekeeper.edge.sessions import is_lost, position_of, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
     HistoryQuery,
@@ -47,6 +47,8 @@ async def conversation(request: web.Request) -> web.StreamResponse:
     live = request.app[REGISTRY].get(request.match_info["id"].lower())
     if live is not None:
         return await _live_conversation(request, live, query)
+    if is_lost(request, request.match_info["id"].lower()):
+        return _nothing_but_words(request)
     row = await request.app[CATALOG].counted(await row_of(request))
     session = request.app[OVERVIEW].session(row.found.id, row)
     if session is None:
@@ -68,6 +70,14 @@ async def conversation(request: web.Request) -> web.StreamResponse:
             position,
             request.app[RECORDS].left(row.found.id),
         )
+    )
+
+
+def _nothing_but_words(request: web.Request) -> web.Response:
+    session = shown(request, request.match_info["id"].lower())
+    left = request.app[RECORDS].left(session.id)
+    return reply(
+        Conversation(session, [], None, [], [], None, None, position_of(request.app), left)
     )
 
 
@@ -108,6 +118,7 @@ async def _live_conversation(
             live.stream.partial,
             live.turns.shown,
             position_of(request.app),
+            request.app[RECORDS].left(live.id),
         )
     )
 

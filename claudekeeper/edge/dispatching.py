@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CONVERSATIONS
+from claudekeeper.edge.keys import CONVERSATIONS, RECORDS
 from claudekeeper.edge.wire import LARGEST_MESSAGE, NoQuery, WorkQuery, body_of, query_of, reply
 from claudekeeper.model.dispatch import (
     Dispatch,
@@ -39,7 +39,9 @@ async def dispatch(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     key = key_of(request)
     wish = await body_of(request, Dispatch, LARGEST_MESSAGE)
-    return reply(await request.app[CONVERSATIONS].dispatch(key, wish))
+    dispatched = await request.app[CONVERSATIONS].dispatch(key, wish)
+    await request.app[RECORDS].settled()
+    return reply(dispatched)
 
 
 async def list_conversations(request: web.Request) -> web.Response:

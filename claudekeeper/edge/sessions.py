@@ -8,7 +8,7 @@ from itertools import islice
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import BUS, CATALOG, OVERVIEW, PREFERENCES, REGISTRY
+from claudekeeper.edge.keys import BUS, CATALOG, OVERVIEW, PREFERENCES, RECORDS, REGISTRY
 from claudekeeper.edge.wire import (
     ListQuery,
     NoQuery,
@@ -52,22 +52,20 @@ async def list_sessions(request: web.Request) -> web.Response:
     current = await request.app[CATALOG].refreshed(page)
     current.sort(key=_place, reverse=True)
     sessions = [overview.session(row.found.id, row) for row in current]
-    begun = _begun(request, query) if query.cursor is None else []
-    return reply(
-        Sessions(
-            [*begun, *(session for session in sessions if session is not None)],
-            cursor,
-            position_of(request.app),
-        )
-    )
+    found = [session for session in sessions if session is not None]
+    if query.cursor is None:
+        found += _begun(request, query)
+        found.sort(key=lambda session: session.modified, reverse=True)
+    return reply(Sessions(found, cursor, position_of(request.app)))
 
 
 def _begun(request: web.Request, query: ListQuery) -> list[Session]:
-    """Sessions that run and have no transcript yet, newest first."""
+    """Sessions that have no transcript: it is yet to come, or never came."""
     found: list[Session] = []
-    for live in reversed(request.app[REGISTRY].all()):
-        if request.app[CATALOG].known(live.id) is None:
-            session = request.app[OVERVIEW].session(live.id)
+    ids = [live.id for live in request.app[REGISTRY].all()]
+    for session_id in dict.fromkeys([*ids, *request.app[RECORDS].left_alone()]):
+        if request.app[CATALOG].known(session_id) is None:
+            session = request.app[OVERVIEW].session(session_id)
             if (
                 session is not None
                 and query.workdir in (None, session.workdir)
@@ -110,11 +108,20 @@ async def row_of(request: web.Request) -> Row:
 
 
 async def known_id(request: web.Request) -> str:
-    """The id of the session that the address names: one that runs, or has a transcript."""
+    """The id of the session that the address names: it runs, or something is left of it."""
     session_id = request.match_info["id"].lower()
-    if is_session_id(session_id) and request.app[REGISTRY].get(session_id) is not None:
+    if is_session_id(session_id) and (
+        request.app[REGISTRY].get(session_id) is not None or is_lost(request, session_id)
+    ):
         return session_id
     return (await row_of(request)).found.id
+
+
+def is_lost(request: web.Request, session_id: str) -> bool:
+    """Whether nothing is left of the session but what was said to it."""
+    left = request.app[RECORDS].left(session_id)
+    known = request.app[CATALOG].known(session_id)
+    return left is not None and left.workdir is not None and known is None
 
 
 def shown(request: web.Request, session_id: str) -> Session:

@@ -11,6 +11,7 @@ from claudekeeper.edge.sessions import known_id, shown
 from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
 from claudekeeper.live.abilities import Offer, offer_of
 from claudekeeper.live.forking import fork
+from claudekeeper.live.taking_up import take_up
 from claudekeeper.model.commands import Change, Fork, Route, Send
 from claudekeeper.model.errors import (
     BodyTooLarge,
@@ -33,9 +34,6 @@ from claudekeeper.model.errors import (
 )
 from claudekeeper.model.routing import Routing
 from claudekeeper.model.sessions import Session, State
-
-# what is said to a session whose turn was cut off
-GO_ON = "Continue from where you left off."
 
 
 class Accepted(msgspec.Struct, rename="camel"):
@@ -68,10 +66,13 @@ async def send(request: web.Request) -> web.Response:
     wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
     if wish.route:
         live, routing = await request.app[ROUTER].send(wish)
+        await request.app[RECORDS].settled()
         return reply(Accepted(live.id, wish.uuid or "", live.state, routing), 202)
     if wish.fork:
         await go_on_in_a_copy(request, wish)
     session = await request.app[REGISTRY].send(wish)
+    # who is told that it was taken can rely on it, whatever becomes of the keeper
+    await request.app[RECORDS].settled()
     return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
 
 
@@ -89,18 +90,15 @@ async def route(request: web.Request) -> web.Response:
 
 
 async def continue_turn(request: web.Request) -> web.Response:
-    """Goes on where an earlier keeper was ended; whatever it asked, it asks again."""
+    """Goes on where it was cut off; whatever Claude asked, it asks again."""
     query_of(request, NoQuery)
     session_id = await known_id(request)
     left = request.app[RECORDS].left(session_id)
     if left is None:
         raise NothingInterrupted
-    wish = Send(session_id=session_id, text=GO_ON).checked()
-    session = await request.app[REGISTRY].send(wish)
-    for item in left.queue:
-        if not session.line.knows(item.uuid):
-            session.send(item)
-    return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
+    session, uuid = await take_up(request.app[REGISTRY], session_id, left)
+    await request.app[RECORDS].settled()
+    return reply(Accepted(session.id, uuid, session.state), 202)
 
 
 async def interrupt(request: web.Request) -> web.Response:
@@ -129,6 +127,8 @@ async def close_session(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     await request.app[REGISTRY].close_session(session_id)
+    request.app[RECORDS].forget(session_id)
+    request.app[OVERVIEW].tell_row(session_id)
     return reply(Closed(session_id), 202)
 
 

@@ -65,6 +65,15 @@ class Ledger:
     def knows(self, uuid: str) -> bool:
         return uuid in self._told
 
+    def wrote(self, uuid: str) -> bool:
+        """Whether it was seen on disk."""
+        return uuid in self._written
+
+    @property
+    def empty(self) -> bool:
+        """Whether no transcript is known to have anything of this session."""
+        return self._last_written is None
+
     def know(self, uuids: Iterable[str]) -> None:
         """They stand in the history already, in this order."""
         for uuid in uuids:

@@ -11,8 +11,9 @@ from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Registry
-from claudekeeper.live.unfinished import INTERRUPTED
+from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.events import SessionRemoved, SessionUpdated
+from claudekeeper.model.prompts import shortened
 from claudekeeper.model.sessions import Liveness, Presence, Session, State, Status, iso, project_of
 from claudekeeper.readers.discovery import Row
 
@@ -30,12 +31,12 @@ class Overview:
         presences: Presences,
         desk: Desk,
         bus: Bus,
-        left: Callable[[str], object | None] = lambda _: None,
+        left: Callable[[str], Unfinished | None] = lambda _: None,
     ) -> None:
         # whether only the archive still has it; and since when
         self.is_archived: Callable[[Row], bool] = lambda _: False
         self.archived_since: Callable[[Row], str | None] = lambda _: None
-        # what an earlier keeper left unfinished there
+        # what was left unfinished there
         self._left = left
         self._catalog = catalog
         self._registry = registry
@@ -50,14 +51,16 @@ class Overview:
         row = row or self._catalog.known(session_id)
         live = self._registry.liveness(session_id)
         name = self._name_of(session_id)
+        left = self._left(session_id)
         if row is None:
+            live = live or _lost(left)
             return _begun(session_id, live, name) if live is not None else None
         session = _written(row, name)
         if self.is_archived(row):
             session.archived = True
             session.archived_since = self.archived_since(row)
-        if session.error is None and self._left(session_id) is not None:
-            session.error = INTERRUPTED
+        if session.error is None and left is not None:
+            session.error = left.fault
         session.permission_mode = self._registry.choices(session_id).permission_mode
         if live is not None:
             session = _overlaid(session, live)
@@ -157,6 +160,20 @@ def _begun(session_id: str, live: Liveness, name: str | None) -> Session:
             unreadable=0,
         ),
         live,
+    )
+
+
+def _lost(left: Unfinished | None) -> Liveness | None:
+    """A session of which nothing is left but what was said."""
+    if left is None or left.workdir is None:
+        return None
+    return Liveness(
+        state="idle",
+        origin=None,
+        workdir=left.workdir,
+        started=left.started,
+        prompt=shortened(left.words) if left.words is not None else None,
+        error=left.fault,
     )
 
 

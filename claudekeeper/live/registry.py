@@ -39,6 +39,8 @@ class Disk(msgspec.Struct, frozen=True):
 
     # its working directory; None when there is no such session
     workdir: Callable[[str], Awaitable[str | None]]
+    # the same of one that never came to a transcript
+    begun: Callable[[str], str | None]
     # the uuids of the messages near its end
     recent: Callable[[str], Awaitable[list[str]]]
     # who else runs it at this moment; and until nobody does
@@ -130,6 +132,10 @@ class Registry:
         session.send(Item(wish.uuid, wish.text if wish.text is not None else wish.content or []))
         return session
 
+    async def written(self, session_id: str) -> set[str]:
+        """The uuids of the messages near the end of its transcript."""
+        return set(await self._disk.recent(session_id))
+
     def runs(self, process: Process) -> bool:
         """Whether this Claude Code is one that this keeper started."""
         session = self._sessions.get(process.session_id)
@@ -175,7 +181,7 @@ class Registry:
     async def close_session(self, session_id: str) -> None:
         session = self._sessions.get(session_id)
         if session is not None:
-            await session.close()
+            await session.close(unwanted=True)
 
     def take_no_more(self) -> None:
         """Turns that run go on; no other one begins."""
@@ -225,7 +231,7 @@ class Registry:
         if session is not None:
             self._check_open(wish, session)
             return session
-        workdir = await self._disk.workdir(session_id)
+        workdir = await self._disk.workdir(session_id) or self._disk.begun(session_id)
         if workdir is None:
             raise SessionNotFound
         # a message that was sent before a restart, and is sent again, is not said twice

@@ -44,6 +44,8 @@ class LiveSession:
         self.used = asyncio.get_running_loop().time()
         self.first_words: str | None = None
         self.failure: Fault | None = None
+        # what was said last, if its turn is over and no transcript has it
+        self.lost: Item | None = None
         self.line = Line(session_id, world.bus)
         self.ledger = world.ledger_of(session_id)
         self.stream = Stream(session_id, world.bus)
@@ -60,6 +62,8 @@ class LiveSession:
         # the last CLI ended in mid-turn: what its last lines mean is clear after the next turn
         self._torn = False
         self._ending = False
+        # whether nobody wants what was lost here
+        self._unwanted = False
         self._making_way = False
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -128,6 +132,12 @@ class LiveSession:
         taken = self.line.taken
         under_way = taken is not None and not self.ledger.knows(taken.uuid)
         return [*([taken.shown("taken")] if taken and under_way else []), *self.line.shown]
+
+    @property
+    def unwritten(self) -> Item | None:
+        """The prompt of the turn that runs, while no transcript is known to have it."""
+        taken = self.line.taken
+        return taken if taken is not None and not self.ledger.wrote(taken.uuid) else None
 
     def knows(self, uuid: str) -> bool:
         """Whether a message was sent before."""
@@ -198,9 +208,14 @@ class LiveSession:
             self._making_way = False
             self._tasks.start(self._drop_client(), name=f"session:{self.id}:make-way")
 
-    async def close(self) -> None:
-        """End the CLI and the owner; what waits in line is taken back."""
+    async def close(self, *, unwanted: bool = False) -> None:
+        """End the CLI and the owner; what waits in line is taken back.
+
+        `unwanted`: a prompt that no transcript has is taken back too.
+        """
         self._ending = True
+        self._unwanted = unwanted
+        self.lost = None if unwanted else self.lost
         self.line.clear()
         await self._stop_turn()
         await self._tasks.close()
@@ -279,6 +294,7 @@ class LiveSession:
     def _begin(self, item: Item) -> CurrentTurn:
         self._quiet.clear()
         self.failure = None
+        self.lost = None
         self.used = asyncio.get_running_loop().time()
         turn = self.turns.begin(item.uuid)
         self.ledger.work_begins()
@@ -428,7 +444,11 @@ class LiveSession:
         self.ledger.work_ends()
         if (taken := self.line.taken) is not None:
             self._hearing.prompts.discard(taken.uuid)
-            self.line.done(lost=not self.ledger.knows(taken.uuid))
+            lost = not self.ledger.knows(taken.uuid)
+            self.line.done(lost=lost)
+            # one that was stopped is missed only where there is nothing else
+            missed = lost and (self.failure is not None or self.ledger.empty)
+            self.lost = taken if missed and not self._unwanted else None
         self.used = asyncio.get_running_loop().time()
         self._go_if_idle()
         self._quiet.set()

@@ -1,15 +1,17 @@
 """Turns that are under way, written down: what a keeper that ends too early leaves to the next.
 
 Nothing of it runs by itself again. The next keeper shows what was interrupted and which questions
-were open; a person decides whether the turn goes on.
+were open; a person decides whether the turn goes on. What was said and stands in no transcript,
+since its CLI ended too early, is kept in the same way: a session can consist of nothing else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 
@@ -23,9 +25,12 @@ from claudekeeper.model.errors import Fault
 
 log = logging.getLogger(__name__)
 
+# what is said to a session whose turn was cut off
+GO_ON = "Continue from where you left off."
 INTERRUPTED = Fault(
     "turn_interrupted", "The keeper ended in the middle of this turn; it can be continued."
 )
+STOPPED = Fault("turn_interrupted", "This was stopped before Claude had it; it can be sent again.")
 
 
 class Unfinished(msgspec.Struct, rename="camel"):
@@ -36,29 +41,84 @@ class Unfinished(msgspec.Struct, rename="camel"):
     started: str
     questions: list[Attention] = []
     queue: list[Item] = []
+    # the prompt itself, while no transcript is known to have it
+    prompt: Item | None = None
+    workdir: str | None = None
+    # False: it had not come to its turn yet
+    begun: bool = True
+    # why it failed; None where the keeper ended before it did
+    error: Fault | None = None
+
+    @property
+    def fault(self) -> Fault:
+        """What is wrong with the session, in a word."""
+        return self.error or INTERRUPTED
+
+    @property
+    def words(self) -> str | None:
+        """What was said first of what no transcript may have."""
+        items = [*([self.prompt] if self.prompt is not None else []), *self.queue]
+        return items[0].text if items else None
+
+
+def outstanding(left: Unfinished, written: Container[str]) -> list[Item]:
+    """What has to be said for it to go on; `written`: the uuids that the transcript has."""
+    items: list[Item] = []
+    if left.prompt is not None and left.prompt.uuid not in written:
+        items.append(left.prompt)
+    elif left.begun:
+        items.append(Item(str(uuid4()), GO_ON))
+    items += [item for item in left.queue if item.uuid not in written]
+    return items or [Item(str(uuid4()), GO_ON)]
 
 
 def under_way(session: LiveSession | None, desk: Desk) -> Unfinished | None:
-    """What would be lost if the keeper ended now."""
+    """What would be lost if the keeper ended now, or was lost already."""
     if session is None:
         return None
     turn = session.turns.current
     if turn is None and not len(session.line):
-        return None
+        return _lost(session)
     uuid, started = (turn.uuid, turn.started) if turn is not None else (None, session.started)
-    return Unfinished(uuid, started, desk.all(session.id), session.line.waiting)
+    return Unfinished(
+        uuid,
+        started,
+        desk.all(session.id),
+        session.line.waiting,
+        session.unwritten,
+        session.workdir,
+        begun=turn is not None,
+    )
+
+
+def _lost(session: LiveSession) -> Unfinished | None:
+    item = session.lost
+    if item is None:
+        return None
+    error = session.failure or STOPPED
+    return Unfinished(item.uuid, session.started, prompt=item, workdir=session.workdir, error=error)
 
 
 class Records:
     """The file, and what an earlier keeper left in it."""
 
-    def __init__(self, path: Path, look: Callable[[str], Unfinished | None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        look: Callable[[str], Unfinished | None],
+        runs: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._path = path
-        # what is under way in a session now
+        # what is under way in a session now; whether anybody speaks for it
         self._look = look
+        self._runs = runs
         self._left: dict[str, Unfinished] = {}
         self._now: dict[str, Unfinished] = {}
         self._dirty = asyncio.Event()
+        # how often something was noted, and how much of that is on disk
+        self._noted = 0
+        self._kept = 0
+        self._wrote = asyncio.Event()
         self._frozen = False
         self._tasks = Tasks()
 
@@ -80,29 +140,52 @@ class Records:
 
     async def close(self) -> None:
         await self._tasks.close()
-        if not self._frozen:
-            await self._write()
+        await self.freeze()
 
     def left(self, session_id: str) -> Unfinished | None:
-        """What an earlier keeper left unfinished there."""
-        return self._left.get(session_id)
+        """What was left unfinished there, by an earlier keeper or by a CLI that is gone."""
+        now = self._now.get(session_id)
+        return now if now is not None and now.error is not None else self._left.get(session_id)
+
+    def left_alone(self) -> list[str]:
+        """The sessions with something unfinished that nobody runs, in the order of their ends."""
+        return list(self._left)
 
     def note(self, session_id: str) -> None:
         """Something about this session changed."""
-        now = self._look(session_id)
+        now, was = self._look(session_id), self._now.get(session_id)
         begun = now is not None and self._left.pop(session_id, None) is not None
-        if now == self._now.get(session_id) and not begun:
+        if now == was and not begun:
             return
-        if now is None:
-            self._now.pop(session_id, None)
-        else:
+        if now is not None:
             self._now[session_id] = now
+        else:
+            self._now.pop(session_id, None)
+            if was is not None and was.error is not None and not self._runs(session_id):
+                # it idled away; what was said in it is still lost
+                self._left[session_id] = was
+        self._change()
+
+    def forget(self, session_id: str) -> None:
+        """Somebody has seen what was left, and does not want it."""
+        if self._left.pop(session_id, None) is not None:
+            self._change()
+
+    def _change(self) -> None:
+        self._noted += 1
         self._dirty.set()
+
+    async def settled(self) -> None:
+        """Until everything that was noted is written down, or cannot be."""
+        wanted = self._noted
+        while self._kept < wanted and not self._frozen:
+            await self._wrote.wait()
 
     async def freeze(self) -> None:
         """What is under way now is what stays unfinished: all of it is about to be ended."""
         await self._write()
         self._frozen = True
+        self._wrote.set()
 
     async def _keep_writing(self) -> None:
         while True:
@@ -113,9 +196,14 @@ class Records:
     async def _write(self) -> None:
         if self._frozen:
             return
+        noted = self._noted
         # as bytes before the thread: what they are made of goes on changing
         content = msgspec.json.encode(self._left | self._now)
         try:
-            await asyncio.to_thread(write_whole, self._path, content)
+            # whoever sends a message waits for this: a kill must not lose it
+            await asyncio.to_thread(write_whole, self._path, content, durable=False)
         except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
+        self._kept = noted
+        wrote, self._wrote = self._wrote, asyncio.Event()
+        wrote.set()

@@ -101,5 +101,22 @@ async def test_a_turn_that_the_keeper_could_not_end_is_continued_by_one_click(
     assert not asked(keeper, "/resolve")
 
 
+async def test_what_was_said_and_never_written_is_shown_and_sent_again_by_one_click(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    error = {"code": "cli_failed", "message": "Claude Code could not be started."}
+    failed = session(1, error=error, messageCount=0)
+    fill(keeper, failed)
+    prompt = {"uuid": "5e551011-0000-4000-8000-000000000077", "content": "Fix <b>it</b>, please"}
+    keeper.interrupted[failed["id"]] = {"uuid": prompt["uuid"], "prompt": prompt, "queue": []}
+    page = await open_page()
+    await row(page, "Session number 1").click()
+    note = page.get_by_role("region", name="Interrupted")
+    await expect(note.get_by_text("Claude Code could not be started.")).to_be_visible()
+    await expect(note.get_by_text("Fix <b>it</b>, please")).to_be_visible()
+    await note.get_by_role("button", name="Send again").click()
+    await until(lambda: asked(keeper, f"/sessions/{failed['id']}/continue"))
+
+
 def asked(keeper: FakeKeeper, path: str) -> bool:
     return any(each.method == "POST" and each.path == path for each in keeper.asked)

@@ -109,6 +109,12 @@ class Keeper:
         lines = self.transcript_path(session).read_bytes().splitlines()
         return [msgspec.json.decode(line) for line in lines]
 
+    def runs(self, session: str) -> bool:
+        """Whether somebody owns it, with a CLI or without."""
+        from claudekeeper.edge.keys import REGISTRY
+
+        return self.app[REGISTRY].get(session) is not None
+
     def pid_of(self, session: str) -> int:
         from claudekeeper.edge.keys import REGISTRY
 

@@ -20,13 +20,35 @@ test('a page is asked for with its cursor', async () => {
 test('what was open when the keeper ended is read from the session', async () => {
   const question = { id: 'q', sessionId: 's', tool: 'Bash', input: {}, kind: 'permission' };
   const { api, fetcher } = answering({ messages: [], interrupted: { questions: [question] } });
-  const outcome = await api.leftOpen('s');
-  expect(outcome).toMatchObject({ ok: true, value: [{ id: 'q', tool: 'Bash' }] });
-  expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
-  expect(await answering({ messages: [], interrupted: null }).api.leftOpen('s')).toEqual({
+  const outcome = await api.left('s');
+  expect(outcome).toMatchObject({
     ok: true,
-    value: [],
+    value: { questions: [{ id: 'q', tool: 'Bash' }], prompt: null },
   });
+  expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
+  expect(await answering({ messages: [], interrupted: null }).api.left('s')).toEqual({
+    ok: true,
+    value: { questions: [], prompt: null },
+  });
+});
+
+test('what was said to a turn that was cut off is read, in words', async () => {
+  const image = { type: 'image', source: {} };
+  const content = [{ type: 'text', text: 'look' }, image, { type: 'text', text: 'here' }];
+  const cases = [
+    [{ prompt: { uuid: 'u', content: 'go' } }, { uuid: 'u', text: 'go' }],
+    [{ prompt: { uuid: 'u', content } }, { uuid: 'u', text: 'look\nhere' }],
+    // it had not come to its turn yet
+    [
+      { prompt: null, queue: [{ uuid: 'w', content: 'wait' }] },
+      { uuid: 'w', text: 'wait' },
+    ],
+    [{ prompt: 'odd', queue: {} }, null],
+  ] as const;
+  for (const [interrupted, prompt] of cases) {
+    const outcome = await answering({ messages: [], interrupted }).api.left('s');
+    expect(outcome).toMatchObject({ ok: true, value: { prompt } });
+  }
 });
 
 test('a rename says what it is', async () => {

@@ -1,6 +1,6 @@
 import { type Archive, readArchive } from './archive';
 import { createAsk } from './asking';
-import { type Answer, type Attention, readAttentions, readLeftOpen } from './attention';
+import { type Answer, type Attention, type Left, readAttentions, readLeft } from './attention';
 import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
@@ -48,7 +48,7 @@ export interface Api {
   restore(id: string): Promise<Outcome<Session>>;
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
-  leftOpen(id: string): Promise<Outcome<Attention[]>>;
+  left(id: string): Promise<Outcome<Left>>;
   continueTurn(id: string): Promise<Outcome<null>>;
   setMode(id: string, mode: { permissionMode?: string; model?: string }): Promise<Outcome<Session>>;
   fork(id: string, at: string | null): Promise<Outcome<Session>>;
@@ -106,7 +106,7 @@ export function createApi(fetcher: typeof fetch): Api {
     switchArchive: (on) => ask('POST', '/api/archive', readArchive, { body: { on } }),
     restore: (id) => ask('POST', session(id, '/restore'), readSession),
     interrupt: (id) => done(session(id, '/interrupt')),
-    leftOpen: (id) => ask('GET', session(id, '?limit=1'), readLeftOpen),
+    left: (id) => ask('GET', session(id, '?limit=1'), readLeft),
     continueTurn: (id) => done(session(id, '/continue')),
     setMode: (id, mode) => ask('POST', session(id, '/mode'), readSession, { body: mode }),
     fork: (id, at) =>

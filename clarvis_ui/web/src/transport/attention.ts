@@ -72,8 +72,26 @@ export function readAttentions(raw: unknown): Attention[] | null {
   return given && Array.isArray(given.attention) ? each(given.attention, readAttention) : null;
 }
 
+/** What is left of a turn that was cut off. */
+export interface Left {
+  /** What it had asked. */
+  questions: Attention[];
+  /** What was said to it; a transcript may have it or not. */
+  prompt: { uuid: string; text: string } | null;
+}
+
 /** Out of a page of a session that the keeper could not see through. */
-export function readLeftOpen(raw: unknown): Attention[] | null {
+export function readLeft(raw: unknown): Left | null {
   const given = fields(raw);
-  return given && each(fields(given.interrupted)?.questions, readAttention);
+  const left = given && fields(given.interrupted);
+  return given && { questions: each(left?.questions, readAttention), prompt: readPrompt(left) };
+}
+
+function readPrompt(left: Fields | null): Left['prompt'] {
+  const [first] = each([left?.prompt, ...each(left?.queue, fields)], fields);
+  const uuid = text(first?.uuid);
+  if (!first || uuid === null) return null;
+  const blocks = typeof first.content === 'string' ? [{ text: first.content }] : first.content;
+  const words = each(blocks, (block) => text(fields(block)?.text)).join('\n');
+  return { uuid, text: words };
 }

@@ -1,44 +1,60 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Message } from '../../state/conversation';
+import { TURN_INTERRUPTED } from '../../state/described';
 import type { Api } from '../../transport/api';
-import type { Attention } from '../../transport/attention';
+import type { Left } from '../../transport/attention';
+import type { Session } from '../../transport/wire';
 
 export interface InterruptedProps {
-  sessionId: string;
-  api: Pick<Api, 'leftOpen' | 'continueTurn'>;
+  session: Session;
+  messages: readonly Message[];
+  api: Pick<Api, 'left' | 'continueTurn'>;
 }
 
-/** The keeper ended in the middle of this turn: what it had asked, and one click to go on. */
-export function Interrupted({ sessionId, api }: InterruptedProps) {
-  const [open, setOpen] = useState<readonly Attention[]>([]);
+const NOTHING: Left = { questions: [], prompt: null };
+
+/** A turn that was cut off: what was said and asked in it, and one click to go on. */
+export function Interrupted({ session, messages, api }: InterruptedProps) {
+  const { id, error } = session;
+  const [{ questions, prompt }, setLeft] = useState(NOTHING);
   const [problem, setProblem] = useState('');
   const [going, setGoing] = useState(false);
 
   useEffect(() => {
     let current = true;
-    void api.leftOpen(sessionId).then((outcome) => {
-      if (current && outcome.ok) setOpen(outcome.value);
+    void api.left(id).then((outcome) => {
+      if (current && outcome.ok) setLeft(outcome.value);
     });
     return () => {
       current = false;
     };
-  }, [api, sessionId]);
+  }, [api, id]);
 
   async function goOn(): Promise<void> {
     setGoing(true);
-    const outcome = await api.continueTurn(sessionId);
+    const outcome = await api.continueTurn(id);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
     setGoing(false);
   }
 
+  const unsaid = prompt !== null && !messages.some((message) => message.uuid === prompt.uuid);
+  const ended = error?.code === TURN_INTERRUPTED;
+
   return (
     <section class="interrupted" aria-label="Interrupted">
       <p>
-        <b>Interrupted.</b> The keeper ended in the middle of this turn.
-        {open.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
+        <b>{ended ? 'Interrupted.' : 'Failed.'}</b>{' '}
+        {ended ? 'The keeper ended in the middle of this turn.' : error?.message}
+        {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>
-      {open.length > 0 && (
+      {unsaid && (
+        <blockquote dir="auto" aria-label="What was said">
+          {prompt.text || 'An image'}
+        </blockquote>
+      )}
+      {questions.length > 0 && (
         <ul>
-          {open.map((question) => (
+          {questions.map((question) => (
             <li key={question.id}>
               <bdi>{question.title ?? question.tool}</bdi>
             </li>
@@ -46,7 +62,7 @@ export function Interrupted({ sessionId, api }: InterruptedProps) {
         </ul>
       )}
       <button type="button" disabled={going} onClick={() => void goOn()}>
-        Continue
+        {unsaid ? 'Send again' : 'Continue'}
       </button>
     </section>
   );

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { sessionHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
-import { inLine, shownMessages } from '../../state/conversation';
+import { inLine, type ShownMessage, shownMessages } from '../../state/conversation';
 import { TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { openIn } from '../../state/inbox';
@@ -148,8 +148,8 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
         <p class="session-problem" role="alert">
           {problem || conversation.failure?.message || talk.trouble.value?.sentence}
         </p>
-        {!running && session.error?.code === TURN_INTERRUPTED && (
-          <Interrupted sessionId={id} api={clarvis.api} />
+        {!running && isLeft(session, messages) && (
+          <Interrupted session={session} messages={messages} api={clarvis.api} />
         )}
         {session.archived && (
           <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
@@ -191,6 +191,12 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
       {details && <DetailsDialog session={session} onClose={() => setDetails(false)} />}
     </div>
   );
+}
+
+/** Cut off, or failed before anything was written; what this page itself could not send says so. */
+function isLeft({ error, state }: Session, messages: readonly ShownMessage[]): boolean {
+  if (error === null || state === 'error') return false;
+  return error.code === TURN_INTERRUPTED || messages.length === 0;
 }
 
 function isRunning({ state, origin }: Session): boolean {

@@ -1,0 +1,158 @@
+"""What was said is not lost, however early its CLI or the keeper ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from claudekeeper.model.limits import Limits
+from tests.process import Keeper as Program
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.talking.conftest import StartKeeper, start_keeper  # noqa: F401
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of, uuids
+from tests.visitor import Visitor, visiting
+
+
+@pytest.fixture
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        yield home
+
+
+async def fails(keeper: Keeper, ear: Ear, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Any:
+    """A new session whose CLI ends before it has written a line."""
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", "/bin/false")
+    sent = await keeper.send("say: not forgotten", **more)
+    failed = await ear.event("session/failed", sent["sessionId"])
+    monkeypatch.delenv("CLAUDEKEEPER_CLI")
+    assert failed["error"]["code"] == "cli_failed"
+    return sent
+
+
+async def shown(keeper: Keeper, sent: Any) -> Any:
+    """The session, in the list and by its link, with what was said."""
+    page = await keeper.get(f"/sessions/{sent['sessionId']}")
+    session = page["session"]
+    assert session["error"]["code"] == "cli_failed"
+    assert (session["state"], session["firstPrompt"]) == ("idle", "say: not forgotten")
+    assert session["workdir"] == str(keeper.workdir)
+    assert page["messages"] == []
+    assert page["interrupted"]["prompt"] == {"uuid": sent["uuid"], "content": "say: not forgotten"}
+    listed = (await keeper.get("/sessions"))["sessions"]
+    assert [row for row in listed if row["id"] == sent["sessionId"]] == [session]
+    whole = await keeper.get(f"/sessions/{sent['sessionId']}?limit=all")
+    assert whole["session"] == session
+    return session
+
+
+async def test_a_session_that_failed_before_its_first_line_stays_with_its_prompt(
+    start_keeper: StartKeeper,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keeper = await start_keeper(Limits(idle_seconds=0.05))
+    ear = await keeper.listen()
+    sent = await fails(keeper, ear, monkeypatch, permissionMode="acceptEdits")
+    session = sent["sessionId"]
+    await shown(keeper, sent)
+    # when it has idled away, and in the next keeper
+    while (await keeper.get("/health"))["live"] or keeper.runs(session):
+        pass
+    await shown(keeper, sent)
+    assert not ear.of("session/removed", session)
+    await keeper.stop()
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    await shown(keeper, sent)
+    named = await keeper.ask("PATCH", f"/sessions/{session}", {"name": "kept"})
+    assert named["name"] == "kept"
+    again = await keeper.post(f"/sessions/{session}/continue", {}, 202)
+    assert (again["sessionId"], again["uuid"]) == (session, sent["uuid"])
+    await ear.finished(session, outcome="done", uuid=sent["uuid"])
+    history = await keeper.history(session)
+    assert [text_of(each) for each in history] == ["say: not forgotten", "not forgotten"]
+    assert history[0]["uuid"] == sent["uuid"]
+    page = await keeper.get(f"/sessions/{session}")
+    assert (page["session"]["error"], page["interrupted"]) == (None, None)
+    await keeper.post(f"/sessions/{session}/continue", {}, 409)
+
+
+async def test_it_is_gone_on_with_by_any_message_too(
+    start_keeper: StartKeeper,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    sent = await fails(keeper, ear, monkeypatch)
+    await keeper.stop()
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    # the client that sent it tries again
+    await keeper.send("say: not forgotten", sent["sessionId"], uuid=sent["uuid"])
+    await ear.finished(sent["sessionId"], outcome="done")
+    assert len(await keeper.history(sent["sessionId"])) == 2
+
+
+async def test_one_that_nobody_wants_can_be_closed(
+    start_keeper: StartKeeper,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    now = await fails(keeper, ear, monkeypatch)
+    await keeper.close(now["sessionId"])
+    await ear.event("session/removed", now["sessionId"])
+    later = await fails(keeper, ear, monkeypatch)
+    await keeper.stop()
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    assert [row["id"] for row in (await keeper.get("/sessions"))["sessions"]] == [
+        later["sessionId"]
+    ]
+    await keeper.close(later["sessionId"])
+    await ear.event("session/removed", later["sessionId"])
+    await keeper.get(f"/sessions/{later['sessionId']}", 404)
+    assert (await keeper.get("/sessions"))["sessions"] == []
+
+
+async def interrupted(visitor: Visitor, session: str) -> Any:
+    page = await visitor.get(f"/sessions/{session}")
+    assert page["session"]["error"]["code"] == "turn_interrupted"
+    listed = [row["id"] for row in (await visitor.get("/sessions"))["sessions"]]
+    assert listed.count(session) == 1
+    return page
+
+
+async def test_sigkill_right_after_a_message_was_taken(
+    home: DemoHome,
+    scripted_api: ScriptedApi,  # noqa: F811
+) -> None:
+    """Whoever got its 202 finds it again: in a new session and in an old one."""
+    work = home.project("scratch")
+    program = Program(home, "--no-ui", api_url=scripted_api.url)
+    async with visiting(program) as visitor:
+        ear = await visitor.listen()
+        old = await visitor.begin(work, "say: first")
+        await ear.finished(old, outcome="done")
+        prompts = {old: new_uuid()}
+        await visitor.post(
+            "/send", {"sessionId": old, "text": "say: old", "uuid": prompts[old]}, 202
+        )
+        uuid = new_uuid()
+        new = await visitor.begin(work, "say: new", uuid=uuid)
+        prompts[new] = uuid
+        program.kill()
+
+    with Program(home, "--no-ui", api_url=scripted_api.url) as program:
+        async with visiting(program) as visitor:
+            ear = await visitor.listen()
+            for session, words in ((old, "old"), (new, "new")):
+                await interrupted(visitor, session)
+                await visitor.post(f"/sessions/{session}/continue", status=202)
+                await ear.finished(session, outcome="done")
+                messages = (await visitor.get(f"/sessions/{session}"))["messages"]
+                assert uuids(messages).count(prompts[session]) == 1
+                assert f"say: {words}" in [text_of(each) for each in messages]
