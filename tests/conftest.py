@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pwd
 from collections.abc import Iterator
@@ -19,6 +20,19 @@ def pytest_configure() -> None:
     for name in list(os.environ):
         if name.startswith(INHERITED) and name not in OURS:
             del os.environ[name]
+
+
+@pytest.fixture(autouse=True)
+def own_log() -> Iterator[None]:
+    """A command that runs in the test's own process sets up the log of that process."""
+    names = (None, "claude_agent_sdk", "watchfiles")
+    levels = [logging.getLogger(name).level for name in names]
+    root = logging.getLogger()
+    handlers = list(root.handlers)
+    yield
+    root.handlers[:] = handlers
+    for name, level in zip(names, levels, strict=True):
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture(autouse=True)

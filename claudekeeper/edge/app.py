@@ -164,7 +164,9 @@ def create_app(
     # Claude Code keeps them beside the projects
     app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
     ledgers = Ledgers(bus)
-    app[REGISTRY] = registry = Registry(bus, desk, _disk(app), ledgers, make_client, config.limits)
+    app[REGISTRY] = registry = Registry(
+        bus, desk, _disk(app), ledgers, make_client, config.limits, preferences
+    )
     app[FOLLOW] = Follow(catalog.watcher, places.projects, catalog.known, ledgers, history, bus)
     app[ABILITIES] = Abilities(make_client)
     app[RECORDS] = records = Records(
@@ -336,6 +338,7 @@ async def _say_goodbye(app: web.Application) -> None:
 async def _preferences(app: web.Application) -> AsyncIterator[None]:
     await asyncio.to_thread(app[PREFERENCES].load)
     yield
+    await app[PREFERENCES].settled()
 
 
 async def _presences(app: web.Application) -> AsyncIterator[None]:

@@ -6,7 +6,15 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import ABILITIES, CATALOG, OVERVIEW, RECORDS, REGISTRY, ROUTER
+from claudekeeper.edge.keys import (
+    ABILITIES,
+    CATALOG,
+    OVERVIEW,
+    PREFERENCES,
+    RECORDS,
+    REGISTRY,
+    ROUTER,
+)
 from claudekeeper.edge.sessions import known_id, shown
 from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
 from claudekeeper.live.abilities import Offer, offer_of
@@ -111,6 +119,7 @@ async def change_mode(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     await request.app[REGISTRY].change(session_id, await body_of(request, Change))
+    await request.app[PREFERENCES].settled()
     return reply(shown(request, session_id))
 
 

@@ -1,4 +1,4 @@
-"""What people set: names of sessions. Kept in state.json, replaced whole, never half written."""
+"""What people set: names, models and modes of sessions. Kept in state.json, replaced whole."""
 
 from __future__ import annotations
 
@@ -10,15 +10,30 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.files import discard_leftovers, write_whole
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.live.world import Choices
+from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.errors import StateUnwritable
 
 log = logging.getLogger(__name__)
+
+
+# sessions for which it is remembered what was chosen; the one chosen first is forgotten first
+REMEMBERED = 10_000
+
+
+class Chosen(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True):
+    """With what a session goes on; None leaves it to Claude Code."""
+
+    model: str | None = None
+    permission_mode: PermissionMode | None = None
 
 
 class State(msgspec.Struct, rename="camel"):
     """The content of state.json; fields of newer versions are kept as they are."""
 
     names: dict[str, str] = {}
+    choices: dict[str, Chosen] = {}
 
 
 class Preferences:
@@ -29,6 +44,7 @@ class Preferences:
         self._writing = asyncio.Lock()
         self._raw: dict[str, msgspec.Raw] = {}
         self._state = State()
+        self._tasks = Tasks()
 
     def load(self) -> None:
         """Blocks. A file that cannot be understood is set aside, and said so."""
@@ -58,12 +74,46 @@ class Preferences:
                 names.pop(session_id, None)
             else:
                 names[session_id] = name
-            state = State(names=names)
-            raw = {**self._raw, "names": msgspec.Raw(msgspec.json.encode(names))}
             try:
-                await asyncio.to_thread(write_whole, self._path, msgspec.json.encode(raw))
+                await self._write(names)
             except OSError as error:
                 raise StateUnwritable(
                     f"The change could not be saved ({error.strerror}); the old value is kept."
                 ) from error
-            self._state, self._raw = state, raw
+            self._state.names = names
+
+    def choices_of(self, session_id: str) -> Choices:
+        chosen = self._state.choices.get(session_id) or Chosen()
+        return Choices(model=chosen.model, permission_mode=chosen.permission_mode)
+
+    def choose(self, session_id: str, choices: Choices) -> None:
+        """Holds at once; it is on disk a moment later."""
+        known = self._state.choices
+        chosen = Chosen(choices.model, choices.permission_mode)
+        if known.get(session_id, Chosen()) == chosen:
+            return
+        known.pop(session_id, None)
+        if chosen != Chosen():
+            known[session_id] = chosen
+        while len(known) > REMEMBERED:
+            del known[next(iter(known))]
+        self._tasks.start(self._save(), name="preferences:save")
+
+    async def settled(self) -> None:
+        """Until everything that was chosen is on disk, or cannot be."""
+        await self._tasks.finish()
+
+    async def _save(self) -> None:
+        async with self._writing:
+            try:
+                await self._write(self._state.names)
+            except OSError as error:
+                # the session goes on with it all the same
+                log.warning("what was chosen for a session could not be saved: %s", error)
+
+    async def _write(self, names: dict[str, str]) -> None:
+        whole = {**self._raw, "names": msgspec.Raw(msgspec.json.encode(names))}
+        if self._state.choices or "choices" in whole:
+            whole["choices"] = msgspec.Raw(msgspec.json.encode(self._state.choices))
+        await asyncio.to_thread(write_whole, self._path, msgspec.json.encode(whole))
+        self._raw = whole

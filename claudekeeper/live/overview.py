@@ -61,7 +61,9 @@ class Overview:
             session.archived_since = self.archived_since(row)
         if session.error is None and left is not None:
             session.error = left.fault
-        session.permission_mode = self._registry.choices(session_id).permission_mode
+        chosen = self._registry.choices(session_id)
+        session.permission_mode = chosen.permission_mode
+        session.model = _model(chosen.model, session.model)
         if live is not None:
             session = _overlaid(session, live)
         presence = self._presences.of(session_id)
@@ -161,6 +163,13 @@ def _begun(session_id: str, live: Liveness, name: str | None) -> Session:
         ),
         live,
     )
+
+
+def _model(chosen: str | None, written: str | None) -> str | None:
+    """The one that the next turn has; by its whole name, if the transcript says that."""
+    if chosen is None or (written is not None and chosen in written):
+        return written
+    return chosen
 
 
 def _lost(left: Unfinished | None) -> Liveness | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 from uuid import uuid4
 
 import msgspec
@@ -48,6 +49,13 @@ class Disk(msgspec.Struct, frozen=True):
     vacant: Callable[[str], Awaitable[None]]
 
 
+class Memory(Protocol):
+    """Who remembers what was chosen for a session, longer than this keeper runs."""
+
+    def choices_of(self, session_id: str) -> Choices: ...
+    def choose(self, session_id: str, choices: Choices) -> None: ...
+
+
 class Registry:
     """The live sessions by id."""
 
@@ -59,12 +67,13 @@ class Registry:
         ledgers: Ledgers,
         make_client: MakeClient,
         limits: Limits,
+        memory: Memory,
     ) -> None:
         self._desk = desk
         self._disk = disk
         self._limits = limits
+        self._memory = memory
         self._sessions: dict[str, LiveSession] = {}
-        self._choices: dict[str, Choices] = {}
         self._moved = asyncio.Event()
         self._stopping = False
         # who shows sessions: called with the id of one that is not what it was
@@ -78,6 +87,7 @@ class Registry:
             self._session_changed,
             ledgers.of,
             disk.vacant,
+            memory.choose,
             limits.idle_seconds,
         )
 
@@ -101,7 +111,13 @@ class Registry:
         return session.liveness if session is not None else None
 
     def choices(self, session_id: str) -> Choices:
-        return self._choices.get(session_id) or Choices()
+        session = self._sessions.get(session_id)
+        if session is not None:
+            return session.choices
+        choices = self._memory.choices_of(session_id)
+        if not _may_be(choices.permission_mode):
+            choices.permission_mode = None
+        return choices
 
     # ---- asking ----
 
@@ -260,8 +276,7 @@ class Registry:
             self._check_room(session)
 
     def _open(self, session_id: str, workdir: str) -> LiveSession:
-        choices = self._choices.setdefault(session_id, Choices())
-        session = LiveSession(session_id, workdir, choices, self._world)
+        session = LiveSession(session_id, workdir, self.choices(session_id), self._world)
         self._sessions[session_id] = session
         session.start()
         return session
@@ -270,7 +285,7 @@ class Registry:
         session = self._sessions.get(session_id)
         if session is not None:
             await session.change(choices)
-        self._choices[session_id] = choices
+        self._memory.choose(session_id, choices)
 
     async def _exists(self, session_id: str) -> bool:
         return await self._disk.workdir(session_id) is not None
@@ -283,7 +298,11 @@ class Registry:
 
 
 def _check_mode(mode: str | None) -> None:
-    """Claude Code would not even start so."""
-    contained = os.environ.get("IS_SANDBOX") == "1"
-    if mode == "bypassPermissions" and os.geteuid() == 0 and not contained:
+    if not _may_be(mode):
         raise ModeRefused("Claude Code refuses to bypass permissions for root.")
+
+
+def _may_be(mode: str | None) -> bool:
+    """Whether Claude Code would start so at all."""
+    contained = os.environ.get("IS_SANDBOX") == "1"
+    return mode != "bypassPermissions" or os.geteuid() != 0 or contained

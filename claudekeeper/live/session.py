@@ -400,6 +400,7 @@ class LiveSession:
         if before is not None and mode in MODES:
             # it changed by itself: a plan was approved, or an answer set it
             self.choices.permission_mode = mode
+            self._world.chose(self.id, self.choices)
         self._world.changed(self.id)
 
     def _interrupt(self) -> None:

@@ -45,4 +45,6 @@ class World(msgspec.Struct, frozen=True):
     ledger_of: Callable[[str], Ledger]
     # until nobody else runs this session
     vacant: Callable[[str], Awaitable[None]]
+    # what was chosen for this session changed by itself
+    chose: Callable[[str, Choices], None]
     idle_seconds: float

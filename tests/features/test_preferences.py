@@ -12,6 +12,7 @@ import pytest
 
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.files import write_whole
+from claudekeeper.live.world import Choices
 from claudekeeper.model.errors import StateUnwritable
 
 
@@ -78,6 +79,7 @@ KILLER = """
 import json, os, signal, sys
 from pathlib import Path
 from claudekeeper.files import write_whole
+from claudekeeper.live.world import Choices
 path = Path(sys.argv[1])
 write_whole(path, b'{"names":{"s":"0"}}')
 for kill in range(200):
@@ -106,3 +108,20 @@ def test_two_hundred_killed_writers_leave_the_old_or_the_new(tmp_path: Path) -> 
     assert loaded(path).name_of("s")
     # and nothing of theirs lies around when the next one has started
     assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
+
+
+async def test_what_was_chosen_is_there_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    preferences = loaded(path)
+    await preferences.rename("s1", "Hats")
+    preferences.choose("s1", Choices(model="opus", permission_mode="plan"))
+    preferences.choose("s2", Choices(model="haiku"))
+    preferences.choose("s2", Choices())
+    await preferences.settled()
+    again = loaded(path)
+    assert again.choices_of("s1") == Choices(model="opus", permission_mode="plan")
+    assert again.choices_of("s2") == Choices()
+    assert again.name_of("s1") == "Hats"
+    assert json.loads(path.read_text())["choices"] == {
+        "s1": {"model": "opus", "permissionMode": "plan"}
+    }
