@@ -22,6 +22,7 @@ from claudekeeper.edge import (
     metrics,
     openapi,
     questions,
+    resuming,
     sessions,
     talking,
     ws,
@@ -47,6 +48,7 @@ from claudekeeper.edge.keys import (
     PRESENCES,
     RECORDS,
     REGISTRY,
+    RESUMING,
     ROUTER,
     SOCKETS,
     STARTED,
@@ -61,6 +63,7 @@ from claudekeeper.features.archive import Archive
 from claudekeeper.features.conversation_book import Book
 from claudekeeper.features.conversations import Conversations, Sessions
 from claudekeeper.features.preferences import Preferences
+from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.router import Router
 from claudekeeper.features.succession import LastWords, last_words_of
 from claudekeeper.live.abilities import Abilities
@@ -121,6 +124,7 @@ def endpoints() -> list[Endpoint]:
         directories,
         hooks,
         archiving,
+        resuming,
         ws,
     )
     table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
@@ -186,6 +190,7 @@ def create_app(
         config.conversations,
         clock,
     )
+    app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()

@@ -15,11 +15,13 @@ import msgspec
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.reading import Reader
 from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.facts import Facts
 from claudekeeper.model.summary import Folded
 from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.counting import count
 from claudekeeper.readers.discovery import (
     Row,
+    fold_on,
     look_again,
     newest_first,
     project_folders,
@@ -34,6 +36,8 @@ SETTLE = 0.15
 # how much one trip to a thread folds, so that progress shows and closing does not wait long
 BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
+# a file this small is read for whoever asks
+AT_ONCE = 1024 * 1024
 # seconds between two savings of what was learned
 PAUSE = 1.0
 
@@ -137,6 +141,19 @@ class Catalog:
             return row
         self._take(await asyncio.to_thread(self._count_here, row))
         return self._rows.get(row.found.id, row)
+
+    async def facts(self, row: Row) -> tuple[Row, Facts | None]:
+        """What was done there, where every line was read or that takes no time; else None."""
+        folded = self._unsaved_folds.get(row.found.path)
+        if folded is None and row.counted:
+            folded = await asyncio.to_thread(self._cache.folded, row.found.path)
+        if folded is not None and row.counted and folded.lines == row.summary.lines:
+            return row, folded.facts
+        if row.fault is None and row.found.size <= AT_ONCE:
+            read = await asyncio.to_thread(fold_on, row, None)
+            if read is not None and read[1] is not None:
+                return read[0], read[1].facts
+        return row, None
 
     # ---- staying current ----
 

@@ -105,6 +105,9 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     last_prompt: str | None = None
     operation: str | None = None
     total_cost_usd: float | None = msgspec.field(default=None, name="totalCostUSD")
+    # what a tool brought back, as Claude Code keeps it for itself; and why a call was not made
+    tool_use_result: Raw = NOTHING
+    tool_denial_kind: str | None = None
     # False: the line held more (or less) than one JSON object, so the SDK's reader drops it
     whole: bool = True
 
@@ -208,12 +211,12 @@ def blocks_of(content: Raw) -> list[Block]:
     ]
 
 
-def usage_of(body: Body) -> Usage | None:
-    """The token counts of a reply, if it has usable ones."""
-    if not starts(body.usage, b"{"):
+def usage_of(written: Raw | bytes) -> Usage | None:
+    """The token counts of a reply, if they are usable."""
+    if bytes(memoryview(written)[:1]) != b"{":
         return None
     try:
-        return _usage.decode(body.usage)
+        return _usage.decode(written)
     except msgspec.MsgspecError:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from claudekeeper.model.entries import Usage
@@ -35,6 +36,7 @@ PRICES: tuple[tuple[str, Price], ...] = (
 )
 
 
+@lru_cache(maxsize=256)
 def price_of(model: str | None) -> Price | None:
     """The price of a model; None for one nobody has told us of."""
     if not model:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.errors import Fault
-from claudekeeper.model.summary import Tokens
+from claudekeeper.model.replies import Tokens
 
 State = Literal["idle", "starting", "running", "waiting", "error"]
 Origin = Literal["gateway", "terminal"]

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, Usage, blocks_of, usage_of
+from claudekeeper.model.entries import Entry, blocks_of, starts
+from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
-from claudekeeper.model.prices import cost_of
 from claudekeeper.model.prompts import is_command, is_local, plain_words, prompt_of, shortened
+from claudekeeper.model.replies import NANO, Packed, Replies, Tokens, identity
 
-# Lines of one reply repeat its usage and the last one is right; they stand close together.
-RECENT_REPLIES = 16
 SYNTHETIC = "<synthetic>"
-
-
-class Tokens(msgspec.Struct, rename="camel", gc=False):
-    """Tokens of all replies of a session."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
 
 
 class Summary(msgspec.Struct, array_like=True, gc=False):
@@ -41,8 +30,8 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     summary_title: str | None = None
     messages: int = 0
     tokens: Tokens | None = None
-    # reckoned from the replies, and what Claude Code itself wrote down
-    spent: float = 0.0
+    # reckoned from the replies (in billionths of a dollar), and what Claude Code itself wrote down
+    spent: int = 0
     reported: float = 0.0
     unreadable: int = 0
     # lines read, and lines of the main conversation among them
@@ -64,7 +53,7 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def cost(self) -> float:
-        return max(self.spent, self.reported)
+        return max(self.spent / NANO, self.reported)
 
     @property
     def is_subagent(self) -> bool:
@@ -81,9 +70,9 @@ class Folded(msgspec.Struct, array_like=True, gc=False):
     # the bytes before the offset: if they are others now, the file was rewritten
     mark: bytes = b""
     seen: bytes = b""
-    replies: bytes = b""
+    replies: Packed = msgspec.field(default_factory=Packed)
     titles: list[tuple[str, str]] = []
-    recent: list[tuple[str, str | None, Usage]] = []
+    facts: Facts = msgspec.field(default_factory=Facts)
 
 
 class Fold:
@@ -93,10 +82,10 @@ class Fold:
         self.summary = summary or Summary()
         folded = folded or Folded()
         self._seen = _unpacked(folded.seen)
-        self._replies = _unpacked(folded.replies)
+        self._replies = Replies(folded.replies)
         # titles that name a leaf: they count only if that leaf is in this file
         self._titles = dict(folded.titles)
-        self._recent = {reply: (model, usage) for reply, model, usage in folded.recent}
+        self._finder = FactFinder(folded.facts)
 
     def add(self, entry: Entry) -> None:
         """Take the next entry of the file."""
@@ -118,8 +107,9 @@ class Fold:
         """The summary as of `offset`, and what is needed to go on from there."""
         summary = self.summary
         summary.counted = True
-        if summary.tokens is None:
-            summary.tokens = Tokens()
+        summary.tokens = summary.tokens or Tokens()
+        summary.spent += self._replies.settle(summary.tokens)
+        self._finder.settle()
         for leaf, title in self._titles.items():
             if identity(leaf) in self._seen:
                 summary.summary_title = shortened(title)
@@ -128,9 +118,9 @@ class Fold:
             lines=summary.lines,
             mark=mark,
             seen=_packed(self._seen),
-            replies=_packed(self._replies),
+            replies=self._replies.packed(),
             titles=list(self._titles.items()),
-            recent=[(reply, *counted) for reply, counted in self._recent.items()],
+            facts=self._finder.facts,
         )
         return summary, folded
 
@@ -145,10 +135,11 @@ class Fold:
         summary.workdir = summary.workdir or entry.cwd
         summary.created = summary.created or entry.timestamp
         summary.git_branch = entry.git_branch or summary.git_branch
+        replayed = False
         if entry.type == "assistant":
             if entry.message.model and entry.message.model != SYNTHETIC:
                 summary.model = entry.message.model
-            self._add_usage(entry)
+            replayed = not self._add_usage(entry)
         if entry.uuid is not None:
             known = len(self._seen)
             self._seen.add(identity(entry.uuid))
@@ -158,13 +149,14 @@ class Fold:
             return
         if entry.type in ("user", "assistant"):
             summary.messages += 1
-        if entry.type in ("user", "attachment"):
-            self._add_prompt(entry)
+        asked = self._add_prompt(entry) if entry.type in ("user", "attachment") else None
+        self._finder.add(entry, asked=asked, replayed=replayed)
 
-    def _add_prompt(self, entry: Entry) -> None:
+    def _add_prompt(self, entry: Entry) -> str | None:
+        """What a person asked of Claude."""
         said = said_by(entry)
         if said is None:
-            return
+            return None
         text, real = said
         summary = self.summary
         if real:
@@ -172,32 +164,19 @@ class Fold:
             summary.last_prompt = text
         else:
             summary.first_command = summary.first_command or text
+        return text if real else None
 
-    def _add_usage(self, entry: Entry) -> None:
-        """Count a reply once, by the last of its lines."""
-        usage = usage_of(entry.message)
-        reply, model = entry.message.id, entry.message.model
-        if usage is None:
-            return
-        if reply is not None:
-            before = self._recent.pop(reply, None)
-            if before is not None:
-                self._count(*before, sign=-1)
-            elif identity(reply) in self._replies:
-                return
-            self._replies.add(identity(reply))
-            self._recent[reply] = (model, usage)
-            if len(self._recent) > RECENT_REPLIES:
-                del self._recent[next(iter(self._recent))]
-        self._count(model, usage, sign=1)
-
-    def _count(self, model: str | None, usage: Usage, *, sign: int) -> None:
-        tokens = self.summary.tokens = self.summary.tokens or Tokens()
-        tokens.input += sign * (usage.input_tokens or 0)
-        tokens.output += sign * (usage.output_tokens or 0)
-        tokens.cache_read += sign * (usage.cache_read_input_tokens or 0)
-        tokens.cache_write += sign * (usage.cache_creation_input_tokens or 0)
-        self.summary.spent += sign * cost_of(model, usage)
+    def _add_usage(self, entry: Entry) -> bool:
+        """Count a reply once, by the last of its lines; False for a copy of an old one."""
+        body = entry.message
+        if not starts(body.usage, b"{"):
+            return True
+        reply = body.id if body.id is not None else entry.uuid or f"line {self.summary.lines}"
+        if not self._replies.meet(reply, body, entry.timestamp):
+            return False
+        if not entry.is_sidechain and body.model != SYNTHETIC:
+            self._finder.add_usage(body)
+        return True
 
 
 def said_by(entry: Entry) -> tuple[str, bool] | None:
@@ -217,17 +196,6 @@ def said_by(entry: Entry) -> tuple[str, bool] | None:
         return None
     first = next((block.text for block in blocks if block.text), "")
     return text, kind == "prompt" or (is_command(first) and not is_local(first))
-
-
-def identity(name: str) -> int:
-    """Sixty-four bits that stand for a uuid or id: the random digits of a uuid, else a hash."""
-    if len(name) == 36:
-        try:
-            return int(name[:8] + name[28:], 16) & 0xFFFFFFFFFFFFFFFF
-        except ValueError:
-            pass
-    words = name.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "big")
 
 
 def _packed(identities: set[int]) -> bytes:

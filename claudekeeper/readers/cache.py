@@ -26,7 +26,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 6
+VERSION = 7
 
 _TABLES = """
 -- one row a folder: a start reads all of them, and thousands of small rows would take their time

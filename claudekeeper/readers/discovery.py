@@ -17,7 +17,8 @@ import msgspec
 
 from claudekeeper.model.entries import parse, told_nothing
 from claudekeeper.model.errors import Fault
-from claudekeeper.model.summary import Fold, Folded, Summary, Tokens
+from claudekeeper.model.replies import Tokens
+from claudekeeper.model.summary import Fold, Folded, Summary
 from claudekeeper.readers.glance import HEAD, read_head, read_tail
 from claudekeeper.readers.lines import READ_ONLY, Changed, forwards, opened
 from claudekeeper.readers.paths import SESSION_ID

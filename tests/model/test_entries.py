@@ -101,7 +101,7 @@ def test_only_known_types_are_decoded() -> None:
 def test_usage_of_another_shape_is_no_usage() -> None:
     for usage in ("3", '"many"', '{"input_tokens":"x"}', "null"):
         (entry,), _ = parse(f'{{"type":"assistant","message":{{"usage":{usage}}}}}'.encode())
-        assert usage_of(entry.message) is None
+        assert usage_of(entry.message.usage) is None
 
 
 def test_an_entry_without_uuid_is_not_in_the_chain() -> None:

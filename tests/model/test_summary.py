@@ -6,7 +6,8 @@ import pytest
 
 from claudekeeper.model.entries import Usage, parse
 from claudekeeper.model.prices import cost_of
-from claudekeeper.model.summary import Fold, Summary, identity
+from claudekeeper.model.replies import identity
+from claudekeeper.model.summary import Fold, Summary
 from tests.writing import Transcript
 
 

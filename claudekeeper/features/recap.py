@@ -1,0 +1,149 @@
+"""A session in words, made from what is known of it: exact, at once, and free."""
+
+from __future__ import annotations
+
+import os
+
+from claudekeeper.model.closing import LastTurn
+from claudekeeper.model.facts import Decision
+from claudekeeper.model.resume import (
+    Caution,
+    Cost,
+    NextAction,
+    Recap,
+    TaskProgress,
+    Work,
+    one_line,
+)
+
+MOST_LISTED = 10
+
+
+def recap_of(
+    *,
+    title: str | None,
+    idle_seconds: int,
+    turns: list[LastTurn],
+    next_action: NextAction,
+    progress: TaskProgress | None,
+    decisions: list[Decision],
+    work: Work | None,
+    cost: Cost,
+    warnings: list[Caution],
+    workdir: str | None,
+) -> Recap:
+    quick = [
+        _about(title, idle_seconds, turns),
+        _how_far(progress),
+        _next(next_action),
+        *(caution.message for caution in warnings),
+    ]
+    sections = [
+        _section("Where we were", [_about(title, idle_seconds, turns), *map(_turn, turns)]),
+        _section("Next", [_next(next_action)]),
+        _section("Progress", _tasks(progress)),
+        _section("Decided", [_decision(each) for each in decisions[-MOST_LISTED:]]),
+        _section("Done", _work(work, workdir)),
+        _section("Before going on", [*(each.message for each in warnings), _cost(cost)]),
+    ]
+    return Recap(
+        " ".join(part for part in quick if part),
+        "\n\n".join(section for section in sections if section),
+    )
+
+
+def ago(seconds: int) -> str:
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            number = seconds // size
+            return f"{number} {name}{'s' if number != 1 else ''} ago"
+    return "just now"
+
+
+def _about(title: str | None, idle_seconds: int, turns: list[LastTurn]) -> str:
+    last = next((turn.prompt for turn in reversed(turns) if turn.prompt), None)
+    subject = f"“{one_line(title, 80)}”, " if title else ""
+    asked = f": you last asked “{one_line(last, 140)}”" if last and last != title else ""
+    return (
+        f"{subject}last touched {ago(idle_seconds)}{asked}."[0:1].upper()
+        + (f"{subject}last touched {ago(idle_seconds)}{asked}."[1:])
+    )
+
+
+def _how_far(progress: TaskProgress | None) -> str:
+    if progress is None:
+        return ""
+    return f"{progress.done} of {progress.items} tasks are done ({progress.percent} %)."
+
+
+def _next(action: NextAction) -> str:
+    match action.kind:
+        case "answer":
+            return f"Claude asked: {action.text}"
+        case "continue":
+            return f"Next: continue with “{action.text}”."
+        case "start":
+            return f"Next: start with “{action.text}”."
+        case _:
+            return action.text
+
+
+def _turn(turn: LastTurn) -> str:
+    asked = one_line(turn.prompt, 200) or "(asked further back)"
+    tools = f" ({turn.tools} tool calls)" if turn.tools else ""
+    return f"- You: {asked}{tools}\n  Claude: {one_line(turn.reply, 300) or '(no words yet)'}"
+
+
+def _tasks(progress: TaskProgress | None) -> list[str]:
+    if progress is None:
+        return []
+    mark = {"completed": "x", "in_progress": "~", "pending": " "}
+    still = [task for task in progress.tasks if task.state != "completed"]
+    groups = [f"{each.name}: {each.done} of {each.items}" for each in progress.groups]
+    return [
+        _how_far(progress),
+        *([", ".join(groups)] if len(groups) > 1 else []),
+        *(f"- [{mark[task.state]}] {task.text}" for task in still[:MOST_LISTED]),
+        *([f"- and {len(still) - MOST_LISTED} more"] if len(still) > MOST_LISTED else []),
+    ]
+
+
+def _decision(made: Decision) -> str:
+    reason = f" — {one_line(made.reason, 200)}" if made.reason else ""
+    return f"- {one_line(made.about, 160)}: {one_line(made.decision, 160)}{reason}"
+
+
+def _work(work: Work | None, workdir: str | None) -> list[str]:
+    if work is None:
+        return []
+    counts = [
+        f"{work.prompts} prompts",
+        f"{work.files_changed} files changed",
+        f"{work.commands} commands run"
+        + (f" ({work.commands_failed} failed)" if work.commands_failed else ""),
+    ]
+    files = [
+        f"- {_relative(file.path, workdir)} ({file.edits}×)" for file in work.files[:MOST_LISTED]
+    ]
+    return [", ".join(counts) + ".", *files]
+
+
+def _relative(path: str, workdir: str | None) -> str:
+    base = (workdir or "").rstrip("/\\")
+    below = base and path.startswith((base + "/", base + "\\"))
+    return path[len(base) + 1 :] if below else os.path.normpath(path)
+
+
+def _cost(cost: Cost) -> str:
+    parts = []
+    if cost.spent_usd:
+        parts.append(f"It has cost ${cost.spent_usd:.2f} so far.")
+    if cost.resume_tokens:
+        dollars = f", about ${cost.resume_usd:.2f}" if cost.resume_usd else ""
+        parts.append(f"The next message sends {cost.resume_tokens:,} tokens{dollars}.")
+    return " ".join(parts)
+
+
+def _section(title: str, lines: list[str]) -> str:
+    lines = [line for line in lines if line]
+    return "\n".join([f"## {title}", *lines]) if lines else ""

@@ -1,0 +1,218 @@
+"""Where a session stands, put together from its last lines and what the background pass kept."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from claudekeeper.features.recap import recap_of
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.overview import Overview
+from claudekeeper.model.closing import Closing, Question, closing_of, waiting_question
+from claudekeeper.model.facts import Facts
+from claudekeeper.model.prices import price_of
+from claudekeeper.model.resume import (
+    Caution,
+    Cost,
+    Coverage,
+    Resume,
+    next_action,
+    progress_of,
+    tasks_of,
+    work_of,
+)
+from claudekeeper.model.sessions import Session
+from claudekeeper.readers.checklist import coverage_of, read_checklist
+from claudekeeper.readers.discovery import Row
+from claudekeeper.readers.history import History
+
+IDLE_DAYS = 30
+DAY = 86_400
+# the last turns mostly stand in the first of these; a turn of thousands of calls is not read whole
+PAGES = (60, 400)
+_HEAD = re.compile(r"ref: refs/heads/(\S+)")
+
+
+class Resuming:
+    """Says where a session stands."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        history: History,
+        overview: Overview,
+        desk: Desk,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._catalog = catalog
+        self._history = history
+        self._overview = overview
+        self._desk = desk
+        self._clock = clock
+
+    async def of(self, row: Row) -> Resume:
+        row, facts = await self._catalog.facts(row)
+        session = self._overview.session(row.found.id, row)
+        assert session is not None
+        closing, coverage, cautions = await asyncio.to_thread(
+            self._look, row, session, facts or Facts()
+        )
+        closing.question = self._open_question(session.id) or closing.question
+        return self._put_together(row, session, facts, closing, coverage, cautions)
+
+    def _look(
+        self, row: Row, session: Session, facts: Facts
+    ) -> tuple[Closing, Coverage | None, list[Caution]]:
+        """What the disk tells."""
+        closing = self._closing(row, session)
+        coverage = None
+        workdir = session.workdir
+        if workdir is not None and (found := read_checklist(workdir)) is not None:
+            coverage = coverage_of(*found, _said(facts, closing))
+        idle = int(self._clock() - _last(row, facts))
+        return closing, coverage, _cautions(session, idle)
+
+    def _closing(self, row: Row, session: Session) -> Closing:
+        if row.fault is not None:
+            return Closing([], "nothing")
+        for limit in PAGES:
+            page = self._history.page(Path(row.found.path), row.found.id, limit=limit)
+            closing = closing_of(page.messages)
+            asked = [turn for turn in closing.turns if turn.prompt is not None]
+            if len(asked) >= 3 or page.before is None:
+                break
+        if closing.turns and closing.turns[-1].prompt is None:
+            # it lies further back than was read
+            closing.turns[-1].prompt = session.last_prompt
+        return closing
+
+    def _open_question(self, session_id: str) -> Question | None:
+        """One that waits for an answer now."""
+        for attention in self._desk.all(session_id):
+            if attention.kind == "permission":
+                title = attention.title or f"May Claude use {attention.tool}?"
+                return Question("permission", title, attention_id=attention.id)
+            question = waiting_question(attention.tool, attention.input)
+            question.attention_id = attention.id
+            return question
+        return None
+
+    def _put_together(
+        self,
+        row: Row,
+        session: Session,
+        facts: Facts | None,
+        closing: Closing,
+        coverage: Coverage | None,
+        cautions: list[Caution],
+    ) -> Resume:
+        known = facts or Facts()
+        tasks = tasks_of(known)
+        working = session.state in ("running", "starting")
+        action = next_action(closing, tasks, working=working)
+        progress = progress_of(tasks)
+        cost = _cost(session, known if facts is not None else None)
+        work = work_of(known) if facts is not None else None
+        idle = max(0, int(self._clock() - _last(row, known)))
+        recap = recap_of(
+            title=session.name or session.title,
+            idle_seconds=idle,
+            turns=closing.turns,
+            next_action=action,
+            progress=progress,
+            decisions=known.decisions,
+            work=work,
+            cost=cost,
+            warnings=cautions,
+            workdir=session.workdir,
+        )
+        return Resume(
+            session_id=session.id,
+            last=known.last or session.modified,
+            idle_seconds=idle,
+            turns=closing.turns,
+            question=closing.question,
+            next=action,
+            progress=progress,
+            coverage=coverage,
+            decisions=known.decisions,
+            work=work,
+            cost=cost,
+            warnings=cautions,
+            choices=["resume", "fresh"] if cautions else ["resume"],
+            complete=facts is not None,
+            recap=recap,
+        )
+
+
+def _said(facts: Facts, closing: Closing) -> list[str]:
+    """Everything that is kept of what was talked about."""
+    said = [*facts.asked]
+    said += [f"{made.about} {made.decision} {made.reason or ''}" for made in facts.decisions]
+    said += [task.text for task in tasks_of(facts)]
+    said += [text for turn in closing.turns for text in (turn.prompt, turn.reply) if text]
+    return said
+
+
+def _last(row: Row, facts: Facts) -> float:
+    """When something was last said: a file's own time also changes with its title."""
+    written = row.found.mtime / 1e9
+    try:
+        said = datetime.fromisoformat(facts.last).timestamp() if facts.last else written
+    except (ValueError, OverflowError):
+        return written
+    return min(said, written) if said > 0 else written
+
+
+def _cost(session: Session, facts: Facts | None) -> Cost:
+    tokens = facts.context if facts is not None else None
+    price = price_of(session.model)
+    # nothing is left in the cache: all of it is written there anew
+    dollars = tokens * price.input * price.cache_write / 1e6 if tokens and price else None
+    return Cost(
+        session.cost_usd, tokens, tokens, round(dollars, 4) if dollars is not None else None
+    )
+
+
+def _cautions(session: Session, idle: int) -> list[Caution]:
+    found: list[Caution] = []
+    if idle > IDLE_DAYS * DAY:
+        found.append(
+            Caution("idle_long", f"Nothing was said here for {idle // DAY} days; much may differ.")
+        )
+    workdir = session.workdir
+    if workdir is None:
+        return found
+    if not Path(workdir).is_dir():
+        found.append(Caution("directory_gone", f"Its directory is gone: {workdir}"))
+        return found
+    branch = _branch(workdir)
+    if branch is not None and session.git_branch not in (None, "HEAD", branch):
+        found.append(
+            Caution(
+                "branch_moved", f"It was on the branch {session.git_branch}; now it is {branch}."
+            )
+        )
+    return found
+
+
+def _branch(workdir: str) -> str | None:
+    """The branch that is checked out; None where that cannot be told."""
+    for folder in (Path(workdir), *Path(workdir).parents):
+        git = folder / ".git"
+        try:
+            if git.is_file():
+                # a worktree: the file says where its own folder is
+                told = git.read_text("utf-8", "replace")[:4096].removeprefix("gitdir:").strip()
+                git = folder / told
+            head = (git / "HEAD").read_text("utf-8", "replace")[:4096]
+        except (OSError, ValueError):
+            continue
+        found = _HEAD.match(head)
+        return found[1] if found else None
+    return None

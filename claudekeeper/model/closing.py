@@ -1,0 +1,228 @@
+"""How a conversation stands: its last turns, and what its last message was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from claudekeeper.model.asking import question_in
+from claudekeeper.model.entries import NOTHING, Block, loads
+from claudekeeper.model.messages import Message
+from claudekeeper.model.prompts import is_command, is_local, prompt_of
+
+# `asked`: a person spoke last; `said`: Claude did, and was done; the others ended in mid-turn
+Standing = Literal["nothing", "asked", "said", "cut", "interrupted", "failed"]
+
+MOST_TURNS = 3
+MOST_PROMPT = 1_000
+MOST_REPLY = 3_000
+# the call with which a scripted turn hands over its answer: nothing comes after it
+HANDS_OVER = "StructuredOutput"
+WAITING = frozenset({"AskUserQuestion", "ExitPlanMode"})
+
+
+class LastTurn(msgspec.Struct, rename="camel"):
+    """What was asked and what came of it. `prompt` is null where it lies further back."""
+
+    prompt: str | None
+    uuid: str | None
+    at: str | None
+    reply: str | None = None
+    reply_uuid: str | None = None
+    # calls of tools in this turn
+    tools: int = 0
+
+
+class Question(msgspec.Struct, rename="camel"):
+    """What Claude wants to know."""
+
+    kind: Literal["reply", "question", "plan", "permission"]
+    text: str
+    options: list[str] = []
+    uuid: str | None = None
+    attention_id: str | None = None
+
+
+class Closing(msgspec.Struct):
+    """The end of a conversation."""
+
+    turns: list[LastTurn]
+    standing: Standing
+    question: Question | None = None
+    # what went wrong, if that was the last
+    error: str | None = None
+    # whether the person refused something and nothing was said since
+    refused: str | None = None
+
+
+class _Part(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    tool_use_id: str | None = None
+    is_error: bool | None = None
+    input: Raw = NOTHING
+
+
+_parts = msgspec.json.Decoder(list[_Part])
+
+
+def closing_of(messages: Iterable[Message]) -> Closing:
+    """The end of a conversation, from its last messages, oldest first."""
+    reading = _Reading()
+    for message in messages:
+        # what was left behind by a rewind is not how it stands
+        if message.branch is None:
+            reading.add(message)
+    return reading.closing()
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self._turns: list[LastTurn] = []
+        self._standing: Standing = "nothing"
+        self._calls: dict[str, tuple[str, Raw, str]] = {}
+        self._error: str | None = None
+        self._refused: str | None = None
+        self._done: dict[str, str] = {}
+
+    def add(self, message: Message) -> None:
+        parts = _parts_of(message.content)
+        match message.kind:
+            case "prompt":
+                self._ask(message, parts)
+            case "command" if _is_asked(parts):
+                self._ask(message, parts)
+            case "reply":
+                self._reply(message, parts)
+            case "toolResult":
+                self._result(parts)
+            case "error":
+                self._standing = "failed"
+                self._error = _text(parts)
+            case "interruption":
+                self._standing = "interrupted"
+
+    def _ask(self, message: Message, parts: list[_Part]) -> None:
+        blocks = [Block(type=part.type, text=part.text) for part in parts]
+        text = _short(prompt_of(blocks), MOST_PROMPT)
+        self._turns.append(LastTurn(text, message.uuid, message.timestamp))
+        self._standing, self._error, self._refused = "asked", None, None
+        self._calls.clear()
+
+    def _reply(self, message: Message, parts: list[_Part]) -> None:
+        if not self._turns:
+            self._turns.append(LastTurn(None, None, message.timestamp))
+        turn = self._turns[-1]
+        self._error = self._refused = None
+        for part in parts:
+            if part.type == "text" and (part.text or "").strip():
+                turn.reply = part.text
+                turn.reply_uuid = message.uuid
+                self._standing = "said"
+            elif part.type == "tool_use" and part.id:
+                turn.tools += 1
+                self._calls[part.id] = (part.name or "", part.input, message.uuid)
+                self._done[part.id] = part.name or ""
+                self._standing = "cut"
+            elif part.type in ("thinking", "redacted_thinking") and self._standing == "asked":
+                self._standing = "cut"
+
+    def _result(self, parts: list[_Part]) -> None:
+        for part in parts:
+            if part.type != "tool_result":
+                continue
+            call = self._calls.pop(part.tool_use_id or "", None)
+            name = call[0] if call else self._done.get(part.tool_use_id or "", "")
+            if name == HANDS_OVER and not part.is_error:
+                self._standing = "said"
+            elif self._standing == "said" and not call:
+                # of a call that was made in the background, or told twice
+                continue
+            else:
+                self._standing = "cut"
+                self._refused = name if part.is_error and name in WAITING else None
+
+    def closing(self) -> Closing:
+        question = self._waiting() or self._asked()
+        for turn in self._turns:
+            turn.reply = _short(turn.reply, MOST_REPLY) if turn.reply else None
+        return Closing(
+            self._turns[-MOST_TURNS:], self._standing, question, self._error, self._refused
+        )
+
+    def _waiting(self) -> Question | None:
+        """A call that waits for a person and has no result."""
+        if self._standing != "cut":
+            return None
+        for name, given, uuid in reversed(self._calls.values()):
+            if name in WAITING:
+                return waiting_question(name, loads(given), uuid)
+        return None
+
+    def _asked(self) -> Question | None:
+        """What the last words ask."""
+        if self._standing != "said" or not self._turns or not self._turns[-1].reply:
+            return None
+        text = question_in(self._turns[-1].reply)
+        return Question("reply", text, uuid=self._turns[-1].reply_uuid) if text else None
+
+
+def waiting_question(tool: str, given: Any, uuid: str | None = None) -> Question:
+    """The question or plan of a call, in words."""
+    given = given if isinstance(given, dict) else {}
+    if tool == "ExitPlanMode":
+        plan = given.get("plan")
+        first = next((line.strip(" #*") for line in str(plan or "").splitlines() if line), "")
+        return Question("plan", f"Is this plan right: {first or 'the plan'}?", uuid=uuid)
+    texts: list[str] = []
+    options: list[str] = []
+    questions = given.get("questions")
+    for each in questions if isinstance(questions, list) else []:
+        if isinstance(each, dict):
+            texts.append(str(each.get("question") or each.get("header") or ""))
+            choices = each.get("options")
+            options += [
+                str(option.get("label") or "")
+                for option in (choices if isinstance(choices, list) else [])
+                if isinstance(option, dict)
+            ]
+    text = _short("\n".join(text for text in texts if text), MOST_PROMPT)
+    return Question("question", text or "Claude asks something.", options[:20], uuid)
+
+
+def _is_asked(parts: list[_Part]) -> bool:
+    """Whether a command was put to Claude, not only done in the terminal."""
+    first = next((part.text for part in parts if part.text), "") or ""
+    return is_command(first) and not is_local(first)
+
+
+def _parts_of(content: Raw) -> list[_Part]:
+    try:
+        return _parts.decode(content)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    loose = loads(content)
+    parts: list[_Part] = []
+    for block in loose if isinstance(loose, list) else []:
+        try:
+            parts.append(msgspec.convert(block, _Part, strict=False))
+        except (msgspec.MsgspecError, RecursionError):
+            # a block of a shape that nobody knows tells nothing
+            continue
+    return parts
+
+
+def _text(parts: list[_Part]) -> str:
+    return _short("\n".join(part.text for part in parts if part.text), MOST_PROMPT)
+
+
+def _short(text: str, most: int) -> str:
+    text = text.strip()
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

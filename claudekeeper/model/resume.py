@@ -1,0 +1,249 @@
+"""Where a session stands: what to do next, how far it is, what to know before going on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.model.closing import Closing, LastTurn, Question
+from claudekeeper.model.facts import Decision, Facts, Task
+
+# `answer`: Claude asks; `reply`: the person got none; `continue`, `start`: a task; `working`: a
+# turn runs now
+NextKind = Literal["working", "answer", "reply", "continue", "start", "done"]
+WarningCode = Literal["idle_long", "directory_gone", "branch_moved"]
+
+GO_ON = "Continue where you left off."
+
+
+class NextAction(msgspec.Struct, rename="camel"):
+    """What to do next, and the words with which it would begin."""
+
+    kind: NextKind
+    text: str
+    # what to say to Claude; null where it is for the person to say
+    prompt: str | None = None
+    # the message that it is about
+    uuid: str | None = None
+
+
+class Part(msgspec.Struct, rename="camel"):
+    """A group of tasks."""
+
+    name: str
+    items: int
+    done: int
+    percent: int
+
+
+class Item(msgspec.Struct, rename="camel"):
+    """A task of the session's own list."""
+
+    text: str
+    state: Literal["pending", "in_progress", "completed"]
+    group: str | None = None
+
+
+class TaskProgress(msgspec.Struct, rename="camel"):
+    """How far the session's own task lists are."""
+
+    items: int
+    done: int
+    percent: int
+    groups: list[Part]
+    tasks: list[Item]
+
+
+class Category(msgspec.Struct, rename="camel"):
+    """A category of the project's checklist, and what was not talked about yet."""
+
+    name: str
+    items: int
+    done: int
+    percent: int
+    missing: list[str]
+
+
+class Coverage(msgspec.Struct, rename="camel"):
+    """The project's coverage-checklist.yml; `error` says why it tells nothing."""
+
+    file: str
+    items: int = 0
+    done: int = 0
+    percent: int = 0
+    categories: list[Category] = []
+    error: str | None = None
+
+
+class ChangedFile(msgspec.Struct, rename="camel"):
+    path: str
+    edits: int
+
+
+class Work(msgspec.Struct, rename="camel"):
+    """What was done in the session."""
+
+    prompts: int
+    files: list[ChangedFile]
+    files_changed: int
+    commands: int
+    commands_failed: int
+    last_commands: list[str]
+    tools: int
+    compactions: int
+
+
+class Cost(msgspec.Struct, rename="camel"):
+    """What it cost, and what the first message would: nothing of it is in the cache any more."""
+
+    spent_usd: float | None
+    context_tokens: int | None
+    resume_tokens: int | None
+    resume_usd: float | None
+
+
+class Caution(msgspec.Struct, rename="camel"):
+    """What to know before going on."""
+
+    code: WarningCode
+    message: str
+
+
+class Recap(msgspec.Struct, rename="camel"):
+    """The same in words: a few sentences, and everything."""
+
+    quick: str
+    detailed: str
+
+
+class Resume(msgspec.Struct, rename="camel"):
+    """Where a session stands. `complete`: whether every line of it has been read by now."""
+
+    session_id: str
+    last: str | None
+    idle_seconds: int
+    turns: list[LastTurn]
+    question: Question | None
+    next: NextAction
+    progress: TaskProgress | None
+    coverage: Coverage | None
+    decisions: list[Decision]
+    work: Work | None
+    cost: Cost
+    warnings: list[Caution]
+    # what can be done: `resume`, and `fresh` where there is a reason to begin anew
+    choices: list[Literal["resume", "fresh"]]
+    complete: bool
+    recap: Recap
+
+
+def next_action(closing: Closing, tasks: Sequence[Task], *, working: bool) -> NextAction:
+    """The one thing to do: a question first, then what got no reply, then the task list."""
+    question = closing.question
+    if question is not None:
+        return NextAction("answer", question.text, uuid=question.uuid)
+    if working:
+        return NextAction("working", "Claude is at work on your last message.")
+    last = closing.turns[-1] if closing.turns else None
+    if closing.standing in ("asked", "cut", "interrupted", "failed"):
+        return _unanswered(closing, last)
+    current = next((task for task in tasks if task.state == "in_progress"), None)
+    if current is not None:
+        return NextAction("continue", current.text, f"Continue with: {current.text}")
+    waiting = next((task for task in tasks if task.state == "pending"), None)
+    if waiting is not None:
+        return NextAction("start", waiting.text, f"Start with: {waiting.text}")
+    if tasks:
+        return NextAction("done", f"All {len(tasks)} tasks are done.")
+    if closing.standing == "nothing":
+        return NextAction("done", "Nothing was said yet.")
+    return NextAction("done", "Nothing is open: your last message was answered.")
+
+
+def _unanswered(closing: Closing, last: LastTurn | None) -> NextAction:
+    uuid = last.uuid if last is not None else None
+    if closing.refused == "ExitPlanMode":
+        return NextAction("reply", "You rejected the plan and did not say how to go on.", uuid=uuid)
+    prompt = last.prompt if last is not None and last.prompt else None
+    about = f": {one_line(prompt, 160)}" if prompt else "."
+    match closing.standing:
+        case "asked":
+            return NextAction("reply", f"Your last message got no reply{about}", prompt, uuid)
+        case "failed":
+            reason = f" ({one_line(closing.error, 120)})" if closing.error else ""
+            words = f"Your last message failed{reason}{about}"
+            begun = last is not None and (last.tools or last.reply)
+            return NextAction("reply", words, GO_ON if begun else prompt or GO_ON, uuid)
+        case "interrupted":
+            return NextAction("reply", f"You interrupted the reply to{about}", GO_ON, uuid)
+        case _:
+            return NextAction("reply", f"The reply broke off{about}", GO_ON, uuid)
+
+
+def progress_of(tasks: Sequence[Task]) -> TaskProgress | None:
+    """None where the session keeps no list."""
+    if not tasks:
+        return None
+    names = _groups(tasks)
+    groups: dict[str, list[Task]] = {}
+    for task, name in zip(tasks, names, strict=True):
+        groups.setdefault(name, []).append(task)
+    done = _done(tasks)
+    return TaskProgress(
+        items=len(tasks),
+        done=done,
+        percent=percent(done, len(tasks)),
+        groups=[
+            Part(name, len(members), _done(members), percent(_done(members), len(members)))
+            for name, members in groups.items()
+        ],
+        tasks=[
+            Item(task.text, task.state, name if len(groups) > 1 else None)
+            for task, name in zip(tasks, names, strict=True)
+        ],
+    )
+
+
+def _groups(tasks: Sequence[Task]) -> list[str]:
+    """Whose a task is, or what it is headed by where others are too ("Phase 1: …")."""
+    heads = [task.text.partition(":")[0].strip() if ": " in task.text else "" for task in tasks]
+    return [
+        task.group or (head if head and len(head) <= 40 and heads.count(head) > 1 else "Tasks")
+        for task, head in zip(tasks, heads, strict=True)
+    ]
+
+
+def percent(done: int, items: int) -> int:
+    """Whole percents; 100 only when nothing is left."""
+    return done * 100 // items if items else 0
+
+
+def work_of(facts: Facts, most_files: int = 50) -> Work:
+    files = sorted(facts.files.items(), key=lambda each: (-each[1], each[0]))
+    return Work(
+        prompts=facts.prompts,
+        files=[ChangedFile(path, edits) for path, edits in files[:most_files]],
+        files_changed=len(facts.files) + facts.more_files,
+        commands=facts.commands,
+        commands_failed=facts.failed_commands,
+        last_commands=facts.last_commands,
+        tools=sum(facts.tools.values()),
+        compactions=facts.compactions,
+    )
+
+
+def tasks_of(facts: Facts) -> list[Task]:
+    """Both kinds of lists; what is there twice counts once."""
+    known = {task.text for task in facts.tasks}
+    return [*facts.tasks, *(todo for todo in facts.todos if todo.text not in known)]
+
+
+def one_line(text: str | None, most: int) -> str:
+    words = " ".join((text or "").split())
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+def _done(tasks: Sequence[Task]) -> int:
+    return sum(task.state == "completed" for task in tasks)

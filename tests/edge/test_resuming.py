@@ -1,0 +1,109 @@
+"""GET /sessions/{id}/resume."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tests.edge.conftest import Api, StartKeeper, error_code, get
+from tests.model.test_facts import REASON, use
+from tests.writing import SESSION, Transcript, projects_folder
+
+
+def checked_out(folder: Path, branch: str) -> None:
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+
+
+def lively(workdir: Path) -> Transcript:
+    transcript = Transcript(workdir=str(workdir))
+    transcript.prompt("build the shop")
+    todos = [
+        {"content": "draw it", "status": "completed"},
+        {"content": "build it", "status": "in_progress"},
+    ]
+    use(transcript, "TodoWrite", {"todos": todos})
+    use(transcript, "Edit", {"file_path": str(workdir / "shop.py")})
+    use(transcript, "Bash", {"command": "rm -r /"}, REASON, error=True)
+    usage = {"input_tokens": 1000, "cache_read_input_tokens": 99_000, "output_tokens": 0}
+    transcript.reply("The first half stands.", usage=usage)
+    return transcript
+
+
+async def resume(keeper: Api, session_id: str = SESSION) -> Any:
+    return await get(keeper, f"/sessions/{session_id}/resume")
+
+
+async def test_it_says_where_a_session_stands(start_keeper: StartKeeper, tmp_path: Path) -> None:
+    checked_out(tmp_path / "shop", "main")
+    (tmp_path / "shop" / "coverage-checklist.yml").write_text("shop: [build, payment]")
+    lively(tmp_path / "shop").write(projects_folder())
+    told = await resume(await start_keeper())
+    assert told["complete"] is True
+    assert [turn["prompt"] for turn in told["turns"]] == ["build the shop"]
+    assert told["turns"][0]["reply"] == "The first half stands."
+    assert told["next"] == {
+        "kind": "continue",
+        "text": "build it",
+        "prompt": "Continue with: build it",
+        "uuid": None,
+    }
+    assert (told["progress"]["items"], told["progress"]["percent"]) == (2, 50)
+    assert [each["reason"] for each in told["decisions"]] == ["use the other file"]
+    assert (told["work"]["filesChanged"], told["work"]["commands"]) == (1, 0)
+    assert told["coverage"]["categories"][0]["missing"] == ["payment"]
+    assert told["cost"]["resumeTokens"] == 100_000
+    # all of it is written to the cache anew: 5 dollars a million, and a quarter more
+    assert told["cost"]["resumeUsd"] == 0.625
+    assert "build it" in told["recap"]["quick"]
+    assert "use the other file" in told["recap"]["detailed"]
+
+
+async def test_what_is_new_in_the_file_is_told(start_keeper: StartKeeper, tmp_path: Path) -> None:
+    transcript = lively(tmp_path)
+    path = transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await resume(keeper)
+    transcript.prompt("and the roof")
+    transcript.reply("Shall it be red?")
+    with path.open("ab") as file:
+        file.write(b"\n".join(transcript.lines[-2:]) + b"\n")
+    told = await resume(keeper)
+    assert told["question"]["text"] == told["next"]["text"] == "Shall it be red?"
+    assert told["work"]["prompts"] == 2
+
+
+async def test_it_warns_of_what_changed_and_offers_to_begin_anew(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    checked_out(tmp_path / "moved", "feature")
+    moved = lively(tmp_path / "moved")
+    moved.write(projects_folder())
+    gone = Transcript("5e551011-0000-4000-8000-00000000000f", str(tmp_path / "gone"))
+    gone.prompt("hello")
+    path = gone.write(projects_folder())
+    old = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+    os.utime(path, (old, old))
+    keeper = await start_keeper()
+    told = await resume(keeper)
+    # what a test writes is dated in spring
+    assert {"idle_long", "branch_moved"} >= {each["code"] for each in told["warnings"]}
+    assert "branch_moved" in [each["code"] for each in told["warnings"]]
+    assert told["choices"] == ["resume", "fresh"]
+    told = await resume(keeper, gone.session_id)
+    assert [each["code"] for each in told["warnings"]] == ["idle_long", "directory_gone"]
+
+
+async def test_a_transcript_that_tells_nothing_stands_nowhere(start_keeper: StartKeeper) -> None:
+    path = Transcript().write(projects_folder())
+    path.write_bytes(b"")
+    told = await resume(await start_keeper())
+    assert (told["next"]["kind"], told["turns"]) == ("done", [])
+
+
+async def test_an_unknown_session_stands_nowhere(keeper: Api) -> None:
+    path = f"/sessions/{SESSION}/resume"
+    assert await error_code(keeper, "GET", path, 404) == "session_not_found"
+    assert await error_code(keeper, "GET", path + "?x=1", 400) == "invalid_request"

@@ -1,0 +1,69 @@
+"""Whether a reply ends with a question: as a person would read it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claudekeeper.model.asking import MOST_CHARACTERS, question_in
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Done.\n\nWant me to apply the first one?", "Want me to apply the first one?"),
+        ("Which do you want? My recommendation is **A**.", "Which do you want?"),
+        ("All in place. **Shall I commit it?** 🚀", "Shall I commit it?"),
+        ("It depends.\n\n¿Quieres que siga?", "¿Quieres que siga?"),
+        ("続けますか？", "続けますか？"),
+        (
+            "Would you like me to:\n1. Mark it as complete\n2. Something else",
+            "Would you like me to:\n1. Mark it as complete\n2. Something else",
+        ),
+        ("Two things:\n\n- Which port?\n- Which host?", "- Which port?\n- Which host?"),
+        (
+            "Should I use Postgres or SQLite?\n\nOnce I know, I will go on.",
+            "Should I use Postgres or SQLite?",
+        ),
+        (
+            "I found three.\n\nLet me know which one you prefer.",
+            "Let me know which one you prefer.",
+        ),
+        ("Please confirm that I may delete it.", "Please confirm that I may delete it."),
+        (
+            "How much do the bays rely on that text vs. the holder being visible?",
+            "How much do the bays rely on that text vs. the holder being visible?",
+        ),
+        ("Shall I use `a ? b : c`, or not?", "Shall I use `a ? b : c`, or not?"),
+    ],
+)
+def test_a_question_at_the_end_is_one(text: str, question: str) -> None:
+    assert question_in(text) == question
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Done.",
+        "Why did it fail? The cache was stale. I have cleared it, and the tests pass.",
+        "## What changed?\n\nOnly the name.",
+        "The query is `SELECT ?`",
+        "See https://example.org/?q=1",
+        "```\nreally?\n```",
+        "It is fixed now.\n\n> do you want this?",
+        "Pushed. Is there anything else I can help you with?",
+        "Hello! How can I help you today?",
+        "Let me know if you have any questions.",
+        "Should it be one? I asked myself so.\n\n" + "So this is how it went. " * 30,
+    ],
+)
+def test_other_endings_are_none(text: str) -> None:
+    assert question_in(text) is None
+
+
+@given(st.text(alphabet="ab?.:\n -#*`>1", max_size=400))
+def test_any_text_is_read(text: str) -> None:
+    question = question_in(text)
+    assert question is None or 0 < len(question) <= MOST_CHARACTERS
