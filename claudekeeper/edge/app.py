@@ -61,11 +61,11 @@ from claudekeeper.edge.tally import Tally
 from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.archive import Archive
 from claudekeeper.features.conversation_book import Book
-from claudekeeper.features.conversations import Conversations, Sessions
+from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.router import Router
-from claudekeeper.features.succession import LastWords, last_words_of
+from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
@@ -306,7 +306,13 @@ def _sessions(catalog: Catalog, history: History, overview: Overview) -> Session
             last_words_of, history, Path(row.found.path), session_id, most
         )
 
-    return Sessions(exists, messages, last_words)
+    async def reply_to(session_id: str, uuid: str) -> str | None:
+        row = await catalog.row(session_id)
+        if row is None or row.fault is not None:
+            return None
+        return await asyncio.to_thread(reply_of, history, Path(row.found.path), session_id, uuid)
+
+    return Sessions(exists, messages, last_words, reply_to)
 
 
 async def _conversations(app: web.Application) -> AsyncIterator[None]:

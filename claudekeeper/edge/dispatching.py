@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
@@ -35,6 +37,16 @@ def key_of(request: web.Request) -> str:
     return key
 
 
+def place_at(cursor: str) -> tuple[float, str]:
+    used, colon, key = cursor.partition(":")
+    try:
+        if colon and math.isfinite(moment := float(used)):
+            return moment, key
+    except ValueError:
+        pass
+    raise InvalidRequest("The cursor is not one that the keeper gave.")
+
+
 async def dispatch(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     key = key_of(request)
@@ -46,8 +58,11 @@ async def dispatch(request: web.Request) -> web.Response:
 
 async def list_conversations(request: web.Request) -> web.Response:
     query = query_of(request, WorkQuery)
-    found = await request.app[CONVERSATIONS].all(query.project, query.state, query.limit)
-    return reply(WorkConversations(found))
+    after = place_at(query.cursor) if query.cursor is not None else None
+    found, more = await request.app[CONVERSATIONS].all(
+        query.project, query.state, query.limit, after
+    )
+    return reply(WorkConversations(found, f"{more[0]!r}:{more[1]}" if more else None))
 
 
 async def work_conversation(request: web.Request) -> web.Response:

@@ -151,6 +151,7 @@ class WorkQuery(msgspec.Struct, forbid_unknown_fields=True):
     project: str | None = None
     state: WorkState | None = None
     limit: PageSize = 1000
+    cursor: str | None = None
 
 
 class NoQuery(msgspec.Struct, forbid_unknown_fields=True):

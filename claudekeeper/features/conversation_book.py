@@ -58,6 +58,12 @@ INSERT OR REPLACE INTO conversation VALUES (
 """
 
 
+_LOGGED = "SELECT at, session, uuid, how, text, outcome, tokens, cost, finished FROM dispatch"
+
+# where a conversation stands in the list: when it was used, and its key
+Place = tuple[float, str]
+
+
 class Kept(msgspec.Struct, kw_only=True):
     """A conversation as it is written down; times in seconds since the epoch."""
 
@@ -131,15 +137,26 @@ class Book:
             row = database.execute("SELECT * FROM conversation WHERE key = ?", (key,)).fetchone()
         return _kept(row) if row else None
 
-    def all(self, project: str | None, limit: int) -> list[Kept]:
-        """The one used last first."""
+    def all(self, project: str | None, limit: int, after: Place | None = None) -> list[Kept]:
+        """The one used last first; those behind a place where one is given."""
+        updated, key = after or (None, None)
         with self._reading() as database:
             rows = database.execute(
-                "SELECT * FROM conversation WHERE ?1 IS NULL OR project = ?1 "
-                "ORDER BY updated DESC LIMIT ?2",
-                (project, limit),
+                "SELECT * FROM conversation WHERE (?1 IS NULL OR project = ?1) "
+                "AND (?2 IS NULL OR (updated, key) < (?2, ?3)) "
+                "ORDER BY updated DESC, key DESC LIMIT ?4",
+                (project, updated, key, limit),
             ).fetchall()
         return [_kept(row) for row in rows]
+
+    def dispatched(self, key: str, uuid: str) -> Logged | None:
+        """A dispatch that was made under this name."""
+        with self._reading() as database:
+            row = database.execute(
+                _LOGGED + " WHERE key = ? AND uuid = ? ORDER BY id DESC",
+                (key, uuid),
+            ).fetchone()
+        return _logged(row) if row else None
 
     def expired(self, now: float) -> list[str]:
         with self._reading() as database:
@@ -170,8 +187,7 @@ class Book:
                 "SELECT at, what, details FROM act WHERE key = ? ORDER BY id", (key,)
             ).fetchall()
             logged = database.execute(
-                "SELECT at, session, uuid, how, text, outcome, tokens, cost, finished "
-                "FROM dispatch WHERE key = ? AND at >= ? ORDER BY id DESC LIMIT ?",
+                _LOGGED + " WHERE key = ? AND at >= ? ORDER BY id DESC LIMIT ?",
                 (key, created, LOGGED),
             ).fetchall()
         return (
@@ -265,6 +281,10 @@ class Book:
             database.close()
             raise
         return database
+
+
+def place_of(kept: Kept) -> Place:
+    return kept.updated, kept.key
 
 
 def iso(seconds: float) -> str:

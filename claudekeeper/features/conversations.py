@@ -7,15 +7,14 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from itertools import islice
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import msgspec
 
-from claudekeeper.features.conversation_book import Book, Kept, iso
+from claudekeeper.features.conversation_book import Book, Kept, Place, iso, place_of
 from claudekeeper.features.outcomes import Outcomes
-from claudekeeper.features.succession import LastWords, is_full, primer
+from claudekeeper.features.succession import Relief, Sessions, is_full, persona
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.tasks import Tasks
@@ -27,6 +26,7 @@ from claudekeeper.model.dispatch import (
     Dispatched,
     Ended,
     How,
+    Logged,
     Reset,
     What,
     WholeConversation,
@@ -36,7 +36,6 @@ from claudekeeper.model.dispatch import (
 )
 from claudekeeper.model.errors import (
     ConversationNotFound,
-    KeeperError,
     StateUnwritable,
     WorkdirMissing,
 )
@@ -45,18 +44,6 @@ log = logging.getLogger(__name__)
 
 # seconds between two looks for conversations that have expired
 SWEEP = 3600.0
-COMPACT = "/compact"
-
-
-class Sessions(msgspec.Struct, frozen=True):
-    """What conversations need to know of sessions."""
-
-    # whether there is a transcript
-    exists: Callable[[str], Awaitable[bool]]
-    # how many messages it has, where that is known
-    messages: Callable[[str], int | None]
-    # its last messages, as many as are wanted
-    last_words: Callable[[str, int], Awaitable[LastWords]]
 
 
 class Conversations:
@@ -78,6 +65,7 @@ class Conversations:
         self._settings = settings
         self._clock = clock
         self._outcomes = Outcomes(bus)
+        self._relief = Relief(book, registry, self._outcomes, sessions, settings, self._note, clock)
         self._followers = Tasks()
         self._tasks = Tasks()
         self._closing = False
@@ -116,13 +104,19 @@ class Conversations:
         return dispatched
 
     async def all(
-        self, project: str | None, state: WorkState | None, limit: int
-    ) -> list[WorkConversation]:
-        # what state it is in depends on what runs: the book cannot tell
-        most = limit if state is None else -1
-        kept = await asyncio.to_thread(self._book.all, project, most)
-        chosen = (each for each in kept if state in (None, self._state(each)))
-        return [self._shown(each) for each in islice(chosen, limit)]
+        self, project: str | None, state: WorkState | None, limit: int, after: Place | None = None
+    ) -> tuple[list[WorkConversation], Place | None]:
+        """The one used last first, and where the next page begins."""
+        found: list[Kept] = []
+        while len(found) <= limit:
+            kept = await asyncio.to_thread(self._book.all, project, limit + 1, after)
+            # what state it is in depends on what runs: the book cannot tell
+            found += [each for each in kept if state in (None, self._state(each))]
+            if len(kept) <= limit:
+                break
+            after = place_of(kept[-1])
+        more = place_of(found[limit - 1]) if len(found) > limit else None
+        return [self._shown(each) for each in found[:limit]], more
 
     async def get(self, key: str) -> WholeConversation:
         kept = await self._known(key)
@@ -165,11 +159,14 @@ class Conversations:
 
     # ---- a dispatch ----
 
-    async def _dispatch(self, key: str, wish: Dispatch) -> tuple[Dispatched, asyncio.Task[Ended]]:
+    async def _dispatch(self, key: str, wish: Dispatch) -> tuple[Dispatched, Awaitable[Ended]]:
         # judged before anything is changed for it
-        Send(text=wish.text, session_id=str(uuid4())).checked()
+        uuid = Send(text=wish.text, session_id=str(uuid4()), uuid=wish.uuid).checked().uuid or ""
+        before = await asyncio.to_thread(self._book.dispatched, key, uuid) if wish.uuid else None
+        if before is not None and (again := await self._again(key, before)) is not None:
+            return again
         kept, how = await self._ready(key, wish)
-        before = msgspec.structs.replace(kept) if how != "created" else None
+        was = msgspec.structs.replace(kept) if how != "created" else None
         begins = kept.session is None or not await self._is_there(kept.session)
         kept.session = kept.session or str(uuid4())
         now = self._clock()
@@ -179,19 +176,19 @@ class Conversations:
             session_id=None if begins else kept.session,
             workdir=kept.workdir if begins else None,
             text=wish.text,
+            uuid=uuid,
             # an item waits for a place rather than being turned away
             wait=True,
         ).checked()
-        uuid = send.uuid or ""
         # before it is sent: a keeper that is killed now finds the session again
         self._owned.add(kept.session)
         await asyncio.to_thread(self._book.begin, kept, uuid, how, wish.text, now)
         future = self._outcomes.expect(kept.session, uuid)
         try:
-            await self._registry.send(send, append_prompt=_persona(kept), new_id=kept.session)
+            await self._registry.send(send, append_prompt=persona(kept), new_id=kept.session)
         except BaseException:
             future.cancel()
-            await asyncio.shield(self._take_back(key, uuid, before))
+            await asyncio.shield(self._take_back(key, uuid, was))
             raise
         self._tell(kept, how, wish.text[:200])
         following = self._followers.start(
@@ -201,6 +198,25 @@ class Conversations:
             key=key, session_id=kept.session, uuid=uuid, how=how, expires=iso(kept.expires)
         )
         return dispatched, following
+
+    async def _again(self, key: str, before: Logged) -> tuple[Dispatched, Awaitable[Ended]] | None:
+        """What became of a dispatch that is made once more; None if it was never said."""
+        ended: Awaitable[Ended] | None = self._outcomes.expected(before.uuid)
+        if ended is None:
+            reply = await self._sessions.reply_to(before.session_id, before.uuid)
+            if reply is None and before.outcome not in ("done", "failed", "interrupted"):
+                return None
+            ended = asyncio.get_running_loop().create_future()
+            ended.set_result(_remembered(before, reply or ""))
+        kept = await self._known(key)
+        dispatched = Dispatched(
+            key=key,
+            session_id=before.session_id,
+            uuid=before.uuid,
+            how=before.how,
+            expires=iso(kept.expires),
+        )
+        return dispatched, ended
 
     async def _ready(self, key: str, wish: Dispatch) -> tuple[Kept, How]:
         """The conversation that takes the dispatch, with what the dispatch says of it."""
@@ -215,7 +231,7 @@ class Conversations:
                 await self._part(kept, "lost", "Its transcript is gone.")
             how = "renewed" if kept.session is None and kept.primer is None else "continued"
             if kept.full and kept.session is not None and not self._busy(kept.session):
-                await self._make_room(kept)
+                await self._relief.make_room(kept)
         if kept.session is None and wish.workdir is not None:
             kept.workdir = wish.workdir
         kept.project = wish.project if wish.project is not None else kept.project
@@ -278,43 +294,7 @@ class Conversations:
         async with self._alone(key):
             kept = await asyncio.to_thread(self._book.get, key)
             if kept is not None and kept.full and kept.session and not self._busy(kept.session):
-                await self._make_room(kept)
-
-    async def _make_room(self, kept: Kept) -> None:
-        try:
-            if self._settings.strategy == "summary":
-                await self._summarise(kept)
-            elif self._settings.strategy == "window":
-                await self._succeed(kept)
-        except KeeperError as error:
-            log.warning("no room could be made in the conversation %r: %s", kept.key, error)
-
-    async def _summarise(self, kept: Kept) -> None:
-        assert kept.session is not None
-        send = Send(session_id=kept.session, text=COMPACT, wait=True).checked()
-        future = self._outcomes.expect(kept.session, send.uuid or "")
-        try:
-            await self._registry.send(send, append_prompt=_persona(kept))
-            ended = await future
-        finally:
-            future.cancel()
-        done = f"Claude Code's own compaction at {kept.tokens} tokens: {ended.outcome}."
-        # how much is left of it is known with the next reply
-        kept.tokens, kept.full = 0, False
-        await asyncio.to_thread(self._book.put, kept)
-        await self._note(kept, "summary", done, kept.session)
-
-    async def _succeed(self, kept: Kept) -> None:
-        assert kept.session is not None
-        last = await self._sessions.last_words(kept.session, self._settings.keep_messages)
-        old, tokens = kept.session, kept.tokens
-        kept.primer, left_out = primer(last)
-        # the successor begins with the next dispatch
-        kept.session, kept.tokens, kept.full, kept.done = None, 0, False, 0
-        details = f"Another session takes over at {tokens} tokens; messages left out: {left_out}."
-        await asyncio.to_thread(self._book.move_on, kept, old, "window", self._clock(), details)
-        await self._note(kept, "window", details, old)
-        await self._registry.close_session(old)
+                await self._relief.make_room(kept)
 
     # ---- parting from a session ----
 
@@ -413,6 +393,12 @@ class Conversations:
         )
 
 
-def _persona(kept: Kept) -> str | None:
-    parts = [part for part in (kept.prompt, kept.primer) if part]
-    return "\n\n".join(parts) or None
+def _remembered(before: Logged, reply: str) -> Ended:
+    """As much as is known of a turn that ended earlier, maybe under another keeper."""
+    known = before.outcome in ("done", "failed", "interrupted")
+    return Ended(
+        outcome=before.outcome if known else "unknown",  # type: ignore[arg-type]
+        reply=reply,
+        cost_usd=before.cost_usd,
+        tokens=before.tokens,
+    )

@@ -100,6 +100,10 @@ class Outcomes:
             future.add_done_callback(lambda _: self._leave(session_id, uuid))
         return future
 
+    def expected(self, uuid: str) -> asyncio.Future[Ended] | None:
+        """What somebody waits for already."""
+        return self._waiting.get(uuid)
+
     def close(self) -> None:
         self._bus.leave(self)
         for future in list(self._waiting.values()):

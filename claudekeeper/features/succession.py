@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections import deque
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
-from claudekeeper.model.dispatch import ConversationSettings
+from claudekeeper.features.conversation_book import Book, Kept
+from claudekeeper.features.outcomes import Outcomes
+from claudekeeper.live.registry import Registry
+from claudekeeper.model.commands import Send
+from claudekeeper.model.dispatch import ConversationSettings, What
 from claudekeeper.model.entries import blocks_of
+from claudekeeper.model.errors import KeeperError, MessageNotFound
 from claudekeeper.readers.history import History
+
+log = logging.getLogger(__name__)
 
 WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 # what is told of one message; and of all of them, since it travels as an argument of the CLI
 MOST_OF_ONE, MOST = 4_000, 50_000
 # more than a model's window holds
 MOST_MESSAGES = 10_000
+# messages behind a prompt that are looked through for its reply
+MOST_OF_A_TURN = 2_000
+COMPACT = "/compact"
 
 
 class LastWords(msgspec.Struct, frozen=True):
@@ -23,6 +36,80 @@ class LastWords(msgspec.Struct, frozen=True):
 
     said: list[tuple[str, str]]
     total: int
+
+
+class Sessions(msgspec.Struct, frozen=True):
+    """What conversations need to know of sessions."""
+
+    # whether there is a transcript
+    exists: Callable[[str], Awaitable[bool]]
+    # how many messages it has, where that is known
+    messages: Callable[[str], int | None]
+    # its last messages, as many as are wanted
+    last_words: Callable[[str, int], Awaitable[LastWords]]
+    # what was said to one of its messages; None if that does not stand there
+    reply_to: Callable[[str, str], Awaitable[str | None]]
+
+
+Note = Callable[[Kept, What, str, str], Awaitable[None]]
+
+
+class Relief:
+    """Makes room in a conversation that fills its window."""
+
+    def __init__(
+        self,
+        book: Book,
+        registry: Registry,
+        outcomes: Outcomes,
+        sessions: Sessions,
+        settings: ConversationSettings,
+        note: Note,
+        clock: Callable[[], float],
+    ) -> None:
+        self._book = book
+        self._registry = registry
+        self._outcomes = outcomes
+        self._sessions = sessions
+        self._settings = settings
+        self._note = note
+        self._clock = clock
+
+    async def make_room(self, kept: Kept) -> None:
+        try:
+            if self._settings.strategy == "summary":
+                await self._summarise(kept)
+            elif self._settings.strategy == "window":
+                await self._succeed(kept)
+        except KeeperError as error:
+            log.warning("no room could be made in the conversation %r: %s", kept.key, error)
+
+    async def _summarise(self, kept: Kept) -> None:
+        assert kept.session is not None
+        send = Send(session_id=kept.session, text=COMPACT, wait=True).checked()
+        future = self._outcomes.expect(kept.session, send.uuid or "")
+        try:
+            await self._registry.send(send, append_prompt=persona(kept))
+            ended = await future
+        finally:
+            future.cancel()
+        done = f"Claude Code's own compaction at {kept.tokens} tokens: {ended.outcome}."
+        # how much is left of it is known with the next reply
+        kept.tokens, kept.full = 0, False
+        await asyncio.to_thread(self._book.put, kept)
+        await self._note(kept, "summary", done, kept.session)
+
+    async def _succeed(self, kept: Kept) -> None:
+        assert kept.session is not None
+        last = await self._sessions.last_words(kept.session, self._settings.keep_messages)
+        old, tokens = kept.session, kept.tokens
+        kept.primer, left_out = primer(last)
+        # the successor begins with the next dispatch
+        kept.session, kept.tokens, kept.full, kept.done = None, 0, False, 0
+        details = f"Another session takes over at {tokens} tokens; messages left out: {left_out}."
+        await asyncio.to_thread(self._book.move_on, kept, old, "window", self._clock(), details)
+        await self._note(kept, "window", details, old)
+        await self._registry.close_session(old)
 
 
 def is_full(tokens: int, model: str | None, settings: ConversationSettings) -> bool:
@@ -67,5 +154,31 @@ def last_words_of(history: History, path: Path, session_id: str, most: int) -> L
     return LastWords(list(said), total)
 
 
+def reply_of(history: History, path: Path, session_id: str, uuid: str) -> str | None:
+    """Blocks. What was said last to a prompt; None where there is no such prompt."""
+    try:
+        history.page(path, session_id, limit=1, before=uuid)
+    except MessageNotFound:
+        return None
+    page = history.page(path, session_id, limit=MOST_OF_A_TURN)
+    uuids = [message.uuid for message in page.messages]
+    if uuid not in uuids:
+        return ""
+    said: dict[str, list[str]] = {}
+    for message in page.messages[uuids.index(uuid) + 1 :]:
+        if message.kind == "prompt":
+            break
+        if message.kind == "reply":
+            texts = [block.text for block in blocks_of(message.content) if block.text]
+            if texts:
+                said.setdefault(message.message_id or message.uuid, []).extend(texts)
+    return "\n".join(list(said.values())[-1]) if said else ""
+
+
 def _cut(words: str) -> str:
     return words if len(words) <= MOST_OF_ONE else words[: MOST_OF_ONE - 1] + "…"
+
+
+def persona(kept: Kept) -> str | None:
+    parts = [part for part in (kept.prompt, kept.primer) if part]
+    return "\n\n".join(parts) or None

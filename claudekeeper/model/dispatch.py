@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from claudekeeper.model.commands import Path
+from claudekeeper.model.commands import Path, Uuid
 from claudekeeper.model.errors import Fault
 from claudekeeper.model.events import Event, Outcome
 
@@ -45,6 +45,8 @@ class Dispatch(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_on
     """Work on an item. `workdir` is needed to begin; `expiresIn` is in seconds."""
 
     text: Annotated[str, Meta(min_length=1)]
+    # the caller's own id for this dispatch: made again under it, it is not said again
+    uuid: Uuid | None = None
     workdir: Path | None = None
     project: Label | None = None
     system_prompt: Prompt | None = None
@@ -143,6 +145,8 @@ class WholeConversation(WorkConversation, rename="camel", kw_only=True):
 
 class WorkConversations(msgspec.Struct):
     conversations: list[WorkConversation]
+    # leads to those that were used before these; null at the end
+    cursor: str | None
 
 
 class Forgotten(msgspec.Struct):

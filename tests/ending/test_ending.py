@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -190,3 +191,35 @@ async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, ap
             await goes_on(visitor, busy)
         assert not (work / "forbidden.txt").exists()
         assert not (work / "late.txt").exists()
+
+
+async def test_a_dispatch_that_a_kill_cut_short_has_one_thread(
+    home: DemoHome, api_url: str
+) -> None:
+    work = home.project("scratch")
+    address = "/conversations/ticket-7/dispatch"
+    first = {"text": "slow: 900", "workdir": str(work), "uuid": str(uuid4())}
+    with Keeper(home, api_url=api_url) as keeper:
+        async with visiting(keeper) as visitor:
+            ear = await visitor.listen()
+            begun = await visitor.post(address, first)
+            await ear.event("message/delta", begun["sessionId"])
+            keeper.process.kill()
+            keeper.process.wait()
+
+    with Keeper(home, api_url=api_url) as keeper:
+        async with visiting(keeper) as visitor:
+            # whoever had no answer asks again: it was said, and what became of it is not known
+            again = await visitor.post(address, {**first, "wait": True})
+            assert again["sessionId"] == begun["sessionId"]
+            assert again["ended"]["outcome"] == "unknown"
+            on = {"text": "say: on", "uuid": str(uuid4()), "wait": True}
+            went_on = await visitor.post(address, on)
+            assert (went_on["sessionId"], went_on["how"]) == (begun["sessionId"], "continued")
+            assert went_on["ended"]["reply"] == "on"
+            item = await visitor.get("/conversations/ticket-7")
+            assert [each["outcome"] for each in item["log"]] == ["unknown", "done"]
+    (lines,) = transcripts(home).values()
+    said = [line["uuid"] for line in lines if line["type"] == "user" and "uuid" in line]
+    assert said.count(first["uuid"]) == 1
+    assert said.count(on["uuid"]) == 1

@@ -11,9 +11,10 @@ import pytest
 
 from claudekeeper.demo.api import ScriptedApi
 from claudekeeper.edge.keys import CONVERSATIONS
+from claudekeeper.features.conversation_book import Kept
 from claudekeeper.model.dispatch import ConversationSettings
 from tests.talking.conftest import StartKeeper
-from tests.talking.keeper import Keeper, text_of
+from tests.talking.keeper import Keeper, new_uuid, text_of
 
 DAY = 24 * 3600.0
 # a dozen processes of the real CLI, one after another, on whatever machine
@@ -206,3 +207,54 @@ async def test_what_is_refused_leaves_nothing_behind(keeper: Keeper) -> None:
     await keeper.ask("DELETE", "/conversations/item", status=404)
     await keeper.post("/conversations/item/reset", {}, 404)
     assert (await keeper.get("/conversations"))["conversations"] == []
+
+
+async def test_a_dispatch_made_again_is_said_once(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper()
+    work = Orchestrator(keeper)
+    uuid = new_uuid()
+    # twice at once, as after a broken connection; and once more when it is over
+    first, second = await asyncio.gather(
+        *(work.dispatch("item", "say: one", uuid=uuid) for _ in range(2))
+    )
+    third = await work.dispatch("item", "say: one", uuid=uuid.upper())
+    for answer in (first, second, third):
+        assert (answer["uuid"], answer["how"]) == (uuid, "created")
+        assert answer["sessionId"] == first["sessionId"]
+        assert (answer["ended"]["outcome"], answer["ended"]["reply"]) == ("done", "one")
+    await work.dispatch("item", "say: two", uuid=new_uuid())
+
+    await keeper.stop()
+    work.keeper = await start_keeper()
+    again = await work.dispatch("item", "say: one", uuid=uuid)
+    assert (again["ended"]["outcome"], again["ended"]["reply"]) == ("done", "one")
+    assert await work.thread("item") == ["say: one", "say: two"]
+    # another item is another matter
+    other = await work.dispatch("other", "say: one", uuid=new_uuid())
+    assert other["sessionId"] != first["sessionId"]
+
+
+async def test_thousands_of_items_come_in_pages(keeper: Keeper) -> None:
+    book = keeper.app[CONVERSATIONS]._book
+    for number in range(25):
+        book.put(
+            Kept(
+                key=f"item:{number:02}", project="shop" if number % 2 else None, workdir="/w",
+                session=None, prompt=None, metadata={}, created=1.0, updated=float(number // 3),
+                expires=2.0, lifetime=1.0,
+            )
+        )  # fmt: skip
+    for query, wanted in (("", 25), ("&project=shop", 12), ("&state=expired", 25)):
+        keys: list[str] = []
+        cursor = ""
+        while True:
+            page = await keeper.get(f"/conversations?limit=4{query}{cursor}")
+            keys += [each["key"] for each in page["conversations"]]
+            if page["cursor"] is None:
+                break
+            cursor = f"&cursor={quote(page['cursor'])}"
+        assert len(keys) == wanted
+        assert keys == sorted(keys, reverse=True)
+    assert (await keeper.get("/conversations?state=active"))["conversations"] == []
+    for odd in ("x", "1", "nan:x", "inf:x", ":", "1e999:x"):
+        await keeper.get(f"/conversations?cursor={quote(odd)}", 400)
