@@ -29,6 +29,8 @@ DELTAS = 20_000
 FIRST_VIEW_MS = 300.0
 LONG_TASK_MS = 50.0
 WHEEL_TURNS = 150
+# more than a screen with every turn: nobody scrolls faster
+WHEEL_PIXELS = 1_500
 WINDOW = {"width": 1440, "height": 900}
 CATEGORIES = [
     "blink.user_timing",
@@ -75,7 +77,7 @@ def _scrolling(browser: Browser, address: str) -> Figure:
     opened.mouse.move(WINDOW["width"] / 2, WINDOW["height"] / 2)
     with _traced(browser, opened) as tasks:
         for _ in range(WHEEL_TURNS):
-            opened.mouse.wheel(0, -600)
+            opened.mouse.wheel(0, -WHEEL_PIXELS)
             opened.evaluate("new Promise(requestAnimationFrame)")
     loaded = int(opened.evaluate("measured.loaded()"))
     elements = int(opened.evaluate("measured.elements()"))

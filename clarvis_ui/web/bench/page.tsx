@@ -13,7 +13,7 @@ import { conversation, longReply } from './made';
 const PAGE = 200;
 const PAGE_ARRIVES_MS = 20;
 const DELTA = 6;
-const DELTAS_A_FRAME = 8;
+const DELTAS_A_FRAME = 20;
 
 const all = signal<readonly ShownMessage[]>([]);
 const from = signal(0);

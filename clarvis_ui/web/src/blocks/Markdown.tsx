@@ -24,12 +24,37 @@ export function Markdown({ text, growing = false }: MarkdownProps) {
   }, [text, growing]);
   return (
     <div class="markdown">
-      {tokens.map((token, at) => (
-        <Block key={at} token={token} growing={growing && at === tokens.length - 1} />
-      ))}
+      {growing
+        ? partsOf(tokens).map((part, at) => <GrowingPart key={at} tokens={part} />)
+        : tokens.map((token, at) => <Block key={at} token={token} />)}
     </div>
   );
 }
+
+const BLOCKS_A_PART = 12;
+
+/** In parts: while a long text grows, only the last of them is compared and laid out again. */
+function partsOf(tokens: readonly Token[]): Token[][] {
+  const parts: Token[][] = [];
+  for (let at = 0; at < tokens.length; at += BLOCKS_A_PART) {
+    parts.push(tokens.slice(at, at + BLOCKS_A_PART));
+  }
+  return parts;
+}
+
+const GrowingPart = memo(
+  function GrowingPart({ tokens }: { tokens: readonly Token[] }) {
+    return (
+      <div class="markdown-part">
+        {tokens.map((token, at) => (
+          <Block key={at} token={token} growing={at === tokens.length - 1} />
+        ))}
+      </div>
+    );
+  },
+  ({ tokens: one }, { tokens: other }) =>
+    one.length === other.length && one.every((token, at) => token === other[at]),
+);
 
 interface BlockProps {
   token: Token;

@@ -5,7 +5,7 @@ import { Sought } from '../../blocks/Output';
 import type { Partial, ShownMessage, Turn } from '../../state/conversation';
 import { Icon } from '../../ui/Icon';
 import { useLater } from '../../ui/useLater';
-import { type Chunk, chunksOf, sameChunk } from './chunks';
+import { type Chunk, chunksOf, type Piece, sameChunk } from './chunks';
 import { FindBar } from './FindBar';
 import { RowView } from './RowView';
 import { createFolds, type Reader, ReaderContext } from './reader';
@@ -66,7 +66,7 @@ function Conversation(props: ThreadProps) {
             <div class="column">
               {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
               <div class="rows" ref={inner}>
-                <Bundles chunks={chunks} drawn={window_.drawn} heightOf={window_.heightOf} />
+                <Bundles pieces={window_.pieces} />
               </div>
               {partial && <Streaming partial={partial} />}
               {turn && (
@@ -161,23 +161,17 @@ function useOwnWords(rows: readonly Row[], { toEnd }: Window): void {
   }, [said, toEnd]);
 }
 
-interface BundlesProps {
-  chunks: readonly Chunk[];
-  drawn: Window['drawn'];
-  heightOf: Window['heightOf'];
-}
-
-/** All bundles, as themselves or as an empty box of their height. */
-const Bundles = memo(function Bundles({ chunks, drawn, heightOf }: BundlesProps) {
-  return chunks.map((chunk, at) =>
-    drawn.has(chunk.key) || at >= chunks.length - 2 ? (
-      <ChunkView key={chunk.key} chunk={chunk} />
+/** All bundles, as themselves or inside of an empty box of their height. */
+const Bundles = memo(function Bundles({ pieces }: { pieces: readonly Piece[] }) {
+  return pieces.map((piece) =>
+    piece.chunk ? (
+      <ChunkView key={piece.key} chunk={piece.chunk} />
     ) : (
       <div
-        key={chunk.key}
-        class="chunk"
-        data-chunk={chunk.key}
-        style={{ height: `${heightOf(chunk)}px` }}
+        key={piece.key}
+        data-from={piece.from}
+        data-to={piece.to}
+        style={{ height: `${piece.height}px` }}
       />
     ),
   );
@@ -186,7 +180,7 @@ const Bundles = memo(function Bundles({ chunks, drawn, heightOf }: BundlesProps)
 const ChunkView = memo(
   function ChunkView({ chunk }: { chunk: Chunk }) {
     return (
-      <div class="chunk" data-chunk={chunk.key} data-drawn="true">
+      <div class="chunk" data-chunk={chunk.key}>
         {chunk.rows.map((placed) => (
           <RowView key={placed.row.key} placed={placed} />
         ))}

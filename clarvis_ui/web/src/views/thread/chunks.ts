@@ -16,8 +16,8 @@ export interface Chunk {
   rows: readonly Placed[];
 }
 
-const ABOUT = 12;
-const MOST = 36;
+const ABOUT = 6;
+const MOST = 12;
 
 export function chunksOf(rows: readonly Row[]): Chunk[] {
   const chunks: { key: string; rows: Placed[] }[] = [];
@@ -58,6 +58,50 @@ export function sameChunk(one: Chunk, other: Chunk): boolean {
         return placed.row === there?.row && placed.joined === there.joined;
       }))
   );
+}
+
+/** A bundle to be drawn, or the empty box that stands for bundles that are not. */
+export type Piece = { key: string; chunk: Chunk } | Gap;
+
+export interface Gap {
+  key: string;
+  chunk: null;
+  /** Which bundles it stands for: from `from` up to, not with, `to`. */
+  from: number;
+  to: number;
+  height: number;
+}
+
+export function piecesOf(
+  chunks: readonly Chunk[],
+  isDrawn: (chunk: Chunk) => boolean,
+  heightOf: (chunk: Chunk) => number,
+): Piece[] {
+  const pieces: Piece[] = [];
+  chunks.forEach((chunk, at) => {
+    const last = pieces.at(-1);
+    if (isDrawn(chunk)) pieces.push({ key: chunk.key, chunk });
+    else if (last?.chunk === null) {
+      last.to = at + 1;
+      last.height += heightOf(chunk);
+    } else {
+      const key = `gap/${chunk.key}`;
+      pieces.push({ key, chunk: null, from: at, to: at + 1, height: heightOf(chunk) });
+    }
+  });
+  return pieces;
+}
+
+/** The end of the conversation, enough to fill a view of this height. */
+export function lastOf(chunks: readonly Chunk[], height: number): ReadonlySet<string> {
+  const keys = new Set<string>();
+  let filled = 0;
+  for (const chunk of chunks.toReversed()) {
+    if (filled >= height) break;
+    keys.add(chunk.key);
+    filled += guessedHeight(chunk);
+  }
+  return keys;
 }
 
 /** A guess until it is measured. */

@@ -1,18 +1,17 @@
 import type { RefObject } from 'preact';
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Chunk, guessedHeight } from './chunks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type Chunk, guessedHeight, lastOf, type Piece, piecesOf } from './chunks';
 import type { Spot } from './remembered';
+import { type Box, drawingOf, isWithin } from './sight';
 
-/** Drawn beyond what is in sight, in heights of the window. */
-const MARGIN = 1.5;
 /** Closer than this to the end is at the end. */
 const NEAR_END = 48;
+/** So much of the end is always drawn, in heights of the window: one opens it, and comes back. */
+const LAST_SCREENS = 1.5;
 
 export interface Window {
-  /** Keys of the bundles that are drawn; the last two always are. */
-  drawn: ReadonlySet<string>;
-  /** The height that stands for a bundle that is not drawn. */
-  heightOf(chunk: Chunk): number;
+  /** The bundles that are drawn, and boxes as high as the others; the last ones always are. */
+  pieces: readonly Piece[];
   /** Whether the view keeps to the end as the conversation grows. */
   following: boolean;
   far: boolean;
@@ -42,14 +41,26 @@ export function useWindow(
   const heights = useRef(new Map<string, number>());
   const anchor = useRef<Anchor | null>(null);
   const lastTop = useRef(0);
+  /** Where the view stood when the anchor was chosen. */
+  const anchoredAt = useRef(0);
   const lastHeight = useRef(0);
   const followingNow = useRef(true);
-  const [drawn, setDrawn] = useState<ReadonlySet<string>>(() => lastScreens(chunks));
+  const [drawn, setDrawn] = useState<ReadonlySet<string>>(new Set());
   const [following, setFollowing] = useState(true);
   const [far, setFar] = useState(false);
   const live = useRef({ chunks, drawn, onNearTop });
   live.current = { chunks, drawn, onNearTop };
   const jumping = useRef(false);
+  const frame = useRef(0);
+  const heightOf = useCallback(
+    (chunk: Chunk) => heights.current.get(chunk.key) ?? guessedHeight(chunk),
+    [],
+  );
+  const last = useMemo(() => lastOf(chunks, LAST_SCREENS * window.innerHeight), [chunks]);
+  const pieces = useMemo(
+    () => piecesOf(chunks, ({ key }) => drawn.has(key) || last.has(key), heightOf),
+    [chunks, drawn, last, heightOf],
+  );
 
   const follow = useCallback((value: boolean) => {
     followingNow.current = value;
@@ -62,20 +73,29 @@ export function useWindow(
     const column = inner.current;
     if (!view || !column) return;
     const { clientHeight, scrollTop } = view;
-    const above = scrollTop - clientHeight * MARGIN;
-    const below = scrollTop + clientHeight * (1 + MARGIN);
-    const near = new Set<string>();
-    const elements = column.children;
-    for (let at = firstBelow(elements, above); at < elements.length; at += 1) {
-      const element = elements[at];
-      if (!(element instanceof HTMLElement) || element.offsetTop > below) break;
-      if (element.dataset.chunk) near.add(element.dataset.chunk);
+    // a script has scrolled, and the event that says so is still to come
+    if (scrollTop !== anchoredAt.current && !followingNow.current && !jumping.current) {
+      anchor.current = anchorIn(view, column);
+      anchoredAt.current = scrollTop;
     }
-    const before = live.current.drawn;
+    const sight = { top: scrollTop, height: clientHeight };
+    const { chunks, drawn: before } = live.current;
+    const boxes = boxesIn(column, chunks, heightOf).filter((one) => isWithin(one, sight));
+    const { drawn: near, waits } = drawingOf(boxes, before, sight);
     if (near.size !== before.size || [...near].some((key) => !before.has(key))) setDrawn(near);
+    if (waits) lookSoon();
     setFar(view.scrollHeight - scrollTop - clientHeight > clientHeight);
     if (scrollTop < clientHeight * 2) live.current.onNearTop();
-  }, [box, inner]);
+  }, [box, inner, heightOf]);
+
+  // once a frame, however often it is asked for: each look may draw some bundles
+  const lookSoon = useCallback(() => {
+    frame.current ||= requestAnimationFrame(() => {
+      frame.current = 0;
+      look();
+    });
+  }, [look]);
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
 
   const keep = useCallback(() => {
     const view = box.current;
@@ -89,15 +109,15 @@ export function useWindow(
         if (Math.abs(moved) >= 1) view.scrollTop += moved;
       }
     }
-    lastTop.current = view.scrollTop;
+    lastTop.current = anchoredAt.current = view.scrollTop;
     lastHeight.current = view.clientHeight;
   }, [box]);
 
   // after each drawing: at the end one stays at the end, and a jump arrives
   useLayoutEffect(() => {
     if (followingNow.current || jumping.current) keep();
-    look();
-  }, [chunks, drawn, keep, look]);
+    lookSoon();
+  }, [pieces, keep, lookSoon]);
 
   useLayoutEffect(() => {
     const view = box.current;
@@ -113,7 +133,8 @@ export function useWindow(
       if (left < 2 || (left < NEAR_END && !up)) follow(true);
       else if (up || followingNow.current) follow(false);
       anchor.current = anchorIn(view, column);
-      look();
+      anchoredAt.current = top;
+      lookSoon();
     };
     const release = () => {
       jumping.current = false;
@@ -121,10 +142,10 @@ export function useWindow(
     const observer = new ResizeObserver(() => {
       for (const element of column.children) {
         if (!(element instanceof HTMLElement) || !element.dataset.chunk) continue;
-        if (element.dataset.drawn) heights.current.set(element.dataset.chunk, element.offsetHeight);
+        heights.current.set(element.dataset.chunk, element.offsetHeight);
       }
       keep();
-      look();
+      lookSoon();
     });
     // its parent also holds what is being written below the last row
     observer.observe(column.parentElement ?? column);
@@ -140,15 +161,13 @@ export function useWindow(
         view.removeEventListener(kind, release);
       }
     };
-  }, [box, inner, follow, keep, look]);
+  }, [box, inner, follow, keep, lookSoon]);
 
   const actions = useMemo(
     () => ({
-      heightOf: (chunk: Chunk) => heights.current.get(chunk.key) ?? guessedHeight(chunk),
       toEnd() {
         follow(true);
         jumping.current = false;
-        setDrawn(lastScreens(live.current.chunks));
         keep();
       },
       jump(key: string, offset: number) {
@@ -158,7 +177,7 @@ export function useWindow(
         follow(false);
         anchor.current = { key, offset };
         jumping.current = true;
-        const around = chunks.slice(Math.max(0, index - 2), index + 3);
+        const around = chunks.slice(Math.max(0, index - 4), index + 5);
         setDrawn(new Set(around.map((chunk) => chunk.key)));
         keep();
         return true;
@@ -180,20 +199,28 @@ export function useWindow(
     }),
     [box, inner, follow, keep],
   );
-  return useMemo(() => ({ ...actions, drawn, following, far }), [actions, drawn, following, far]);
+  return useMemo(() => ({ ...actions, pieces, following, far }), [actions, pieces, following, far]);
 }
 
-/** The end of the conversation, enough for a window of any size. */
-function lastScreens(chunks: readonly Chunk[]): ReadonlySet<string> {
-  const keys = new Set<string>();
-  let height = 0;
-  for (let at = chunks.length - 1; at >= 0 && height < 2 * window.innerHeight; at -= 1) {
-    const chunk = chunks[at];
-    if (!chunk) break;
-    keys.add(chunk.key);
-    height += guessedHeight(chunk);
+/** Where every bundle stands: those that are not drawn by their heights, inside of their box. */
+function boxesIn(
+  column: HTMLElement,
+  chunks: readonly Chunk[],
+  heightOf: (chunk: Chunk) => number,
+): Box[] {
+  const boxes: Box[] = [];
+  for (const element of column.children) {
+    if (!(element instanceof HTMLElement)) continue;
+    const { chunk, from, to } = element.dataset;
+    let top = element.offsetTop;
+    if (chunk) boxes.push({ key: chunk, top, height: element.offsetHeight });
+    for (const each of chunk ? [] : chunks.slice(Number(from), Number(to))) {
+      const height = heightOf(each);
+      boxes.push({ key: each.key, top, height });
+      top += height;
+    }
   }
-  return keys;
+  return boxes;
 }
 
 /** The first of the children that ends below a line, found by halves. */

@@ -1,0 +1,54 @@
+/** What of a long conversation is worth drawing now, and what can wait for the next frame. */
+
+/** A bundle of rows as it stands, drawn or as an empty box. */
+export interface Box {
+  key: string;
+  top: number;
+  height: number;
+}
+
+export interface Sight {
+  top: number;
+  height: number;
+}
+
+/** Drawn beyond what is in sight, in heights of the window. */
+const MARGIN = 1.5;
+/** So many are drawn in one frame: more would be felt. Those in sight come first. */
+const IN_SIGHT_A_FRAME = 3;
+const AHEAD_A_FRAME = 1;
+
+export interface Drawing {
+  drawn: ReadonlySet<string>;
+  /** Whether something near has still to be drawn. */
+  waits: boolean;
+}
+
+/** Whether it is near enough to be drawn. */
+export function isWithin(box: Box, sight: Sight): boolean {
+  return distance(box, sight) <= MARGIN * sight.height;
+}
+
+/** Of the bundles within reach: all that are there already, and the next nearest to the view. */
+export function drawingOf(
+  boxes: readonly Box[],
+  before: ReadonlySet<string>,
+  sight: Sight,
+): Drawing {
+  const drawn = new Set<string>();
+  const missing: { key: string; away: number }[] = [];
+  for (const box of boxes) {
+    if (before.has(box.key)) drawn.add(box.key);
+    else missing.push({ key: box.key, away: distance(box, sight) });
+  }
+  missing.sort((one, other) => one.away - other.away);
+  const inSight = missing.filter(({ away }) => away <= 0).length;
+  const now = Math.max(AHEAD_A_FRAME, Math.min(IN_SIGHT_A_FRAME, inSight));
+  for (const { key } of missing.slice(0, now)) drawn.add(key);
+  return { drawn, waits: missing.length > now };
+}
+
+/** How far a box is from what is seen; negative or nothing where it is part of it. */
+function distance(box: Box, { top, height }: Sight): number {
+  return Math.max(box.top - (top + height), top - (box.top + box.height));
+}
