@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { createActivity } from './state/activity';
 import { sessionHref } from './state/address';
 import { createClarvis } from './state/clarvis';
+import { createCommanding, sendOnLeaving } from './state/commanding';
 import { sentenceOf, titleOf } from './state/described';
 import { attentionOf } from './state/heartbeat';
 import { createMemory, storageOf } from './state/memory';
@@ -13,6 +14,7 @@ import { nameOf } from './state/questions';
 import { showInTab } from './state/tab';
 import { createApi } from './transport/api';
 import { followVisibleHeight } from './ui/visibleHeight';
+import { speak } from './ui/voice';
 import { App } from './views/App';
 import { fetchAhead } from './views/Selected';
 
@@ -48,6 +50,14 @@ const notifications = createNotifications(
     location.hash = sessionHref(sessionId);
   },
 );
+const commanding = createCommanding({
+  clarvis,
+  speak: (words) => speak(window, words),
+  follow(sessionId) {
+    if (place.session.value === null && !place.inbox.value) location.hash = sessionHref(sessionId);
+  },
+});
+sendOnLeaving(window, commanding);
 clarvis.onEvents((events) => {
   for (const event of events) activity.note(event);
   notifications.hear(events);
@@ -73,7 +83,13 @@ followVisibleHeight(window);
 const root = document.getElementById('clarvis');
 if (root) {
   render(
-    <App clarvis={clarvis} place={place} activity={activity} notifications={notifications} />,
+    <App
+      clarvis={clarvis}
+      place={place}
+      activity={activity}
+      notifications={notifications}
+      commanding={commanding}
+    />,
     root,
   );
 }

@@ -12,18 +12,6 @@ export function MissingSession() {
   );
 }
 
-export function NothingSelected() {
-  return (
-    <div class="nothing">
-      <Mark size={40} />
-      <h1>No session selected</h1>
-      <p class="nothing-keys">
-        <kbd>/</kbd> filters, <kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Enter</kbd> opens
-      </p>
-    </div>
-  );
-}
-
 /** A part of the page could not be fetched: most likely Clarvis was renewed in the meantime. */
 export function PageOutOfDate() {
   return (

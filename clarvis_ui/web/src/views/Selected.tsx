@@ -1,14 +1,17 @@
 import { useMemo } from 'preact/hooks';
 import type { Clarvis } from '../state/clarvis';
+import type { Commanding } from '../state/commanding';
 import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
 import { useModule } from '../ui/useModule';
-import { MissingSession, NothingSelected, PageOutOfDate } from './NothingSelected';
+import { loadBar } from './command/CommandBar';
+import { MissingSession, PageOutOfDate } from './NothingSelected';
 
 export interface SelectedProps {
   clarvis: Clarvis;
   place: Place;
   notifications: Notifications;
+  commanding: Commanding;
 }
 
 // what shows conversations is most of the page: the list does not wait for it
@@ -17,19 +20,19 @@ const loadInbox = () => import('./Inbox');
 
 /** Fetches the larger parts ahead, once the first view stands. */
 export function fetchAhead(): void {
-  void loadSession().catch(() => {}); // whoever needs it tries again, and says so
+  for (const load of [loadSession, loadBar]) void load().catch(() => {}); // who needs it tries again
 }
 
 /** What is beside the list: a session, what waits, or nothing yet. */
-export function Selected({ clarvis, place, notifications }: SelectedProps) {
-  const { sessions, complete } = clarvis.sessions.listing.value;
+export function Selected({ clarvis, place, notifications, commanding }: SelectedProps) {
+  const { complete } = clarvis.sessions.listing.value;
   const id = place.session.value;
   // asked before one is let in, the answer "not logged in" would come after one is
   if (clarvis.door.state.value !== 'open') return null;
   if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
-  // too early to say that there is none; and then the list itself says what to do first
-  return complete && sessions.size > 0 ? <NothingSelected /> : null;
+  // before the list stands, nobody knows what could be gone on with
+  return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
 }
 
 function OneSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
@@ -44,7 +47,23 @@ function OneSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
   return <SessionPage clarvis={clarvis} session={session} talk={talk} />;
 }
 
-function WhatWaits({ clarvis, notifications }: Omit<SelectedProps, 'place'>) {
+/** Nothing is open: one says what one wants. */
+function NothingYet({ clarvis, commanding }: Pick<SelectedProps, 'clarvis' | 'commanding'>) {
+  const loaded = useModule(loadBar);
+  if (loaded === null) return null;
+  if ('failed' in loaded) return <PageOutOfDate />;
+  const { CommandPanel } = loaded.module;
+  return (
+    <CommandPanel
+      commanding={commanding}
+      sessions={clarvis.sessions.newestFirst.value}
+      currentId={null}
+      api={clarvis.api}
+    />
+  );
+}
+
+function WhatWaits({ clarvis, notifications }: Pick<SelectedProps, 'clarvis' | 'notifications'>) {
   const loaded = useModule(loadInbox);
   if (loaded === null) return null;
   if ('failed' in loaded) return <PageOutOfDate />;

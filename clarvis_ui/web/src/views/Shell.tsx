@@ -1,14 +1,16 @@
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { Activity } from '../state/activity';
 import { LIST_HREF, sessionHref } from '../state/address';
 import { createBeginning } from '../state/beginning';
 import type { Clarvis } from '../state/clarvis';
+import type { Commanding } from '../state/commanding';
 import { openBySession } from '../state/inbox';
 import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
 import type { SessionStore } from '../state/sessions';
 import { Icon } from '../ui/Icon';
 import { NewSession } from './beginning/NewSession';
+import { CommandBar, openBar } from './command/CommandBar';
 import { InboxLink } from './InboxLink';
 import { Reachability } from './Reachability';
 import { Selected } from './Selected';
@@ -20,10 +22,11 @@ export interface ShellProps {
   place: Place;
   activity: Activity;
   notifications: Notifications;
+  commanding: Commanding;
 }
 
 /** The sidebar and what is selected in it; on a phone one of the two at a time. */
-export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
+export function Shell({ clarvis, place, activity, notifications, commanding }: ShellProps) {
   const { sessions, questions, door } = clarvis;
   const inbox = questions.inbox.value;
   const selectedId = place.session.value;
@@ -32,6 +35,8 @@ export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
     () => createBeginning({ api: clarvis.api, memory: clarvis.memory, go: goToSession }),
     [clarvis],
   );
+  const near = workdirNear(selectedId, sessions);
+  useEffect(() => commanding.command.suggest(near), [commanding, near]);
   const showing = selectedId === null && !place.inbox.value ? 'list' : 'session';
 
   return (
@@ -46,18 +51,25 @@ export function Shell({ clarvis, place, activity, notifications }: ShellProps) {
           asked={asked}
           doing={activity.doing.value}
           inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
-          onNew={() => beginning.show(workdirNear(selectedId, sessions))}
+          onNew={() => beginning.show(near)}
+          onCommand={() => openBar(commanding)}
           onRename={sessions.rename}
           onLeave={door.leave}
         />
         <main class="main">
-          <Selected clarvis={clarvis} place={place} notifications={notifications} />
+          <Selected
+            clarvis={clarvis}
+            place={place}
+            notifications={notifications}
+            commanding={commanding}
+          />
           <a class="back" href={LIST_HREF}>
             <Icon name="back" />
             Sessions
           </a>
         </main>
       </div>
+      <CommandBar clarvis={clarvis} commanding={commanding} currentId={selectedId} />
       <NewSession beginning={beginning} sessions={sessions.newestFirst.value} api={clarvis.api} />
     </div>
   );

@@ -33,6 +33,8 @@ export interface SidebarProps {
   /** Above the list: what waits for the person. */
   inbox?: ComponentChildren;
   onNew?(): void;
+  /** Opens the command bar. */
+  onCommand?(): void;
   onRename(id: string, name: string | null): Promise<Outcome<Session>>;
   onLeave(): void;
 }
@@ -75,6 +77,16 @@ export function Sidebar(props: SidebarProps) {
           </button>
         )}
       </div>
+      {props.onCommand && (
+        <button
+          type="button"
+          class="command-button"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={props.onCommand}
+        >
+          Say what you want… <kbd>Ctrl K</kbd>
+        </button>
+      )}
       <FilterField
         query={query.value}
         field={field}

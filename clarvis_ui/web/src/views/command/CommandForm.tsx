@@ -1,0 +1,210 @@
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { sessionHref } from '../../state/address';
+import type { Commanding } from '../../state/commanding';
+import { byProject } from '../../state/projects';
+import { keyOf, opensFor } from '../../state/ways';
+import type { Api } from '../../transport/api';
+import type { Session } from '../../transport/wire';
+import { Icon } from '../../ui/Icon';
+import { canSpeak } from '../../ui/voice';
+import { DirectoryChooser } from '../beginning/DirectoryChooser';
+import { DictateButton } from './DictateButton';
+import { type Option, Options } from './Options';
+import './command.css';
+
+export interface CommandFormProps {
+  commanding: Commanding;
+  /** The newest first. */
+  sessions: readonly Session[];
+  currentId: string | null;
+  api: Pick<Api, 'directories'>;
+  /** Sent, or another session was opened. */
+  onDone?(): void;
+}
+
+/** Says something without choosing where: where it goes is said while one types. */
+export function CommandForm({ commanding, sessions, currentId, api, onDone }: CommandFormProps) {
+  const { command, aloud } = commanding;
+  const { text, ways, chosen, asking, failure } = command;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const listId = useId();
+  const [choosing, setChoosing] = useState(false);
+  const [problem, setProblem] = useState('');
+  /** The session that Enter would open instead of sending. */
+  const [opening, setOpening] = useState<string | null>(null);
+  const empty = text.value.trim() === '';
+  const opens = useMemo(
+    () => opensFor(sessions, text.value, currentId),
+    [sessions, text.value, currentId],
+  );
+  const options: Option[] = [
+    ...(empty ? [] : ways.value.map((way) => ({ key: keyOf(way), way }))),
+    ...opens.map((session) => ({ key: `open ${session.id}`, session })),
+  ];
+  const sent = empty ? options[0]?.key : keyOf(chosen.value);
+  const active = options.find(({ key }) => key === opening)?.key ?? sent;
+  const projects = useMemo(() => (choosing ? byProject(sessions) : []), [choosing, sessions]);
+
+  const chose = useRef(false);
+  useEffect(() => {
+    // back from the directories one goes on typing
+    if (chose.current && !choosing) field.current?.focus();
+    chose.current = choosing;
+  }, [choosing]);
+
+  function write(next: string): void {
+    setOpening(null);
+    setProblem('');
+    command.write(next);
+  }
+
+  async function act(key: string | undefined): Promise<void> {
+    const option = options.find((one) => one.key === key);
+    if (option && 'session' in option) {
+      location.hash = sessionHref(option.session.id);
+      onDone?.();
+      return;
+    }
+    if (empty) return;
+    if (option) command.choose(option.way);
+    if (chosen.value.kind === 'new' && chosen.value.workdir === null) setChoosing(true);
+    else if (await command.send()) onDone?.();
+  }
+
+  function move(step: 1 | -1): void {
+    const at = options.findIndex(({ key }) => key === active);
+    select(options.at((at + step) % options.length));
+  }
+
+  function select(option: Option | undefined): void {
+    if (!option) return;
+    if ('session' in option) setOpening(option.key);
+    else {
+      setOpening(null);
+      command.choose(option.way);
+    }
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.isComposing || !onKey(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Whether the key was meant for the bar. */
+  function onKey(event: KeyboardEvent): boolean {
+    const { key, altKey } = event;
+    const strong = event.ctrlKey || event.metaKey;
+    if (key === 'Enter' && strong) void act(opens[0] && `open ${opens[0].id}`);
+    else if (key === 'Enter' && !event.shiftKey && !isTouch()) void act(active);
+    else if (key === 'ArrowDown' && altKey) setChoosing(true);
+    else if (key === 'Tab' && !empty && !strong && !altKey) {
+      setOpening(null);
+      command.turn(event.shiftKey ? -1 : 1);
+    } else if ((key === 'ArrowDown' || key === 'ArrowUp') && isAtEdge(event)) {
+      move(key === 'ArrowDown' ? 1 : -1);
+    } else return false;
+    return true;
+  }
+
+  return (
+    <form
+      class="say"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act(opening === null ? sent : active);
+      }}
+    >
+      <div class="say-box">
+        <textarea
+          ref={field}
+          class="say-field"
+          rows={1}
+          dir="auto"
+          aria-label="Say what you want"
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={active === undefined ? undefined : `${listId} ${active}`}
+          placeholder="Say what you want…"
+          value={text.value}
+          onInput={(event) => write(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        <DictateButton text={text.value} onWords={write} onProblem={setProblem} />
+      </div>
+      {choosing ? (
+        <div class="say-chooser">
+          <DirectoryChooser
+            projects={projects}
+            api={api}
+            onChoose={(path) => {
+              command.beginIn(path);
+              setChoosing(false);
+            }}
+          />
+        </div>
+      ) : (
+        <Options
+          id={listId}
+          options={options}
+          active={active}
+          asking={asking.value}
+          onPick={(option) => void act(option.key)}
+          onDirectory={() => setChoosing(true)}
+        />
+      )}
+      <footer class="say-foot">
+        <p class="say-problem" role="alert">
+          {problem || failure.value?.sentence}
+        </p>
+        {canSpeak(window) && (
+          <button
+            type="button"
+            class="quiet say-aloud"
+            aria-pressed={aloud.state.value === 'on'}
+            title="Short replies to what is said here are read aloud"
+            onClick={() => {
+              aloud.state.value = aloud.state.value === 'on' ? 'off' : 'on';
+            }}
+          >
+            <Icon name="speak" />
+            {aloud.state.value === 'on' ? 'Reading replies aloud' : 'Read replies aloud'}
+          </button>
+        )}
+        <Keys empty={empty} />
+        <button type="submit" class="strong" disabled={empty}>
+          Send
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+function Keys({ empty }: { empty: boolean }) {
+  return (
+    <span class="say-keys" aria-hidden="true">
+      {empty ? (
+        <>
+          <kbd>↑</kbd> <kbd>↓</kbd> <kbd>Enter</kbd> opens
+        </>
+      ) : (
+        <>
+          <kbd>Tab</kbd> changes where <kbd>Alt ↓</kbd> directory
+        </>
+      )}
+    </span>
+  );
+}
+
+/** On a phone Enter begins a new line: the keyboard has no other key for it. */
+function isTouch(): boolean {
+  return matchMedia('(pointer: coarse)').matches;
+}
+
+/** Arrows move the caret within several lines, and the choice above and below them. */
+function isAtEdge({ key, currentTarget, altKey, shiftKey }: KeyboardEvent): boolean {
+  const { value, selectionStart, selectionEnd } = currentTarget as HTMLTextAreaElement;
+  if (altKey || shiftKey || selectionStart !== selectionEnd) return false;
+  const beyond = key === 'ArrowUp' ? value.slice(0, selectionStart) : value.slice(selectionEnd);
+  return !beyond.includes('\n');
+}

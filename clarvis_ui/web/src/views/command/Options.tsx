@@ -1,0 +1,132 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { statusOf, summaryOf, titleOf } from '../../state/described';
+import { projectOf } from '../../state/projects';
+import type { Way } from '../../state/ways';
+import { relativeTime } from '../../state/words';
+import type { Session } from '../../transport/wire';
+import { Icon } from '../../ui/Icon';
+import { StatusDot } from '../../ui/StatusDot';
+import { useNow } from '../../ui/useNow';
+
+/** Something that Enter can do: send it this way, or open this session. */
+export type Option = { key: string; way: Way } | { key: string; session: Session };
+
+export interface OptionsProps {
+  id: string;
+  options: readonly Option[];
+  active: string | undefined;
+  /** What is shown is for the words of a moment ago. */
+  asking: boolean;
+  onPick(option: Option): void;
+  onDirectory(): void;
+}
+
+/** Where it goes and why, the other ways, and sessions that one may mean to open. */
+export function Options({ id, options, active, asking, onPick, onDirectory }: OptionsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const now = useNow(20_000);
+  const firstOpen = options.find((option) => 'session' in option);
+  const typed = options.some((option) => 'way' in option);
+
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+
+  return (
+    <div
+      class="say-options"
+      id={id}
+      role="listbox"
+      aria-label="Where it goes"
+      aria-busy={asking}
+      ref={list}
+    >
+      {options.map((option) => (
+        <>
+          {option === firstOpen && (
+            <p class="say-heading" role="presentation">
+              Open {typed && <kbd>Ctrl Enter</kbd>}
+            </p>
+          )}
+          {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and says which is active */}
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: its keys are those of the field */}
+          <div
+            key={option.key}
+            id={`${id} ${option.key}`}
+            class="say-option"
+            role="option"
+            aria-selected={option.key === active}
+            onPointerDown={(event) => event.preventDefault()}
+            onClick={() => onPick(option)}
+          >
+            {'way' in option ? (
+              <WayView way={option.way} onDirectory={onDirectory} />
+            ) : (
+              <SessionView session={option.session} now={now} />
+            )}
+          </div>
+        </>
+      ))}
+    </div>
+  );
+}
+
+function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
+  if (way.kind === 'resume') {
+    return (
+      <>
+        <Icon name="resume" />
+        <span class="say-what">
+          Resume <b dir="auto">{way.title}</b>
+          {way.copy && ' in a copy, as a terminal has it open'}
+        </span>
+        {way.because && (
+          <span class="say-why" dir="auto">
+            because {way.because}
+          </span>
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      <Icon name="plus" />
+      <span class="say-what">
+        New in{' '}
+        {way.workdir === null ? '…' : <b dir="ltr">{way.workdir.split('/').findLast(Boolean)}</b>}
+      </span>
+      <span class="say-why" dir="auto">
+        {way.because ?? way.workdir}
+      </span>
+      <button
+        type="button"
+        class="quiet say-change"
+        title={way.workdir ?? undefined}
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={(event) => {
+          event.stopPropagation();
+          onDirectory();
+        }}
+      >
+        {way.workdir === null ? 'Choose a directory' : 'Change'}
+      </button>
+    </>
+  );
+}
+
+function SessionView({ session, now }: { session: Session; now: number }) {
+  const status = statusOf(session);
+  const silent = status.tone === 'quiet' || status.tone === 'unread';
+  return (
+    <>
+      <StatusDot tone={status.tone} elsewhere={status.elsewhere} />
+      <span class="say-what">
+        <b dir="auto">{titleOf(session)}</b>
+      </span>
+      <span class="say-why" dir="auto">
+        {projectOf(session)} · {silent ? summaryOf(session) : status.words}
+      </span>
+      <time class="say-time">{relativeTime(session.modified, now)}</time>
+    </>
+  );
+}
