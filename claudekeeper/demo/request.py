@@ -45,6 +45,7 @@ class Turn(msgspec.Struct, frozen=True):
 
 class OfferedTool(msgspec.Struct, frozen=True):
     name: str = ""
+    input_schema: dict[str, Any] = {}
 
 
 class OutputFormat(msgspec.Struct, frozen=True):
@@ -104,6 +105,9 @@ NOTIFICATION = re.compile(
 WORKDIR = re.compile(r"[Ww]orking directory: (.+)")
 
 
+HANDS_OVER = "StructuredOutput"
+
+
 class ModelRequest(msgspec.Struct, frozen=True):
     """One request, understood."""
 
@@ -119,6 +123,15 @@ class ModelRequest(msgspec.Struct, frozen=True):
         """The JSON schema that the answer must follow; the CLI asks so for titles and names."""
         config = self.body.output_config
         return config.format.schema if config and config.format else None
+
+    @property
+    def handing_over(self) -> dict[str, Any] | None:
+        """The schema of the call by which a script gets its answer; None once it was made."""
+        if any(outcome.tool == HANDS_OVER and not outcome.failed for outcome in self.outcomes):
+            return None
+        return next(
+            (each.input_schema for each in self.body.tools if each.name == HANDS_OVER), None
+        )
 
     @property
     def from_subagent(self) -> bool:

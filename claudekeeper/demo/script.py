@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from json import loads
 from pathlib import PurePosixPath
 
 from claudekeeper.demo import sentences
-from claudekeeper.demo.request import ModelRequest
+from claudekeeper.demo.request import HANDS_OVER, ModelRequest
 from claudekeeper.demo.scenarios import SCENARIOS, scenario_for, scenario_named
 from claudekeeper.demo.steps import (
     Call,
@@ -32,6 +33,8 @@ def answer(request: ModelRequest, attempt: int = 0) -> Reply:
     """The reply to a request; `attempt` counts how often this very request failed before."""
     if request.schema is not None:
         return (Say(sentences.fitting(request.schema, request)),)
+    if (wanted := request.handing_over) is not None:
+        return (Call(HANDS_OVER, loads(sentences.fitting(wanted, request))),)
     if request.wants_summary:
         return (Say(sentences.summary(request)),)
     if request.only_news:

@@ -177,11 +177,25 @@ def fitting(schema: dict[str, Any], request: ModelRequest) -> str:
     session = re.search(r"<session>\s*(.*?)\s*</session>", request.prompt, re.DOTALL)
     topic = title(session[1] if session else request.prompt)
     properties: dict[str, dict[str, Any]] = schema.get("properties", {})
+    if {"quick", "next", "detailed"} <= properties.keys():
+        return msgspec.json.encode(recap(request)).decode()
     plain: dict[str, Any] = {"boolean": False, "number": 0, "integer": 0, "array": [], "object": {}}
     values = {name: plain.get(str(kind.get("type")), topic) for name, kind in properties.items()}
     if "name" in values:
         values["name"] = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")
     return msgspec.json.encode(values).decode()
+
+
+def recap(request: ModelRequest) -> dict[str, str]:
+    """Where a session stands, out of the facts that were sent."""
+    facts = re.search(r"<facts>\s*(.*?)\s*</facts>", request.prompt, re.DOTALL)
+    asked = re.findall(r"^Person: (.*)$", request.prompt, re.MULTILINE)
+    last = asked[-1] if asked else "something"
+    return {
+        "quick": f"You asked for “{last}”, and it was seen to. Nothing else is waiting.",
+        "next": "Go on with what is open.",
+        "detailed": facts[1] if facts else f"You asked for “{last}”.",
+    }
 
 
 def title(text: str) -> str:

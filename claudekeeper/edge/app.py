@@ -49,6 +49,7 @@ from claudekeeper.edge.keys import (
     RECORDS,
     REGISTRY,
     RESUMING,
+    RETELLING,
     ROUTER,
     SOCKETS,
     STARTED,
@@ -64,6 +65,7 @@ from claudekeeper.features.conversation_book import Book
 from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
+from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
 from claudekeeper.live.abilities import Abilities
@@ -191,6 +193,7 @@ def create_app(
         clock,
     )
     app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
+    app[RETELLING] = Retelling()
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()

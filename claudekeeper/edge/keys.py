@@ -12,6 +12,7 @@ from claudekeeper.features.archive import Archive
 from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
+from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
@@ -46,6 +47,7 @@ ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
 CONVERSATIONS: web.AppKey[Conversations] = web.AppKey("conversations", Conversations)
 RESUMING: web.AppKey[Resuming] = web.AppKey("resuming", Resuming)
+RETELLING: web.AppKey[Retelling] = web.AppKey("retelling", Retelling)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import RESUMING
+from claudekeeper.edge.keys import RESUMING, RETELLING
 from claudekeeper.edge.sessions import row_of
 from claudekeeper.edge.wire import NoQuery, query_of, reply
-from claudekeeper.model.errors import SessionNotFound, TranscriptUnreadable
+from claudekeeper.features.retelling import Retold
+from claudekeeper.model.errors import AsideFailed, SessionNotFound, TranscriptUnreadable
 from claudekeeper.model.resume import Resume
 
 
@@ -17,7 +18,21 @@ async def resume(request: web.Request) -> web.Response:
     return reply(await request.app[RESUMING].of(await row_of(request)))
 
 
+async def retell(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    where = await request.app[RESUMING].of(await row_of(request))
+    return reply(await request.app[RETELLING].of(where))
+
+
 ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/sessions/{id}/recap",
+        retell,
+        "A recap in Claude's own words: asked beside the session, which stays as it is",
+        Retold,
+        failures=(SessionNotFound, TranscriptUnreadable, AsideFailed),
+    ),
     Endpoint(
         "GET",
         "/sessions/{id}/resume",

@@ -197,6 +197,11 @@ class CliFailed(KeeperError):
     sentence = "Claude Code could not be started."
 
 
+class AsideFailed(KeeperError):
+    code, status = "aside_failed", 502
+    sentence = "Claude could not be asked."
+
+
 class CliCrashed(KeeperError):
     code, status = "cli_crashed", 500
     sentence = "Claude Code ended unexpectedly; the next message starts it again."

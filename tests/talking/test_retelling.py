@@ -1,0 +1,41 @@
+"""A recap by Claude itself, beside the session: the real CLI, a scripted API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from claudekeeper.demo.api import ScriptedApi
+from tests.talking.keeper import Ear, Keeper
+from tests.writing import projects_folder
+
+
+def transcripts() -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in projects_folder().rglob("*.jsonl")}
+
+
+async def test_claude_writes_a_recap_beside_the_session(
+    keeper: Keeper, ear: Ear, scripted_api: ScriptedApi
+) -> None:
+    session = (await keeper.send("say: The roof is red."))["sessionId"]
+    await ear.finished(session, outcome="done")
+    before = transcripts()
+    told = await keeper.post(f"/sessions/{session}/recap", {})
+    assert told["quick"]
+    assert told["next"]
+    assert told["detailed"]
+    assert told["cached"] is False
+    asked = [seen.body for seen in scripted_api.requests if "<facts>" in str(seen.body)][-1]
+    # nothing can be called but the answer; the CLI's placeholder calls nothing
+    offered = {tool["name"] for tool in asked["tools"]} - {"DeferredToolPlaceholder"}
+    assert offered == {"StructuredOutput"}
+    assert "haiku" in asked["model"]
+    assert asked["max_tokens"] <= 2000
+    # neither this session nor any other was written to, and no new one is listed
+    assert transcripts() == before
+    listed = await keeper.get("/sessions")
+    assert [each["id"] for each in listed["sessions"]] == [session]
+    again = await keeper.post(f"/sessions/{session}/recap", {})
+    assert again == {**told, "cached": True}
+    await keeper.send("say: Now it is blue.", session)
+    await ear.finished(session, outcome="done")
+    assert (await keeper.post(f"/sessions/{session}/recap", {}))["cached"] is False
