@@ -54,7 +54,8 @@ const commanding = createCommanding({
   clarvis,
   speak: (words) => speak(window, words),
   follow(sessionId) {
-    if (place.session.value === null && !place.inbox.value) location.hash = sessionHref(sessionId);
+    const nothingOpen = !place.session.value && !place.inbox.value && !place.archive.value;
+    if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });
 sendOnLeaving(window, commanding);

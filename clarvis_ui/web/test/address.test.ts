@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { INBOX_HREF, parseAddress, sessionHref, withoutLogin } from '../src/state/address';
+import {
+  ARCHIVE_HREF,
+  INBOX_HREF,
+  parseAddress,
+  sessionHref,
+  withoutLogin,
+} from '../src/state/address';
 
 test.each([
   ['', null, null],
@@ -13,11 +19,17 @@ test.each([
   ['#nonsense&&=', null, null],
   ['#session=%', '%', null],
 ])('%j', (fragment, session, login) => {
-  expect(parseAddress(fragment)).toEqual({ session, login, inbox: false });
+  expect(parseAddress(fragment)).toMatchObject({ session, login, inbox: false });
 });
 
 test('what waits has an address of its own', () => {
-  expect(parseAddress(INBOX_HREF)).toEqual({ session: null, login: null, inbox: true });
+  expect(parseAddress(INBOX_HREF)).toEqual({
+    session: null,
+    login: null,
+    inbox: true,
+    archive: false,
+  });
+  expect(parseAddress(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
 });
 
 test.each([

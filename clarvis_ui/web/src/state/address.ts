@@ -6,6 +6,8 @@ export interface Address {
   session: string | null;
   /** Whether it is the list of what waits. */
   inbox: boolean;
+  /** Whether it is what is kept of what Claude Code deletes. */
+  archive: boolean;
   login: string | null;
 }
 
@@ -18,6 +20,7 @@ export function parseAddress(fragment: string): Address {
   return {
     session: given.get('session') || null,
     inbox: given.has('inbox'),
+    archive: given.has('archive'),
     login: given.get('login') || null,
   };
 }
@@ -33,6 +36,9 @@ export const LIST_HREF = '#';
 
 /** Every question that waits, of every session. */
 export const INBOX_HREF = '#inbox';
+
+/** What is kept of what Claude Code deletes, and what it deletes before long. */
+export const ARCHIVE_HREF = '#archive';
 
 export function sessionHref(id: string): string {
   return `#session=${encodeURIComponent(id)}`;

@@ -6,6 +6,7 @@ import { type Conversations, createConversations } from './conversations';
 import { createDoor, type Door } from './door';
 import { createDrafts, type Drafts } from './drafts';
 import { type Attention, retryDelay } from './heartbeat';
+import { createKept, type Kept } from './kept';
 import type { Memory } from './memory';
 import { createOffers, type OfferStore } from './offers';
 import { createOutbox } from './outbox';
@@ -23,6 +24,7 @@ export interface Clarvis {
   offers: OfferStore;
   drafts: Drafts;
   memory: Memory;
+  kept: Kept;
   /** What Claude Code said of itself in terminals. */
   told: Told;
   /** How the line to the keeper is. */
@@ -86,11 +88,13 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
   const questions = createQuestions(api, name, door.shut);
   const offers = createOffers(api);
   const told = createTold();
+  const kept = createKept(api, door.shut);
 
   effect(() => {
     if (door.state.value === 'open') {
       sessions.start();
       questions.reload();
+      kept.start();
       socket.start();
     } else {
       // whoever comes next may not be allowed to see what is here
@@ -100,6 +104,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       questions.forget();
       offers.forget();
       told.forget();
+      kept.stop();
     }
   });
 
@@ -112,6 +117,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     offers,
     drafts: createDrafts(memory),
     memory,
+    kept,
     told,
     line: computed(() => line.value),
     tryNow() {

@@ -5,6 +5,7 @@ import { parseAddress, withoutLogin } from './address';
 export interface Place {
   readonly session: ReadonlySignal<string | null>;
   readonly inbox: ReadonlySignal<boolean>;
+  readonly archive: ReadonlySignal<boolean>;
   /** The code that came with the address, which from then on no longer has it. */
   takeLogin(): string | null;
   onChange(listener: () => void): void;
@@ -23,6 +24,7 @@ export function createPlace(browser: Browser): Place {
   return {
     session: computed(() => here.value.session),
     inbox: computed(() => here.value.inbox),
+    archive: computed(() => here.value.archive),
     takeLogin() {
       const { login } = parseAddress(location.hash);
       if (login !== null) {

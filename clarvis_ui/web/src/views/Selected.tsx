@@ -17,6 +17,7 @@ export interface SelectedProps {
 // what shows conversations is most of the page: the list does not wait for it
 const loadSession = () => import('./session/SessionPage');
 const loadInbox = () => import('./Inbox');
+const loadArchive = () => import('./ArchivePage');
 
 /** Fetches the larger parts ahead, once the first view stands. */
 export function fetchAhead(): void {
@@ -31,6 +32,7 @@ export function Selected({ clarvis, place, notifications, commanding }: Selected
   if (clarvis.door.state.value !== 'open') return null;
   if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
+  if (place.archive.value) return <WhatIsKept clarvis={clarvis} />;
   // before the list stands, nobody knows what could be gone on with
   return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
 }
@@ -69,4 +71,12 @@ function WhatWaits({ clarvis, notifications }: Pick<SelectedProps, 'clarvis' | '
   if ('failed' in loaded) return <PageOutOfDate />;
   const { Inbox } = loaded.module;
   return <Inbox clarvis={clarvis} notifications={notifications} />;
+}
+
+function WhatIsKept({ clarvis }: { clarvis: Clarvis }) {
+  const loaded = useModule(loadArchive);
+  if (loaded === null) return null;
+  if ('failed' in loaded) return <PageOutOfDate />;
+  const { ArchivePage } = loaded.module;
+  return <ArchivePage clarvis={clarvis} />;
 }

@@ -11,6 +11,7 @@ import type { SessionStore } from '../state/sessions';
 import { Icon } from '../ui/Icon';
 import { NewSession } from './beginning/NewSession';
 import { CommandBar, openBar } from './command/CommandBar';
+import { DueLink } from './DueLink';
 import { InboxLink } from './InboxLink';
 import { Reachability } from './Reachability';
 import { Selected } from './Selected';
@@ -37,7 +38,12 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
   );
   const near = workdirNear(selectedId, sessions);
   useEffect(() => commanding.command.suggest(near), [commanding, near]);
-  const showing = selectedId === null && !place.inbox.value ? 'list' : 'session';
+  const archived = useMemo(
+    () => sessions.newestFirst.value.filter((session) => session.archived).length,
+    [sessions.newestFirst.value],
+  );
+  const elsewhere = place.inbox.value || place.archive.value;
+  const showing = selectedId === null && !elsewhere ? 'list' : 'session';
 
   return (
     <div class="shell">
@@ -50,6 +56,7 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
           memory={clarvis.memory}
           asked={asked}
           doing={activity.doing.value}
+          due={<DueLink archive={clarvis.kept.archive.value} archived={archived} />}
           inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
           onNew={() => beginning.show(near)}
           onCommand={() => openBar(commanding)}

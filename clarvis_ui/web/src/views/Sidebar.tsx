@@ -32,6 +32,8 @@ export interface SidebarProps {
   doing?: ReadonlyMap<string, string>;
   /** Above the list: what waits for the person. */
   inbox?: ComponentChildren;
+  /** Below the list: what is about to be deleted. */
+  due?: ComponentChildren;
   onNew?(): void;
   /** Opens the command bar. */
   onCommand?(): void;
@@ -119,6 +121,7 @@ export function Sidebar(props: SidebarProps) {
         <p class="tally" role="status">
           {tally(listing, found.length, query.value)}
         </p>
+        {props.due}
         <button type="button" class="quiet" onClick={onLeave}>
           <Icon name="leave" />
           Log out
