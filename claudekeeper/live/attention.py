@@ -71,21 +71,28 @@ class Desk:
             self._settle(attention_id, decision, by)
             waiting.cancel()
 
+    def correct(self, attention: Attention, decision: Verdict, by: str) -> None:
+        """It was settled already, and has turned out otherwise."""
+        self._tell_settled(attention, decision, by)
+
     def withdraw_all(self, session_id: str) -> None:
         for attention in self.all(session_id):
             self.withdraw(attention.id)
 
     def _settle(self, attention_id: str, decision: Verdict, by: str) -> None:
         attention, _ = self._open.pop(attention_id)
-        self._settled[attention_id] = "taken back" if decision == "withdrawn" else f"by {by}"
+        self._tell_settled(attention, decision, by)
+        self.changed(attention.session_id)
+
+    def _tell_settled(self, attention: Attention, decision: Verdict, by: str) -> None:
+        self._settled[attention.id] = "taken back" if decision == "withdrawn" else f"by {by}"
         while len(self._settled) > REMEMBERED:
             self._settled.popitem(last=False)
         self._bus.publish(
             AttentionSettled(
                 session_id=attention.session_id,
-                attention_id=attention_id,
+                attention_id=attention.id,
                 decision=decision,
                 by=by,
             )
         )
-        self.changed(attention.session_id)

@@ -7,6 +7,7 @@ The signs are the tool's result in the transcript, and a Claude Code that no lon
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
@@ -21,12 +22,21 @@ from claudekeeper.model.attention import Answer, Attention, Verdict, kind_of
 from claudekeeper.model.entries import Entry
 from claudekeeper.model.errors import KeeperStopping
 from claudekeeper.model.events import SessionNotified
-from claudekeeper.model.hooks import HookCall, HookEvent, asked_by, blocks_in, output_of
+from claudekeeper.model.hooks import (
+    HookCall,
+    HookEvent,
+    asked_by,
+    became_of,
+    blocks_in,
+    output_of,
+)
 from claudekeeper.model.sessions import now
 
 # seconds between two looks at whether the hook still waits
 LOOK = 1.0
 TERMINAL = "terminal"
+# answers that were given, of which the outcome is not known yet
+MOST_GIVEN = 200
 # how often, and after how many seconds, the call is looked for
 WRITTEN_SOON = 2
 WRITTEN = 0.1
@@ -58,6 +68,7 @@ class Terminals:
         self._recent = recent
         self._tasks = Tasks()
         self._open: dict[str, Asked] = {}
+        self._given: OrderedDict[str, tuple[Attention, Answer]] = OrderedDict()
         self._stopping = False
         # whether a CLI of this keeper runs the session: then it asks by itself
         self.runs: Callable[[str, int], bool] = lambda _id, _pid: False
@@ -116,7 +127,12 @@ class Terminals:
             answer = await self._answer(asked, still_there)
         finally:
             del self._open[attention.id]
-        return output_of(answer) if answer is not None else None
+        if answer is None:
+            return None
+        self._given[attention.id] = attention, answer
+        if len(self._given) > MOST_GIVEN:
+            self._given.popitem(last=False)
+        return output_of(answer)
 
     async def _call_of(self, event: HookEvent) -> str | None:
         """The call in the transcript; Claude Code writes it about when it asks."""
@@ -159,6 +175,22 @@ class Terminals:
         for asked in self._of(session_id):
             for entry in entries:
                 self._look_for_result(asked, entry)
+        for attention, answer in list(self._given.values()):
+            if attention.session_id == session_id:
+                self._look_what_became(attention, answer, entries)
+
+    def _look_what_became(self, attention: Attention, answer: Answer, entries: list[Entry]) -> None:
+        """The terminal may have been answered in the moment before our answer reached it."""
+        for block in (block for entry in entries for block in blocks_in(entry)):
+            if (
+                block.get("type") != "tool_result"
+                or block.get("tool_use_id") != attention.tool_use_id
+            ):
+                continue
+            self._given.pop(attention.id, None)
+            decision = became_of(answer, block)
+            if decision != answer.decision:
+                self._desk.correct(attention, decision, TERMINAL)
 
     def _look_for_result(self, asked: Asked, entry: Entry) -> None:
         for block in blocks_in(entry):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 
-from claudekeeper.model.attention import Answer
+from claudekeeper.model.attention import Answer, Decision
 from claudekeeper.model.entries import Entry, loads
+
+# how Claude Code tells the model that the person at the terminal said no
+_REFUSED_THERE = "doesn't want to proceed with this tool use"
 
 
 class HookEvent(msgspec.Struct, kw_only=True):
@@ -65,6 +69,21 @@ def asked_by(event: HookEvent, recent: list[Entry]) -> str | None:
             ):
                 return str(block.get("id"))
     return None
+
+
+def became_of(answer: Answer, result: dict[str, Any]) -> Decision:
+    """What a call's result shows to have been decided, whatever we answered."""
+    words = dumps(result.get("content"))
+    if not result.get("is_error"):
+        return "allow"
+    if answer.decision == "deny":
+        # a refusal repeats its reason
+        return "deny" if dumps(answer.message)[1:-1] in words else "allow"
+    return "deny" if _REFUSED_THERE in words else "allow"
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def blocks_in(entry: Entry) -> list[dict[str, Any]]:

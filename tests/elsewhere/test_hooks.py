@@ -108,6 +108,47 @@ async def test_the_result_in_the_transcript_settles_it(
     assert await hook.answer() is None
 
 
+@pytest.mark.parametrize(
+    ("ours", "error", "words", "truth"),
+    [
+        ("deny", False, "it ran", "allow"),
+        ("deny", True, "Exit code 1", "allow"),
+        ("deny", True, 'no: "never"', None),
+        ("allow", True, "The user doesn't want to proceed with this tool use.", "deny"),
+        ("allow", True, "Exit code 1", None),
+        ("allow", False, "it ran", None),
+    ],
+)
+async def test_what_the_terminal_did_instead_is_told(
+    waiting: Keeper,
+    ear: Ear,
+    transcript: Transcript,
+    ours: str,
+    error: bool,
+    words: str,
+    truth: str | None,
+) -> None:
+    hook = Hook(waiting)
+    question = await raised(ear)
+    wish = {"attentionId": question["id"], "decision": ours, "message": 'no: "never"'}
+    await waiting.post(
+        "/resolve", {k: v for k, v in wish.items() if ours == "deny" or k != "message"}
+    )
+    await hook.answer()
+    block = {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": error, "content": words}
+    transcript.chain("user", message={"role": "user", "content": [block]})
+    transcript.reply("and on")
+    path = projects_folder() / "-code-shop" / f"{SESSION}.jsonl"
+    append(path, *transcript.lines[-2:])
+    await ear.until(lambda e: e["type"] == "message/added" and e["message"]["kind"] == "reply")
+    # whatever was to be said was said before a later word of the session
+    transcript.prompt("more")
+    append(path, transcript.lines[-1])
+    await ear.until(lambda e: e["type"] == "message/added" and e["message"]["kind"] == "prompt")
+    told = [(each["decision"], each["by"]) for each in ear.of("attention/settled", SESSION)]
+    assert told == [(ours, "client"), *([(truth, "terminal")] if truth else [])]
+
+
 async def test_a_terminal_that_no_longer_waits_was_answered(
     waiting: Keeper, ear: Ear, stranger: Stranger
 ) -> None:

@@ -68,6 +68,17 @@ describe('what waits', () => {
     expect(bySession.get('other')?.map(({ id }) => id)).toEqual(['2']);
   });
 
+  test('and was answered in the terminal a moment before us is put right', async () => {
+    questions.hear([raised('1', { origin: 'terminal' })]);
+    await questions.answer('1', { decision: 'deny' });
+    questions.hear([settled('1', 'allow', 'terminal'), settled('1', 'deny', 'me')]);
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
+      decision: 'allow',
+      by: 'terminal',
+      mine: false,
+    });
+  });
+
   test('and was settled elsewhere says by whom, and a replay does not bring it back', () => {
     questions.hear([raised('1'), settled('1', 'deny', 'Clarvis on iPhone'), raised('1')]);
     expect(open()).toEqual([]);

@@ -39,6 +39,7 @@ export const EMPTY_INBOX: Inbox = {
 };
 
 const SETTLED_KEPT = 50;
+const TERMINAL = 'terminal';
 
 export function reduceInbox(inbox: Inbox, event: InboxEvent): Inbox {
   switch (event.type) {
@@ -86,10 +87,10 @@ function settled(
   decision: Settled['decision'],
   by: string | null,
 ): Inbox {
+  const before = inbox.settled.find((other) => other.attention.id === id);
   const attention =
     inbox.open.find((open) => open.id === id) ??
-    inbox.settled.find((other) => other.attention.id === id && other.decision === 'gone')
-      ?.attention;
+    (before && isCorrected(before, decision, by) ? before.attention : undefined);
   if (!attention) return inbox;
   const one: Settled = { attention, decision, by, mine: inbox.answering.has(id) };
   const answering = new Set(inbox.answering);
@@ -103,6 +104,13 @@ function settled(
     answering,
     problems: without(inbox.problems, id),
   };
+}
+
+/** Whether what is said now is nearer to the truth than what was said before. */
+function isCorrected(before: Settled, decision: Settled['decision'], by: string | null): boolean {
+  if (before.decision === 'gone') return true;
+  // the terminal was answered a moment before our answer reached it
+  return by === TERMINAL && before.by !== TERMINAL && decision !== 'withdrawn';
 }
 
 function byAge(a: Attention, b: Attention): number {
