@@ -36,7 +36,7 @@ from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import Page, View
 from claudekeeper.readers.lines import Changed
 from claudekeeper.readers.subagents import Subagent, list_subagents, read_subagent
-from claudekeeper.readers.whole import Whole
+from claudekeeper.readers.whole import ALL, Whole
 
 # seconds in which a client has to take a piece of a stream
 READER_SECONDS = 60.0
@@ -150,6 +150,7 @@ async def _stream(
     rest = Conversation(session, [], None, [], [], None, None, position_of(request.app))
     rest.interrupted = request.app[RECORDS].left(session.id)
     unwritten: list[Message] = []
+    now = request.app[BUS].seq
     if live is not None:
         rest.queue, rest.partial, rest.turn = live.queue, live.stream.partial, live.turns.shown
         unwritten = live.ledger.lately
@@ -157,7 +158,12 @@ async def _stream(
     if row.fault is None:
         with _unreadable():
             whole = await asyncio.to_thread(
-                request.app[HISTORY].whole, Path(row.found.path), row.found.id, view=view
+                request.app[HISTORY].whole,
+                Path(row.found.path),
+                row.found.id,
+                view=view,
+                # what is told after the position is not read before it is told
+                wanted=lambda: live.ledger.told_by(now) if live is not None else ALL,
             )
     try:
         return await _send(request, rest, whole, unwritten)

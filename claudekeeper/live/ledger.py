@@ -99,7 +99,7 @@ class Ledger:
         """
         whole = any(message.uuid == self._before_work for message in page)
         is_told = self.told_by(self._bus.seq, whole=whole)
-        merged = [message for message in page if is_told(message)]
+        merged = [message for message in page if is_told(message.uuid)]
         known = {message.uuid for message in merged}
         last = max((self._told.get(uuid, 0) for uuid in known), default=0)
         waited = {message.uuid for message in waiting}
@@ -131,21 +131,22 @@ class Ledger:
         self._at_work = False
         self.turn_over()
 
-    def told_by(self, seq: int, *, whole: bool = True) -> Callable[[Message], bool]:
-        """For messages of the file, in their order: whether each was told by then.
+    def told_by(self, seq: int, *, whole: bool = True) -> Callable[[str], bool]:
+        """For the uuids of messages of the file, in their order: whether each was told by then.
 
         One that is told later would come twice to whoever reads it now. `whole`: the reading
         begins before our CLI's work, and what stands there needs no telling.
         """
-        before = whole and self._before_work is not None
+        before_work = self._before_work
+        before = whole and before_work is not None
         at_work = self._at_work
 
-        def is_told(message: Message) -> bool:
+        def is_told(uuid: str) -> bool:
             nonlocal before
-            told = self._told.get(message.uuid)
+            told = self._told.get(uuid)
             if told is None:
                 return before or not at_work
-            before = before and message.uuid != self._before_work
+            before = before and uuid != before_work
             return told <= seq
 
         return is_told

@@ -20,7 +20,7 @@ from claudekeeper.model.links import link_of
 from claudekeeper.model.messages import Message
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
 from claudekeeper.readers.places import Fresh, messages_at
-from claudekeeper.readers.whole import Notes, Whole, whole_context, whole_file
+from claudekeeper.readers.whole import ALL, Notes, Wanted, Whole, whole_context, whole_file
 
 View = Literal["full", "context"]
 T = TypeVar("T")
@@ -79,18 +79,28 @@ class History:
         return self._with_reading(path, nested, read)
 
     def whole(
-        self, path: Path, session_id: str, *, view: View = "full", nested: bool = False
+        self,
+        path: Path,
+        session_id: str,
+        *,
+        view: View = "full",
+        nested: bool = False,
+        wanted: Callable[[], Wanted] = lambda: ALL,
     ) -> Whole:
-        """Every message, encoded; memory holds places, not messages."""
+        """Every message, encoded; memory holds places, not messages.
+
+        `wanted` is asked for once a reading, and its answer for each message in order.
+        """
 
         def read(descriptor: int, reading: _Reading) -> Whole:
             if view == "context":
-                return whole_context(descriptor, session_id, _context(descriptor, reading), nested)
+                chain = _context(descriptor, reading)
+                return whole_context(descriptor, session_id, chain, nested, wanted())
             # all of it, whatever is known already, and nothing of it is kept
             notes, unrolled = Notes(), _Reading(reading.version, reading.size)
             unrolled.position = reading.size
             _unroll(descriptor, unrolled, nested, notes=notes)
-            return whole_file(descriptor, session_id, unrolled.unrolling, notes)
+            return whole_file(descriptor, session_id, unrolled.unrolling, notes, wanted())
 
         return self._with_reading(path, nested, read)
 

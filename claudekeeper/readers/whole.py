@@ -32,6 +32,14 @@ _USAGE_OBJECT = b'"usage":{'
 _encode = msgspec.json.Encoder().encode
 
 
+# asked of each message in order, whether it is to be told
+Wanted = Callable[[str], bool]
+
+
+def ALL(_uuid: str) -> bool:  # noqa: N802 - a constant that can be called
+    return True
+
+
 class Whole:
     """Every message in JSON, in pieces of many with commas between them."""
 
@@ -63,8 +71,11 @@ class Whole:
                 os.close(self._descriptor)
 
 
-def whole_context(descriptor: int, session_id: str, chain: Sequence[Place], nested: bool) -> Whole:
+def whole_context(
+    descriptor: int, session_id: str, chain: Sequence[Place], nested: bool, wanted: Wanted = ALL
+) -> Whole:
     """What the model still sees."""
+    chain = [place for place in chain if wanted(place.uuid)]
 
     def pieces(own: int) -> Iterator[bytes]:
         messages = messages_at(own, session_id, chain, [None] * len(chain), nested)
@@ -130,7 +141,9 @@ class Notes:
         return self._told.get(link.offset) if link.part == 0 else None
 
 
-def whole_file(descriptor: int, session_id: str, unrolling: Unrolling, notes: Notes) -> Whole:
+def whole_file(
+    descriptor: int, session_id: str, unrolling: Unrolling, notes: Notes, wanted: Wanted = ALL
+) -> Whole:
     """Everything that was said."""
     shown = [
         (link, unrolling.branch_of(index))
@@ -138,6 +151,8 @@ def whole_file(descriptor: int, session_id: str, unrolling: Unrolling, notes: No
         if link.kind is not None
     ]
     shown.reverse()
+    if wanted is not ALL:
+        shown = [(link, branch) for link, branch in shown if wanted(link.uuid)]
     uuids = {link.uuid for link, _ in shown}
     return Whole(
         descriptor,

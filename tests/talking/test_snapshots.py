@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.talking.keeper import Ear, Keeper, uuids
 
 
-async def test_pages_while_a_turn_runs_and_what_follows_them(keeper: Keeper, ear: Ear) -> None:
+@pytest.mark.parametrize("limit", ["1000", "all"])
+async def test_pages_while_a_turn_runs_and_what_follows_them(
+    keeper: Keeper, ear: Ear, limit: str
+) -> None:
     """Tools, commands and a compaction; one page after another, as fast as they come."""
     session = await keeper.begin("say: one", ear, permissionMode="acceptEdits")
     texts = ["write: a.md: 1\nread: a.md\nthink: so\nsay: it is 1", "/cost", "/compact", "say: end"]
     last = [(await keeper.send(text, session))["uuid"] for text in texts][-1]
     pages: list[Any] = []
     while True:
-        page = await keeper.get(f"/sessions/{session}?limit=1000")
+        page = await keeper.get(f"/sessions/{session}?limit={limit}")
         pages.append(page)
         if page["turn"] is None and not page["queue"] and last in uuids(page["messages"]):
             break
@@ -33,23 +38,28 @@ async def test_pages_while_a_turn_runs_and_what_follows_them(keeper: Keeper, ear
         assert known == history
 
 
+async def both(keeper: Keeper, session: str, limit: str) -> tuple[list[Any], list[Any]]:
+    """The conversation at once and in pages, with nothing told in between."""
+    while True:
+        whole = await keeper.get(f"/sessions/{session}?limit=1000")
+        gathered: list[Any] = []
+        page = await keeper.get(f"/sessions/{session}?limit={limit}")
+        gathered = page["messages"]
+        while page["before"] is not None:
+            path = f"/sessions/{session}?limit={limit}&before={page['before']}"
+            page = await keeper.get(path)
+            gathered = page["messages"] + gathered
+        if page["position"] == whole["position"]:
+            return whole["messages"], gathered
+
+
 async def test_small_pages_add_up_in_mid_turn(keeper: Keeper, ear: Ear) -> None:
     session = await keeper.begin("say: one", ear)
     await keeper.send("say: two\nrun: touch a", session)
     question = await ear.asked(session)
-    whole = (await keeper.get(f"/sessions/{session}?limit=1000"))["messages"]
-    for limit in (1, 2, 3):
-        gathered: list[Any] = []
-        before = ""
-        while True:
-            page = await keeper.get(f"/sessions/{session}?limit={limit}{before}")
-            gathered = page["messages"] + gathered
-            if page["before"] is None:
-                break
-            before = f"&before={page['before']}"
+    for limit in ("1", "2", "3", "all"):
+        whole, gathered = await both(keeper, session, limit)
         assert uuids(gathered) == uuids(whole)
-    streamed = await keeper.get(f"/sessions/{session}?limit=all")
-    assert uuids(streamed["messages"]) == uuids(whole)
     await keeper.resolve(question)
     await ear.finished(session, outcome="done")
 
