@@ -51,7 +51,7 @@ class Hearing:
             case "transcript_mirror":
                 self._lines(raw)
             case "result":
-                self._stream.end()
+                self._stream.withdraw()
                 self.on_result(raw)
             case "system":
                 self._system(raw)
@@ -83,7 +83,7 @@ class Hearing:
                 self._ledger.tell_nested(message)
             return
         if raw["type"] == "assistant":
-            self._stream.end()
+            self._stream.end(_message_id(raw))
             self._note_plan(raw)
         if message is not None:
             self._ledger.tell_said(message)
@@ -137,6 +137,7 @@ class Hearing:
                 elif "compact_result" in raw:
                     self._tell("working", details={"compactResult": raw["compact_result"]})
             case "api_retry":
+                self._stream.withdraw()
                 self._tell(
                     "retrying",
                     attempt=raw.get("attempt"),
@@ -184,3 +185,8 @@ class Hearing:
     def _tell(self, status: str, **more: Any) -> None:
         self._stream.flush()
         self._turns.status(TurnStatus(session_id=self._ledger.session_id, status=status, **more))
+
+
+def _message_id(raw: dict[str, Any]) -> str | None:
+    message = raw.get("message")
+    return message.get("id") if isinstance(message, dict) else None

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from claudekeeper.live.bus import Bus
-from claudekeeper.model.events import DeltaKind, MessageDelta, Partial
+from claudekeeper.model.events import DeltaKind, MessageDelta, MessageWithdrawn, Partial
 
 FRAME = 1 / 60
 
@@ -50,8 +50,9 @@ class Stream:
     def hear(self, event: dict[str, Any]) -> None:
         match event.get("type"):
             case "message_start":
+                # a block that is still open never came to its end: the API is asked again
+                self.withdraw()
                 self._message_id = str(event.get("message", {}).get("id", ""))
-                self.end()
             case "content_block_start":
                 self._begin(event)
             case "content_block_delta":
@@ -85,11 +86,26 @@ class Stream:
             )
         )
 
-    def end(self) -> None:
-        """The block is whole: its message is told instead."""
+    def end(self, message_id: str | None = None) -> None:
+        """The block is whole: its message is told instead, unless that is another one's."""
+        if self._block is not None and message_id not in (None, self._block.message_id):
+            self.withdraw()
         self.flush()
         self._block = None
         self._told = []
+
+    def withdraw(self) -> None:
+        """What was told of the block is no part of the conversation."""
+        self._pending.clear()
+        self.flush()
+        block, told = self._block, self._told
+        self._block, self._told = None, []
+        if block is not None and told:
+            self._bus.publish(
+                MessageWithdrawn(
+                    session_id=self._session_id, message_id=block.message_id, index=block.index
+                )
+            )
 
     def _begin(self, event: dict[str, Any]) -> None:
         self.end()

@@ -76,6 +76,13 @@ class MessageDelta(Event, tag="message/delta"):
     tool_use_id: str | None = None
 
 
+class MessageWithdrawn(Event, tag="message/withdrawn"):
+    """The pieces of this block are no part of the conversation: it is begun again, or was lost."""
+
+    message_id: str
+    index: int
+
+
 class TurnStarted(Event, tag="turn/started"):
     """`uuid` is the prompt's; null for a turn that nobody asked for."""
 

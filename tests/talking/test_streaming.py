@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.talking.keeper import Ear, Event, Keeper, text_of, uuids
 
 
@@ -75,6 +77,16 @@ async def test_who_joins_in_mid_reply_has_every_letter(keeper: Keeper, ear: Ear)
         assert uuids(page["messages"] + other.messages(session)) == uuids(ear.messages(session))
 
 
+async def test_a_piece_that_was_told_is_withdrawn_when_its_reply_breaks(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("error: stream once && say: whole"))["sessionId"]
+    piece = await ear.event("message/delta", session)
+    gone = await ear.event("message/withdrawn", session)
+    assert (gone["messageId"], gone["index"]) == (piece["messageId"], piece["index"])
+    await ear.finished(session, outcome="done")
+
+
 async def test_a_client_that_drops_in_mid_reply_misses_nothing(keeper: Keeper, ear: Ear) -> None:
     session = (await keeper.send("slow: 3"))["sessionId"]
     other = await keeper.listen(session)
@@ -102,12 +114,26 @@ async def test_a_reply_of_five_megabytes_and_a_result_of_thirty(keeper: Keeper, 
     assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
 
 
-async def test_a_broken_stream_is_begun_again(keeper: Keeper, ear: Ear) -> None:
-    """What had come of the first attempt is no part of the reply."""
-    session = (await keeper.send("say: half of it && error: stream once && say: whole"))[
-        "sessionId"
-    ]
+def kept(events: list[Event]) -> dict[tuple[str, int], str]:
+    """The pieces of each block, without those that were withdrawn."""
+    pieces: dict[tuple[str, int], str] = {}
+    for event in events:
+        if event["type"] == "message/delta":
+            block = event["messageId"], event["index"]
+            pieces[block] = pieces.get(block, "") + event["text"]
+        elif event["type"] == "message/withdrawn":
+            del pieces[event["messageId"], event["index"]]
+    return pieces
+
+
+@pytest.mark.parametrize("how", ["stream", "drop"])
+async def test_a_broken_stream_is_begun_again(keeper: Keeper, ear: Ear, how: str) -> None:
+    """What had come of the first attempt is no part of the reply, and whoever has it is told."""
+    script = f"say: half of it && error: {how} once && say: whole"
+    session = (await keeper.send(script))["sessionId"]
     done = await ear.finished(session)
     assert done["outcome"] == "done"
     assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    said = [text_of(each) for each in ear.messages(session) if each["kind"] == "reply"]
+    assert [text for text in kept(ear.heard).values() if text not in said] == []
     assert (await keeper.get(f"/sessions/{session}"))["partial"] is None

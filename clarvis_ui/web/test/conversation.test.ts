@@ -105,6 +105,19 @@ describe('what streams', () => {
     expect(state.partial?.text).toBe('Now');
   });
 
+  test('is gone when its reply broke off, and only then', () => {
+    const gone = (seq: number, messageId: string, index = 0): KeeperEvent => ({
+      ...at(seq),
+      type: 'message/withdrawn',
+      messageId,
+      index,
+    });
+    const streaming = told(loaded(), delta(1, 'half'));
+    expect(reduce(streaming, gone(2, 'm')).partial).toBe(null);
+    expect(reduce(streaming, gone(2, 'other')).partial?.text).toBe('half');
+    expect(reduce(streaming, gone(2, 'm', 1)).partial?.text).toBe('half');
+  });
+
   test('ends with its turn', () => {
     const over = { ...at(2), type: 'turn/finished', uuid: null, outcome: 'interrupted' } as const;
     const state = told(loaded(), delta(1, 'x'), {

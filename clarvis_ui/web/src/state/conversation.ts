@@ -250,6 +250,11 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
         : { messageId, index, kind, text, tool, toolUseId };
       return { ...state, partial };
     }
+    case 'message/withdrawn': {
+      const { partial } = state;
+      const same = partial?.messageId === event.messageId && partial.index === event.index;
+      return same ? { ...state, partial: null } : state;
+    }
     case 'turn/started':
       return {
         ...state,

@@ -51,6 +51,12 @@ export type MessageDelta = Told & {
   tool: string | null;
   toolUseId: string | null;
 };
+/** What streamed of this block is no part of the conversation: it is begun again. */
+export type MessageWithdrawn = Told & {
+  type: 'message/withdrawn';
+  messageId: string;
+  index: number;
+};
 export type TurnStarted = Told & { type: 'turn/started'; uuid: string | null };
 export type TurnStatusTold = Told & { type: 'turn/status'; status: TurnStatus };
 export type TurnFinished = Told & {
@@ -84,6 +90,7 @@ export type KeeperEvent =
   | SessionRemoved
   | MessageAdded
   | MessageDelta
+  | MessageWithdrawn
   | TurnStarted
   | TurnStatusTold
   | TurnFinished
@@ -149,6 +156,12 @@ export function readEvent(given: Fields): KeeperEvent | null {
     case 'message/delta': {
       const piece = readPartial(given);
       return piece && { ...told, type: given.type, ...piece };
+    }
+    case 'message/withdrawn': {
+      const [messageId, index] = [text(given.messageId), number(given.index)];
+      return messageId === null || index === null
+        ? null
+        : { ...told, type: given.type, messageId, index };
     }
     case 'turn/started':
       return { ...told, type: given.type, uuid: text(given.uuid) };
