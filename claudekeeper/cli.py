@@ -13,6 +13,7 @@ from typing import Any, get_args
 import claudekeeper
 from claudekeeper import archiving, doctor, hooking, service, terminal
 from claudekeeper.config import config_file, rotate_token
+from claudekeeper.features.usage import By
 from claudekeeper.logs import Format, Level
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers.paths import keeper_home
@@ -95,6 +96,11 @@ def _add_terminal(commands: Any) -> None:
     sending.add_argument("--new", action="store_true", help="to a new one, whatever it says")
     sending.add_argument("--workdir", metavar="DIR", help="where to look or begin (this directory)")
     sending.set_defaults(run=terminal.send)
+    using = commands.add_parser("usage", help="tokens and cost, from the transcripts")
+    using.add_argument("--by", choices=get_args(By), default="day", help="in lines of what (day)")
+    using.add_argument("--after", metavar="DAY", help="from this day on (2026-03-01)")
+    using.add_argument("--before", metavar="DAY", help="up to the day before this one")
+    using.set_defaults(run=terminal.usage)
     resolving = commands.add_parser("resolve", help="answer a question, or list the open ones")
     resolving.add_argument("id", nargs="?", help="which")
     resolving.add_argument("decision", nargs="?", choices=("allow", "deny"), default="deny")

@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from claudekeeper.client import Terminal
 from claudekeeper.readers.paths import keeper_home
@@ -65,6 +66,23 @@ def resolve(options: argparse.Namespace) -> None:
         body["answers"] = dict(each.split("=", 1) for each in options.answer)
     answer = terminal.keeper("POST", "/resolve", body | {"by": "terminal"})
     print(f"{answer['attentionId']}  {answer['decision']}")
+
+
+def usage(options: argparse.Namespace) -> None:
+    """Tokens and cost, a line each, and the sum of all."""
+    wish = {"by": options.by, "after": options.after, "before": options.before}
+    query = "&".join(f"{name}={quote(value)}" for name, value in wish.items() if value)
+    answer = Terminal(keeper_home()).keeper("GET", f"/usage?{query}")
+    rows = [(plain(row["label"])[:40], row) for row in answer["rows"]]
+    width = max([len(options.by), len("total"), *(len(label) for label, _ in rows)])
+    names = ("input", "output", "cacheWrite", "cacheRead")
+    titles = ("input", "output", "cache write", "cache read")
+    print(f"{options.by:<{width}}" + "".join(f"{each:>16}" for each in titles) + f"{'cost':>12}")
+    for label, row in [*rows, ("total", answer["total"])]:
+        numbers = "".join(f"{row[name]:>16,}" for name in names)
+        print(f"{label:<{width}}{numbers}{'$' + format(row['costUsd'], ',.2f'):>12}")
+    if not answer["complete"]:
+        print("Not every transcript has been read yet: ask again in a moment.")
 
 
 def plain(text: str) -> str:

@@ -55,6 +55,18 @@ def test_sessions_and_a_login_link_wherever_it_listens(home: DemoHome, kind: str
         assert (nothing.returncode, nothing.stdout) == (0, "")
 
 
+def test_usage_is_a_table(home: DemoHome) -> None:
+    used = Transcript("5e551011-0000-4000-8000-0000000000aa")
+    used.reply(usage={"input_tokens": 1234, "output_tokens": 5}, model="claude-opus-4-8")
+    used.write(home.config / "projects")
+    with Keeper(home, "--no-ui") as keeper:
+        answer = keeper.command("usage", "--by", "model")
+        assert answer.returncode == 0, answer.stderr
+        assert "claude-opus-4-8" in answer.stdout
+        assert answer.stdout.splitlines()[-1].split()[:2] == ["total", "1,234"]
+        assert keeper.command("usage", "--after", "yesterday").returncode == 2
+
+
 def test_a_refusal_is_said_in_the_keeper_s_words(home: DemoHome) -> None:
     with Keeper(home, "--no-ui") as keeper:
         refused = keeper.command("send", "hello", "--session", "not-an-id")

@@ -25,6 +25,7 @@ from claudekeeper.edge import (
     resuming,
     sessions,
     talking,
+    usage,
     ws,
 )
 from claudekeeper.edge.auth import Door
@@ -55,6 +56,7 @@ from claudekeeper.edge.keys import (
     STARTED,
     TALLY,
     TERMINALS,
+    USAGE,
 )
 from claudekeeper.edge.observing import name_answer, observed
 from claudekeeper.edge.sockets import Sockets
@@ -68,6 +70,7 @@ from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
+from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
@@ -127,6 +130,7 @@ def endpoints() -> list[Endpoint]:
         hooks,
         archiving,
         resuming,
+        usage,
         ws,
     )
     table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
@@ -164,7 +168,8 @@ def create_app(
     app[HISTORY] = history = History()
     app[PREFERENCES] = preferences = Preferences(places.state)
     app[ARCHIVE] = archive = Archive(places.projects, places.state.parent)
-    app[CATALOG] = catalog = Catalog(places.projects, Cache(places.cache), archive.gone)
+    cache = Cache(places.cache)
+    app[CATALOG] = catalog = Catalog(places.projects, cache, archive.gone)
     app[BUS] = bus = Bus()
     app[DESK] = desk = Desk(bus)
     # Claude Code keeps them beside the projects
@@ -193,6 +198,7 @@ def create_app(
         clock,
     )
     app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
+    app[USAGE] = UsageBook(catalog, cache, places.projects, _label_of(overview))
     app[RETELLING] = Retelling()
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
@@ -205,6 +211,7 @@ def create_app(
     app.cleanup_ctx.append(_follow)
     app.cleanup_ctx.append(_catalog)
     app.cleanup_ctx.append(_archive)
+    app.cleanup_ctx.append(_usage)
     # ends after the registry: what became of the last turns is still written down
     app.cleanup_ctx.append(_conversations)
     app.cleanup_ctx.append(_registry)
@@ -236,6 +243,7 @@ def _tie_together(app: web.Application) -> None:
 
     def row_changed(before: Row | None, row: Row | None) -> None:
         follow.row_changed(before, row)
+        app[USAGE].note(row)
         if row is None:
             archive.nudge()
 
@@ -371,6 +379,20 @@ async def _archive(app: web.Application) -> AsyncIterator[None]:
     await app[ARCHIVE].start()
     yield
     await app[ARCHIVE].close()
+
+
+def _label_of(overview: Overview) -> Callable[[str], str | None]:
+    def label(session_id: str) -> str | None:
+        session = overview.session(session_id)
+        return (session.name or session.title or session.first_prompt) if session else None
+
+    return label
+
+
+async def _usage(app: web.Application) -> AsyncIterator[None]:
+    await app[USAGE].start()
+    yield
+    await app[USAGE].close()
 
 
 async def _catalog(app: web.Application) -> AsyncIterator[None]:

@@ -14,6 +14,7 @@ from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
+from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
@@ -50,4 +51,5 @@ RESUMING: web.AppKey[Resuming] = web.AppKey("resuming", Resuming)
 RETELLING: web.AppKey[Retelling] = web.AppKey("retelling", Retelling)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
+USAGE: web.AppKey[UsageBook] = web.AppKey("usage", UsageBook)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

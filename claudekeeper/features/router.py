@@ -115,8 +115,8 @@ class Router:
         places = await asyncio.to_thread(_places, workdir) if workdir is not None else None
         if within is not None:
             known = {self._workdir(row) for row in recent}
-            inside = await asyncio.to_thread(_inside, known, within)
-            places = inside if places is None else places & inside
+            below = await asyncio.to_thread(inside, known, within)
+            places = below if places is None else places & below
         idle = (row for row in recent if self._may_be_free(row, places))
         candidates = list(islice(idle, MOST_CANDIDATES))
         heard = await asyncio.to_thread(self._listen, [row.found for row in candidates])
@@ -190,7 +190,7 @@ def _last_word(found: Found, said: Said) -> float:
     return min(written, said.last)
 
 
-def _inside(workdirs: Iterable[str | None], roots: list[str]) -> frozenset[str]:
+def inside(workdirs: Iterable[str | None], roots: list[str]) -> frozenset[str]:
     """Those that lie below one of the roots, compared as they are and by component."""
     real = [os.path.realpath(root) for root in roots]
 

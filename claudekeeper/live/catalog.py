@@ -71,6 +71,7 @@ class Catalog:
         self._ready = asyncio.Event()
         self._uncounted = asyncio.Event()
         self._sweeping = asyncio.Lock()
+        self._saving = asyncio.Lock()
         self._changes = asyncio.Event()
         # by folder and path, as read; by id, newest first, as shown
         self._shelves: Shelves = {}
@@ -316,6 +317,10 @@ class Catalog:
 
     # ---- remembering it for the next start ----
 
+    async def saved(self) -> None:
+        """Until the cache has everything that is known by now."""
+        await self._save()
+
     def _save_soon(self, folders: Iterable[str], folds: dict[str, Folded | None]) -> None:
         """Who waits for the list does not wait for the disk."""
         self._unsaved |= set(folders)
@@ -331,11 +336,12 @@ class Catalog:
             await asyncio.sleep(PAUSE)
 
     async def _save(self) -> None:
-        self._changes.clear()
-        shelves = {folder: self._shelves.get(folder, {}) for folder in self._unsaved}
-        folds, self._unsaved, self._unsaved_folds = self._unsaved_folds, set(), {}
-        if shelves:
-            await asyncio.to_thread(self._cache.save, shelves, dict(self._folders), folds)
+        async with self._saving:
+            self._changes.clear()
+            shelves = {folder: self._shelves.get(folder, {}) for folder in self._unsaved}
+            folds, self._unsaved, self._unsaved_folds = self._unsaved_folds, set(), {}
+            if shelves:
+                await asyncio.to_thread(self._cache.save, shelves, dict(self._folders), folds)
 
 
 def _keeps_its_place(counted: Counted) -> bool:

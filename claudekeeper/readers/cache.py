@@ -6,14 +6,17 @@ import contextlib
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
 import msgspec
 
+from claudekeeper.model.replies import Packed
 from claudekeeper.model.summary import Folded
+from claudekeeper.readers import accounts
+from claudekeeper.readers.accounts import Claim, Sums
 from claudekeeper.readers.discovery import Row
 
 T = TypeVar("T")
@@ -26,14 +29,17 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 7
+VERSION = 8
 
-_TABLES = """
+_TABLES = (
+    """
 -- one row a folder: a start reads all of them, and thousands of small rows would take their time
 CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, time INTEGER, rows BLOB NOT NULL);
 -- one row a transcript: needed only when that one has grown
 CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 """
+    + accounts.TABLES
+)
 
 _rows = msgspec.msgpack.Decoder(list[Row])
 _folded = msgspec.msgpack.Decoder(Folded)
@@ -99,6 +105,57 @@ class Cache:
 
         self._use(write, None)
 
+    # ---- what was used ----
+
+    def keep(self, path: str, folded: Folded) -> None:
+        """What the fold of a file remembers that is in no list."""
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                database.execute(
+                    "INSERT OR REPLACE INTO fold VALUES (?, ?)", (path, _encode(folded))
+                )
+
+        self._use(write, None)
+
+    def claim(self, claims: Sequence[Claim]) -> None:
+        """Count the replies of these files."""
+
+        def write(database: sqlite3.Connection) -> None:
+            # many small pieces all over the file: for as long as this takes, they may stay
+            database.execute("PRAGMA cache_size = -8192")
+            with database:
+                for each in claims:
+                    accounts.claim(database, each, lambda path: _packed_at(database, path))
+            database.execute("PRAGMA cache_size = -256")
+
+        if claims:
+            self._use(write, None)
+
+    def release(self, paths: Sequence[str]) -> None:
+        """These files are gone."""
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                for path in paths:
+                    accounts.release(database, path, lambda each: _packed_at(database, each))
+
+        if paths:
+            self._use(write, None)
+
+    def versions(self) -> dict[str, str]:
+        return self._use(accounts.versions, {})
+
+    def workdirs(self) -> list[str]:
+        return self._use(accounts.workdirs, [])
+
+    def sums(
+        self, by: str, after: str | None, before: str | None, allowed: Iterable[str] | None
+    ) -> list[Sums]:
+        return self._use(
+            lambda database: accounts.sums(database, by, after, before, allowed), list[Sums]()
+        )
+
     def close(self) -> None:
         """For good: a thread that comes later finds it shut."""
         with self._lock:
@@ -136,10 +193,12 @@ class Cache:
             database.execute("PRAGMA cache_size = -256")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
-                database.execute("DROP TABLE IF EXISTS shelf")
-                database.execute("DROP TABLE IF EXISTS fold")
+                for name in ("shelf", "fold", *accounts.NAMES):
+                    database.execute(f"DROP TABLE IF EXISTS {name}")
                 database.execute(f"PRAGMA user_version = {VERSION}")
                 database.executescript(_TABLES)
+            with database:
+                accounts.settle_zone(database)
         except sqlite3.DatabaseError:
             database.close()
             raise
@@ -152,3 +211,8 @@ class Cache:
         for name in (self._path.name, self._path.name + "-wal", self._path.name + "-shm"):
             with contextlib.suppress(OSError):
                 self._path.with_name(name).unlink()
+
+
+def _packed_at(database: sqlite3.Connection, path: str) -> Packed | None:
+    found = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
+    return _folded.decode(found[0]).replies if found else None

@@ -89,7 +89,7 @@ def _files(transcript: Path, session_id: str) -> dict[str, Path]:
         beside = []
     for name in beside:
         path = transcript.parent / name
-        if not path.is_symlink() and _session_of(path) == session_id:
+        if not path.is_symlink() and session_of(path) == session_id:
             found.setdefault(_agent_id(name) or name, path)
     return found
 
@@ -121,7 +121,7 @@ def call_of(path: Path) -> str | None:
     return _described("", path).tool_use_id
 
 
-def _session_of(path: Path) -> str | None:
+def session_of(path: Path) -> str | None:
     """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
     try:
         with opened(path) as descriptor:

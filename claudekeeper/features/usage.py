@@ -1,0 +1,212 @@
+"""What was used: tokens and cost of every transcript of the machine, by day, project or model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.features.router import inside
+from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.replies import NANO
+from claudekeeper.model.sessions import project_of
+from claudekeeper.model.summary import Summary
+from claudekeeper.readers.accounting import all_files, files_of, found_at, owner_of, version_of
+from claudekeeper.readers.accounts import Claim, Sums, zone
+from claudekeeper.readers.cache import Cache
+from claudekeeper.readers.discovery import Found, Row, fold_on
+
+By = Literal["day", "project", "model", "session"]
+
+# files whose replies are seen to in one trip to a thread
+BATCH = 64
+# seconds from one look to the next
+PAUSE = 2.0
+
+
+class Amount(msgspec.Struct, rename="camel"):
+    """What was used. `costUsd` is reckoned from list prices."""
+
+    replies: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost_usd: float = 0.0
+
+
+class Used(Amount, rename="camel", kw_only=True):
+    """What was used by one day, project, model or session."""
+
+    key: str
+    label: str
+
+
+class Usage(msgspec.Struct, rename="camel"):
+    """What was used, each reply once. Days are those of the keeper's zone, `before` not included;
+    `complete`: whether every transcript has been read by now."""
+
+    by: By
+    zone: str
+    after: str | None
+    before: str | None
+    total: Amount
+    rows: list[Used]
+    complete: bool
+
+
+class UsageBook:
+    """Keeps the cache's accounts current, and asks them."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        cache: Cache,
+        projects: Path,
+        label_of: Callable[[str], str | None],
+    ) -> None:
+        self._catalog = catalog
+        self._cache = cache
+        self._projects = projects
+        self._label_of = label_of
+        self._tasks = Tasks()
+        self._looking = asyncio.Lock()
+        # transcripts of sessions whose files may have changed; None: look at all
+        self._touched: set[str] | None = None
+        self._news = asyncio.Event()
+
+    async def start(self) -> None:
+        self._tasks.start(self._keep_current(), name="usage:keep-current")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    def note(self, row: Row | None) -> None:
+        """A session's file, and so perhaps those of its subagents, are not what they were."""
+        if row is None:
+            self._touched = None
+        elif self._touched is not None and row.counted:
+            self._touched.add(row.found.path)
+        self._news.set()
+
+    async def used(
+        self, by: By, after: str | None, before: str | None, within: list[str] | None
+    ) -> Usage:
+        await self._catalog.rows()
+        # as of before the look: what is read in the meantime comes with the next
+        progress = self._catalog.progress
+        await self._refresh()
+        found = await asyncio.to_thread(self._sums, by, after, before, within)
+        rows = [self._row(by, each) for each in found]
+        if by != "day":
+            rows.sort(key=lambda row: (-row.cost_usd, -row.output, row.key))
+        complete = progress.done >= progress.total
+        return Usage(by, zone(), after, before, _total(rows), rows, complete)
+
+    def _row(self, by: By, sums: Sums) -> Used:
+        key, replies, given, output, cache_read, cache_write, cost = sums
+        return Used(
+            replies,
+            given,
+            output,
+            cache_read,
+            cache_write,
+            round(cost / NANO, 6),
+            key=key or "",
+            label=self._label(by, key or ""),
+        )
+
+    def _sums(
+        self, by: By, after: str | None, before: str | None, within: list[str] | None
+    ) -> list[Sums]:
+        allowed = inside(self._cache.workdirs(), within) if within is not None else None
+        return self._cache.sums(by, after, before, allowed)
+
+    def _label(self, by: By, key: str) -> str:
+        match by:
+            case "project":
+                return project_of(key) or "(no directory)"
+            case "session":
+                return self._label_of(key) or key
+            case "model":
+                return key or "(no model)"
+            case _:
+                return key or "(no date)"
+
+    # ---- staying current ----
+
+    async def _keep_current(self) -> None:
+        await self._catalog.rows()
+        while True:
+            self._news.clear()
+            await self._refresh()
+            await self._news.wait()
+            # while thousands are counted, many come at once
+            await asyncio.sleep(PAUSE)
+
+    async def _refresh(self) -> None:
+        async with self._looking:
+            touched, self._touched = self._touched, set()
+            if touched is not None and not touched:
+                return
+            await self._catalog.saved()
+            rows = {row.found.path: row for row in await self._catalog.rows()}
+            try:
+                await asyncio.to_thread(self._catch_up, touched, rows)
+            except BaseException:
+                # whatever was not seen to is looked for again
+                self._touched = None
+                raise
+
+    def _catch_up(self, touched: set[str] | None, rows: dict[str, Row]) -> None:
+        """Count every file that is not counted as it is; what the catalog is to read comes later"""
+        files = all_files(self._projects) if touched is None else files_of(touched)
+        known = self._cache.versions()
+        claims: list[Claim] = []
+        for path in files:
+            found = found_at(path)
+            if found is None or known.get(path) == version_of(found):
+                continue
+            row = rows.get(path)
+            if row is not None and not row.counted and row.fault is None:
+                continue
+            claim = self._read(found, row)
+            if claim is not None:
+                claims.append(claim)
+            if len(claims) >= BATCH:
+                self._cache.claim(claims)
+                claims = []
+        self._cache.claim(claims)
+        if touched is None:
+            self._cache.release([path for path in known if path not in files])
+
+    def _read(self, found: Found, row: Row | None) -> Claim | None:
+        workdir = row.summary.workdir if row is not None else None
+        if row is not None and row.counted:
+            folded = self._cache.folded(found.path)
+            if folded is not None and folded.lines == row.summary.lines:
+                version = version_of(row.found)
+                return Claim(found.path, found.id, workdir, version, folded.replies)
+        read = fold_on(row or Row.of(found, Summary()), None)
+        if read is None or read[1] is None:
+            return None
+        if row is None:
+            self._cache.keep(found.path, read[1])
+        return Claim(
+            found.path, owner_of(found.path), workdir, version_of(read[0].found), read[1].replies
+        )
+
+
+def _total(rows: list[Used]) -> Amount:
+    return Amount(
+        sum(row.replies for row in rows),
+        sum(row.input for row in rows),
+        sum(row.output for row in rows),
+        sum(row.cache_read for row in rows),
+        sum(row.cache_write for row in rows),
+        round(sum(row.cost_usd for row in rows), 6),
+    )
