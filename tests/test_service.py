@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -180,3 +182,19 @@ def test_the_sockets_are_where_config_json_says() -> None:
     assert (keeper["ListenStream"], keeper["FileDescriptorName"]) == ("[::1]:1", "keeper")
     assert (page["ListenStream"], page["FileDescriptorName"]) == ("[::1]:2", "clarvis")
     assert page["Service"] == "claudekeeper.service"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_itself_understands_the_units(tmp_path: Path) -> None:
+    """It names every directive that it does not know, or whose value it cannot read."""
+    for name in UNITS:
+        (tmp_path / name).write_text(rendered(name, Config(token="x" * 16)))
+    verified = subprocess.run(
+        ["systemd-analyze", "--user", "verify", *(str(tmp_path / name) for name in UNITS)],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    ours = [line for line in verified.stderr.splitlines() if "claudekeeper" in line]
+    assert (verified.returncode, ours) == (0, []), verified.stderr

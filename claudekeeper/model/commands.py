@@ -24,7 +24,20 @@ Model = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$(
 Path = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f\x7f]*$(?!\n)", max_length=4096)]
 
 # they make Claude Code go on under another id, or end it
-LEAVING = frozenset({"/clear", "/new", "/reset", "/exit", "/quit", "/resume", "/continue"})
+LEAVING = {
+    **dict.fromkeys(
+        ("/clear", "/new", "/reset"),
+        "would go on in a new session. Begin one in the same directory; this one stays as it is.",
+    ),
+    **dict.fromkeys(
+        ("/resume", "/continue"),
+        "would go on in another session. Open that one, and say it there.",
+    ),
+    **dict.fromkeys(
+        ("/exit", "/quit"),
+        "would end Claude Code. It ends by itself when nothing is said; 'close' ends it now.",
+    ),
+}
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
@@ -60,10 +73,9 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
         words = self.words.strip()
         if not words and not self.has_images:
             raise InvalidRequest("The message is empty.")
-        if words.split(maxsplit=1)[:1] and words.split(maxsplit=1)[0].lower() in LEAVING:
-            raise CommandRefused(
-                f"{words.split(maxsplit=1)[0]} would leave this session; start a new one instead."
-            )
+        first = (words.split(maxsplit=1) or [""])[0]
+        if (instead := LEAVING.get(first.lower())) is not None:
+            raise CommandRefused(f"{first} {instead}")
         self.session_id = self.session_id.lower() if self.session_id else None
         self.uuid = (self.uuid or str(uuid4())).lower()
         return self

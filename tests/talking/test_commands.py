@@ -52,9 +52,17 @@ async def test_commands_of_every_sort(keeper: Keeper, ear: Ear) -> None:
 
 async def test_commands_that_would_leave_the_session_are_refused(keeper: Keeper, ear: Ear) -> None:
     session = await keeper.begin("say: one", ear)
-    for text in ("/clear", " /clear ", "/new", "/exit now", "/Resume"):
+    for text, instead in (
+        ("/clear", "Begin one in the same directory"),
+        (" /clear ", "Begin one in the same directory"),
+        ("/new", "this one stays as it is"),
+        ("/exit now", "ends by itself"),
+        ("/Resume", "Open that one"),
+    ):
         failure = await keeper.post("/send", {"sessionId": session, "text": text}, 400)
         assert failure["error"]["code"] == "command_refused"
+        assert failure["error"]["message"].startswith(text.split()[0])
+        assert instead in failure["error"]["message"]
     assert len(await same(keeper, ear, session)) == 2
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.demo.home import DemoHome
+from tests.elsewhere.people import append
 from tests.process import COMMAND, Keeper, samples
 from tests.threats.outside import asked
 from tests.visitor import visiting
@@ -22,6 +24,10 @@ from tests.writing import SESSION, Transcript
 
 JSON = {"Content-Type": "application/json"}
 MEGABYTE = 1024 * 1024
+# as large as the list of threats says, or large enough to tell
+FULL = os.environ.get("THREATS_FULL") == "1"
+LARGE = (300 if FULL else 100) * MEGABYTE
+EVENTS = 100_000 if FULL else 4_000
 
 
 def page_of(keeper: Keeper, session: str, query: str = "limit=1000") -> Any:
@@ -106,7 +112,7 @@ def test_17_truncated_replaced_and_recreated_files_are_read_anew(
 
 
 def test_18_a_large_transcript_is_paged_in_bounded_memory(keeper: Keeper, home: DemoHome) -> None:
-    """A hundred megabytes here, which say as much as three hundred: no reading holds the file."""
+    """No reading holds the file, so its size says nothing; THREATS_FULL=1 takes 300 MB."""
     transcript = Transcript(session_id(18))
     transcript.prompt("the beginning")
     for _ in range(100):
@@ -116,7 +122,7 @@ def test_18_a_large_transcript_is_paged_in_bounded_memory(keeper: Keeper, home: 
     path.parent.mkdir()
     before = resident(keeper)
     with path.open("wb") as file:
-        while file.tell() < 100 * MEGABYTE:
+        while file.tell() < LARGE:
             file.write(block)
     transcript.lines.clear()
     transcript.prompt("the end")
@@ -124,6 +130,8 @@ def test_18_a_large_transcript_is_paged_in_bounded_memory(keeper: Keeper, home: 
         file.write(transcript.lines[0] + b"\n")
     page = page_of(keeper, session_id(18), "limit=50")
     assert texts(page)[-1] == "the end"
+    listed = asked(keeper.url, "GET", "/sessions", keeper.bearer).json["sessions"]
+    assert session_id(18) in [row["id"] for row in listed]
     assert len(page_of(keeper, session_id(18), f"limit=50&before={page['before']}")["messages"])
     assert asked(keeper.url, "GET", "/health").status == 200
     assert resident(keeper) - before < 60 * MEGABYTE
@@ -177,6 +185,32 @@ async def test_20_a_client_that_does_not_read_is_cut_off(keeper: Keeper, home: D
         assert resident(keeper) - before < 200 * MEGABYTE
         await ear.say({"type": "ping"})
         await ear.event("pong")
+
+
+async def test_20_however_many_events_it_misses(keeper: Keeper, home: DemoHome) -> None:
+    """Many small ones; each is a line of a transcript that somebody else writes."""
+    transcript = Transcript(session_id(20))
+    transcript.prompt("begin")
+    path = transcript.write(home.config / "projects", "-many")
+    async with visiting(keeper) as visitor:
+        await visitor.get(f"/sessions/{session_id(20)}")
+        ear, deaf = await visitor.listen(), await visitor.listen()
+        before = resident(keeper)
+        heard = 0
+        for start in range(0, EVENTS, 1_000):
+            transcript.lines.clear()
+            for number in range(start, start + 1_000):
+                transcript.reply(f"{number} " + "x" * 500)
+            append(path, *transcript.lines)
+            while heard < start + 1_000:
+                event = await ear.next()
+                heard += event["type"] == "message/added"
+                ear.heard.clear()
+                ear._read = 0
+        assert resident(keeper) - before < 200 * MEGABYTE
+        await ear.say({"type": "ping"})
+        await ear.event("pong")
+        await deaf.close()
 
 
 async def test_21_of_two_answers_one_counts_and_what_was_shown_is_done(
