@@ -48,6 +48,7 @@ class Proxy:
             web.get("/attention", self.thinned(Visible.attention)),
             web.get("/directories", self.thinned(Visible.directories)),
             web.get("/archive", self.thinned(Visible.archive)),
+            web.get("/search", self.thinned(Visible.search)),
             web.post("/archive", self.without_roots),
             web.get("/commands", self.within_workdir),
             web.get(session, self.within_session),

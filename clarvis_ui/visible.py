@@ -5,6 +5,7 @@ Used only where roots are set; without them the proxy passes everything on untou
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import msgspec
@@ -100,6 +101,15 @@ class Archive(msgspec.Struct):
     due: list[msgspec.Raw]
 
 
+class Found(msgspec.Struct, rename="camel"):
+    """A page of what was looked for."""
+
+    hits: list[msgspec.Raw]
+    cursor: str | None
+    decisions_first: bool
+    index: msgspec.Raw
+
+
 class Resolve(msgspec.Struct, rename="camel"):
     attention_id: str
 
@@ -172,6 +182,14 @@ class Visible:
         found = await self._keeper.read(("archive",), query, Archive)
         if not isinstance(found, Refusal):
             found.due = await self.whereabouts.within(found.due)
+        return found
+
+    async def search(self, query: Mapping[str, str]) -> Found | Refusal:
+        """What was said inside: the keeper looks only there, and its answer is looked at too."""
+        within = os.pathsep.join(str(root) for root in self._roots.paths or ())
+        found = await self._keeper.read(("search",), {**query, "within": within}, Found)
+        if not isinstance(found, Refusal):
+            found.hits = await self.whereabouts.within(found.hits)
         return found
 
     async def routing(self, asked: Route) -> Routing | Refusal:

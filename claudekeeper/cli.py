@@ -88,6 +88,16 @@ def _add_terminal(commands: Any) -> None:
     listing = commands.add_parser("sessions", help="the newest sessions")
     listing.add_argument("-n", "--limit", type=int, default=20, help="how many (20)")
     listing.set_defaults(run=terminal.sessions)
+    searching = commands.add_parser("search", help="find words in the messages of all sessions")
+    searching.add_argument("words", nargs="+", help='words, file names, symbols, "phrases"')
+    searching.add_argument("-n", "--limit", type=int, default=20, help="how many (20)")
+    searching.add_argument("--workdir", metavar="DIR", help="in sessions of this directory")
+    searching.add_argument("--role", choices=("user", "assistant", "system"))
+    searching.add_argument("--kind", help="prompt, reply, toolResult, decision, …")
+    searching.add_argument("--after", metavar="TIME", help="such as 2026-11-18")
+    searching.add_argument("--before", metavar="TIME")
+    searching.add_argument("--order", choices=("newest", "relevance"))
+    searching.set_defaults(run=terminal.search)
     sending = commands.add_parser(
         "send", help="say something: to the conversation it belongs to, to a session, or a new one"
     )

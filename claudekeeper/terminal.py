@@ -1,4 +1,4 @@
-"""`claudekeeper open`, `sessions`, `send`, `resolve`: the API for people at a terminal."""
+"""`claudekeeper sessions`, `search`, `send`, `resolve`, `open`: the API at a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from claudekeeper.client import Terminal
 from claudekeeper.readers.paths import keeper_home
@@ -30,6 +30,29 @@ def sessions(options: argparse.Namespace) -> None:
         asks = f" ({session['attention']} to answer)" if session["attention"] else ""
         place = plain(session["workdir"] or "?")
         print(f"{session['id']}  {session['state']:<8} {place}  {plain(title)[:80]}{asks}")
+
+
+def search(options: argparse.Namespace) -> int:
+    """What was said where, the newest first; 1 where nothing is found, as grep has it."""
+    query = {"q": " ".join(options.words), "limit": str(options.limit)}
+    for name in ("workdir", "role", "kind", "after", "before", "order"):
+        if getattr(options, name) is not None:
+            query[name] = getattr(options, name)
+    answer = Terminal(keeper_home()).keeper("GET", f"/search?{urlencode(query)}")
+    marks = ("\x1b[0m", "\x1b[1m") if sys.stdout.isatty() else ("", "")
+    for hit in answer["hits"]:
+        who = "decision" if hit["decision"] else hit["kind"]
+        print(f"{hit['sessionId']}  {hit['timestamp']}  {who}  {plain(hit['title'] or '')[:60]}")
+        pieces = (
+            f"{marks[piece['match']]}{plain(piece['text'])}{marks[False]}"
+            for piece in hit["snippet"]
+        )
+        print(f"    {''.join(pieces)}")
+    index = answer["index"]
+    if index["stage"] != "ready":
+        share = 100 * index["done"] // max(index["total"], 1)
+        print(f"The index is being built: {share} % is looked through.", file=sys.stderr)
+    return 0 if answer["hits"] else 1
 
 
 def send(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from claudekeeper.terminal import plain
 from doorway.listening import trusting
 from tests.doorway.test_listening import certificate
 from tests.process import Keeper
+from tests.waiting import until
 from tests.writing import SESSION, Transcript
 
 
@@ -46,6 +47,8 @@ def test_sessions_and_a_login_link_wherever_it_listens(home: DemoHome, kind: str
         assert listed.returncode == 0, listed.stderr
         assert SESSION in listed.stdout
         assert "\x1b" not in listed.stdout
+        nowhere = keeper.command("search", "heron")
+        assert (nowhere.returncode, nowhere.stdout) == (1, "")
         opened = keeper.command("open")
         assert opened.returncode == 0, opened.stderr
         assert "/#login=" in opened.stdout
@@ -120,3 +123,12 @@ def test_the_page_reaches_its_keeper_wherever_that_listens(home: DemoHome, kind:
         assert browser.open(login).status == 200
         with browser.open(f"{keeper.page}/api/sessions") as answer:
             assert json.load(answer)["sessions"][0]["id"] == SESSION
+
+
+async def test_words_are_found_and_cannot_speak_to_the_terminal(home: DemoHome) -> None:
+    with Keeper(home, "--no-ui") as keeper:
+        await until(lambda: keeper.command("search", "hello").returncode == 0)
+        found = keeper.command("search", "hello", "--kind", "prompt", "--order", "relevance")
+        assert SESSION in found.stdout
+        assert "hello" in found.stdout
+        assert "\x1b" not in found.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from claudekeeper.edge import (
     openapi,
     questions,
     resuming,
+    searching,
     sessions,
     talking,
     usage,
@@ -52,6 +53,7 @@ from claudekeeper.edge.keys import (
     RESUMING,
     RETELLING,
     ROUTER,
+    SEARCH,
     SOCKETS,
     STARTED,
     TALLY,
@@ -69,6 +71,7 @@ from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
+from claudekeeper.features.searching import Search
 from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
 from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
@@ -106,6 +109,11 @@ class Places:
     cache: Path
 
     @property
+    def words(self) -> Path:
+        """The index of everything that was said; a cache too."""
+        return self.cache.with_name(f"words-{self.cache.name}")
+
+    @property
     def book(self) -> Path:
         """The conversations of items of work."""
         return self.state.with_name("conversations.db")
@@ -131,6 +139,7 @@ def endpoints() -> list[Endpoint]:
         archiving,
         resuming,
         usage,
+        searching,
         ws,
     )
     table = [endpoint for subject in subjects for endpoint in subject.ENDPOINTS]
@@ -201,6 +210,7 @@ def create_app(
     app[USAGE] = UsageBook(catalog, cache, places.projects, _label_of(overview))
     app[RETELLING] = Retelling()
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
+    app[SEARCH] = Search(places.words, [places.projects, archive.gone])
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()
     _tie_together(app)
@@ -212,6 +222,7 @@ def create_app(
     app.cleanup_ctx.append(_catalog)
     app.cleanup_ctx.append(_archive)
     app.cleanup_ctx.append(_usage)
+    app.cleanup_ctx.append(_search)
     # ends after the registry: what became of the last turns is still written down
     app.cleanup_ctx.append(_conversations)
     app.cleanup_ctx.append(_registry)
@@ -225,7 +236,7 @@ def _tie_together(app: web.Application) -> None:
     """Who is told of what: this keeper's CLIs, others', and the files that both write."""
     registry, presences, follow = app[REGISTRY], app[PRESENCES], app[FOLLOW]
     overview, catalog = app[OVERVIEW], app[CATALOG]
-    archive = app[ARCHIVE]
+    archive, search = app[ARCHIVE], app[SEARCH]
     records, ending, terminals = app[RECORDS], app[ENDING], app[TERMINALS]
 
     def session_changed(session_id: str) -> None:
@@ -244,8 +255,14 @@ def _tie_together(app: web.Application) -> None:
     def row_changed(before: Row | None, row: Row | None) -> None:
         follow.row_changed(before, row)
         app[USAGE].note(row)
+        search.row_changed(before, row)
         if row is None:
             archive.nudge()
+
+    def touched(paths: Iterable[str]) -> None:
+        paths = list(paths)
+        follow.touched(paths)
+        search.touched(paths)
 
     def told_by_its_own(session_id: str) -> bool:
         live = registry.get(session_id)
@@ -257,7 +274,7 @@ def _tie_together(app: web.Application) -> None:
     registry.changed = app[DESK].changed = session_changed
     presences.ours = registry.runs
     presences.changed = presence_changed
-    catalog.watcher.touched = follow.touched
+    catalog.watcher.touched = touched
     catalog.row_changed = row_changed
     archive.moved = catalog.look_at
     follow.told_otherwise = told_by_its_own
@@ -373,6 +390,12 @@ async def _follow(app: web.Application) -> AsyncIterator[None]:
     await app[FOLLOW].start()
     yield
     await app[FOLLOW].close()
+
+
+async def _search(app: web.Application) -> AsyncIterator[None]:
+    await app[SEARCH].start()
+    yield
+    await app[SEARCH].close()
 
 
 async def _archive(app: web.Application) -> AsyncIterator[None]:

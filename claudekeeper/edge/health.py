@@ -8,7 +8,7 @@ from aiohttp import web
 
 import claudekeeper
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CATALOG, CLI_VERSION, REGISTRY, STARTED
+from claudekeeper.edge.keys import CATALOG, CLI_VERSION, REGISTRY, SEARCH, STARTED
 from claudekeeper.edge.wire import Health, NoQuery, query_of, reply
 
 
@@ -27,6 +27,7 @@ async def health(request: web.Request) -> web.Response:
             live=request.app[REGISTRY].live,
             watching=catalog.watcher.state,
             scan=progress,
+            search=request.app[SEARCH].indexed,
         )
     )
 

@@ -14,6 +14,7 @@ from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
+from claudekeeper.features.searching import Search
 from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
@@ -50,6 +51,7 @@ CONVERSATIONS: web.AppKey[Conversations] = web.AppKey("conversations", Conversat
 RESUMING: web.AppKey[Resuming] = web.AppKey("resuming", Resuming)
 RETELLING: web.AppKey[Retelling] = web.AppKey("retelling", Retelling)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)
+SEARCH: web.AppKey[Search] = web.AppKey("search", Search)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
 USAGE: web.AppKey[UsageBook] = web.AppKey("usage", UsageBook)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

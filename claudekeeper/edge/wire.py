@@ -9,6 +9,7 @@ import msgspec
 from aiohttp import web
 from multidict import MultiMapping
 
+from claudekeeper.features.searching import Indexed
 from claudekeeper.live.catalog import Progress
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.branches import Departure
@@ -105,6 +106,7 @@ class Health(msgspec.Struct, rename="camel"):
     live: int
     watching: Watching
     scan: Progress
+    search: Indexed
 
 
 class Refusal(msgspec.Struct, omit_defaults=True):

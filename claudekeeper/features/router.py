@@ -190,7 +190,7 @@ def _last_word(found: Found, said: Said) -> float:
     return min(written, said.last)
 
 
-def inside(workdirs: Iterable[str | None], roots: list[str]) -> frozenset[str]:
+def inside(workdirs: Iterable[str | None], roots: Iterable[str]) -> frozenset[str]:
     """Those that lie below one of the roots, compared as they are and by component."""
     real = [os.path.realpath(root) for root in roots]
 

@@ -132,6 +132,10 @@ class Catalog:
             current = [row for row in [self._rows.get(session_id)] if row]
         return current[0] if current else None
 
+    async def ready(self) -> None:
+        """Wait until the sessions are known."""
+        await self._ready.wait()
+
     def known(self, session_id: str) -> Row | None:
         """One session as it was seen last; no disk is asked."""
         return self._rows.get(session_id)

@@ -89,23 +89,19 @@ def kind_of(entry: Entry, *, nested: bool = False) -> Kind | None:
 def message_of(entry: Entry, session_id: str, kind: Kind, branch: str | None = None) -> Message:
     """The Message of a line that `kind_of` shows."""
     body = entry.message
-    role: Role
     match entry.type:
-        case "assistant":
-            role, content = "assistant", blocks(body.content)
-        case "user":
-            role, content = "user", blocks(body.content)
+        case "assistant" | "user":
+            content = blocks(body.content)
         case "queue-operation":
-            role, content = "user", blocks(entry.content)
+            content = blocks(entry.content)
         case "attachment":
-            role = "user" if kind in ("prompt", "command") else "system"
             content = _attached(entry)
         case _:
-            role, content = "system", _said_by_the_system(entry)
+            content = _said_by_the_system(entry)
     return Message(
         entry.uuid or identity_of(entry),
         session_id,
-        role,
+        role_of(entry, kind),
         content,
         entry.timestamp,
         kind,
@@ -117,6 +113,19 @@ def message_of(entry: Entry, session_id: str, kind: Kind, branch: str | None = N
         None,
         branch,
     )
+
+
+def role_of(entry: Entry, kind: Kind) -> Role:
+    """Who says it."""
+    match entry.type:
+        case "assistant":
+            return "assistant"
+        case "user" | "queue-operation":
+            return "user"
+        case "attachment":
+            return "user" if kind in ("prompt", "command") else "system"
+        case _:
+            return "system"
 
 
 def is_tool_result(entry: Entry) -> bool:

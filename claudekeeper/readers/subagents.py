@@ -168,6 +168,16 @@ def _inline(transcript: Path) -> dict[str, list[Entry]]:
     return runs
 
 
+def inline_agents(transcript: Path) -> dict[str, str]:
+    """The subagents of sidechain lines in the session's own file, by the lines' uuids. Blocks."""
+    return {
+        entry.uuid: root
+        for root, entries in _inline(transcript).items()
+        for entry in entries
+        if entry.uuid is not None
+    }
+
+
 def _inline_page(
     entries: list[Entry], session_id: str, agent_id: str, limit: int, before: str | None
 ) -> Page:

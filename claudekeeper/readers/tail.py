@@ -84,7 +84,7 @@ def _read(descriptor: int, tail: Tail) -> Growth:
     end = Tail(tail.path, facts.st_ino, facts.st_size)
     if tail.inode not in (0, facts.st_ino) or facts.st_size < tail.offset:
         return Growth("rewritten", end)
-    if tail.mark is not None and _mark(descriptor, tail.offset) != tail.mark:
+    if tail.mark is not None and mark_before(descriptor, tail.offset) != tail.mark:
         return Growth("rewritten", end)
     if facts.st_size - tail.offset > FLOOD:
         return Growth("flood", end)
@@ -104,7 +104,7 @@ def _read(descriptor: int, tail: Tail) -> Growth:
         if line and not told_nothing(line):
             entries += parse(line)[0]
         offset = at + len(line) + 1
-    reached = Tail(tail.path, facts.st_ino, offset, _mark(descriptor, offset))
+    reached = Tail(tail.path, facts.st_ino, offset, mark_before(descriptor, offset))
     return Growth("grown" if entries else "same", reached, entries, earlier)
 
 
@@ -120,7 +120,8 @@ def _said_since(descriptor: int, end: int, since: int) -> int:
     return start
 
 
-def _mark(descriptor: int, offset: int) -> bytes:
+def mark_before(descriptor: int, offset: int) -> bytes:
+    """The bytes before a place: if they are others at the next look, the file was rewritten."""
     start = max(0, offset - MARK)
     return os.pread(descriptor, offset - start, start)
 

@@ -77,6 +77,9 @@ class FakeKeeper:
             "days": 30,
             "due": [],
         }
+        # what is found, and with which parameters it was looked for
+        self.hits: list[dict[str, Any]] = []
+        self.searches: list[dict[str, str]] = []
         # what is answered to the question where a command belongs
         self.routing: dict[str, Any] = {}
         self.folders: dict[str, list[str]] = {}
@@ -140,6 +143,7 @@ class FakeKeeper:
         app.router.add_post(f"/sessions/{{id}}/{{deed:{deeds}}}", self.done)
         app.router.add_get("/archive", self.kept)
         app.router.add_post("/archive", self.kept)
+        app.router.add_get("/search", self.search)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
         app.router.add_get("/ws", self.socket)
         return app
@@ -285,6 +289,13 @@ class FakeKeeper:
     async def route(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
         return web.json_response(NOWHERE | self.routing)
+
+    async def search(self, request: web.Request) -> web.Response:
+        self.searches.append(dict(request.query))
+        index = {"stage": "ready", "done": 1, "total": 1}
+        return web.json_response(
+            {"hits": self.hits, "cursor": "0:1:0", "decisionsFirst": False, "index": index}
+        )
 
     async def kept(self, request: web.Request) -> web.Response:
         if request.method == "POST":

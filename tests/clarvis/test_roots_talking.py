@@ -291,3 +291,26 @@ async def test_what_is_about_to_go_is_told_of_inside_only_and_nothing_is_switche
     assert found == {**keeper.archive, "due": due[:1]}
     assert (await browser.post("/api/archive", json={"on": True})).status == 403
     assert not keeper.bodies
+
+
+# ---- what is looked for ----
+
+
+async def test_nothing_is_found_outside(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    # a keeper that does not keep to what it was told
+    keeper.hits = [
+        {"sessionId": row["id"], "workdir": row["workdir"], "snippet": []}
+        for row in (inside, outside)
+    ]
+    found = await (await browser.get("/api/search?q=heron&within=/")).json()
+    assert [hit["sessionId"] for hit in found["hits"]] == [inside["id"]]
+    assert found["cursor"] == "0:1:0"
+    (asked,) = keeper.searches
+    assert asked["q"] == "heron"
+    assert str(inside["workdir"]).startswith(asked["within"])
+    assert asked["within"] != "/"

@@ -1,0 +1,325 @@
+"""Looking for words in all sessions: the index says where, the transcripts say what."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.features.search_query import Query, Term, fold
+from claudekeeper.features.snippets import Piece, finds_in, score, snippet
+from claudekeeper.model.entries import Entry, blocks_of, parse
+from claudekeeper.model.errors import InvalidRequest
+from claudekeeper.model.messages import Kind, Role, identity_of, kind_of, role_of
+from claudekeeper.model.plaintext import Where, part_at, parts_of, said_in
+from claudekeeper.model.prompts import prompt_of
+from claudekeeper.model.sessions import iso
+from claudekeeper.readers.indexing import moment_of
+from claudekeeper.readers.lines import Changed, forwards, opened
+from claudekeeper.readers.search_index import (
+    EPOCH,
+    PLACES,
+    Place,
+    first_row,
+    matching,
+    spaced,
+    words_beginning,
+    workdir_tag,
+)
+from claudekeeper.readers.subagents import inline_agents
+
+# messages whose words are read for one answer; a cursor leads on from there
+MOST_EXAMINED = 3_000
+# messages of which the best are chosen, of each sort
+POOL = 100
+# longer forms of a word that are named one by one; beyond them the index is asked for all
+FORMS = 200
+FORMS_OF_LITERAL = 16
+# how far behind a prompt that waited it is looked for its second writing
+BEHIND = 2_000_000
+
+_LAST_WORD = re.compile(r"[a-z0-9]+$")
+_CURSOR = re.compile(r"([0-9]):(-?[0-9]{1,15}):([0-9]{1,5})")
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """What a hit must be, beside having the words. Times in milliseconds."""
+
+    workdirs: frozenset[str] | None = None
+    # in these directories or below them, wherever links lead
+    within: tuple[str, ...] | None = None
+    role: Role | None = None
+    kind: Kind | None = None
+    decisions: bool = False
+    after: int | None = None
+    before: int | None = None
+
+
+class Hit(msgspec.Struct, frozen=True, rename="camel"):
+    """A message that was found, and the place to jump to."""
+
+    session_id: str
+    uuid: str
+    agent_id: str | None
+    role: Role
+    kind: Kind
+    timestamp: str | None
+    # whether a person settled something in it: a question, a plan, a permission
+    decision: bool
+    # in which part of the message the piece stands, and of which tool
+    where: Where
+    tool: str | None
+    snippet: list[Piece]
+
+
+class Page(msgspec.Struct):
+    """Some hits, and where the next ones begin."""
+
+    hits: list[Hit]
+    cursor: str | None = None
+
+
+class _Found(msgspec.Struct):
+    hit: Hit
+    time: int
+    row: int
+    score: float
+
+
+class Finder:
+    """One search over one open index. Blocks: call it in a thread."""
+
+    def __init__(self, database: sqlite3.Connection, query: Query, filters: Filters) -> None:
+        self._database = database
+        self._query = query
+        self._filters = filters
+        self._examined = 0
+        self._seen: set[tuple[str, str]] = set()
+        # of old transcripts, which hold the lines of their subagents
+        self._inline: dict[str, dict[str, str]] = {}
+        self._words = self._expression()
+        # whether it counts how well a message fits
+        self._weighs = False
+
+    def newest(self, limit: int, cursor: str | None) -> Page:
+        """Newest first; of a question about decisions, first the decisions."""
+        sort, start, skip = _read_cursor(cursor)
+        hits: list[Hit] = []
+        sorts = self._sorts()
+        for number in range(sort, len(sorts)):
+            for second, found in self._by_second(sorts[number], start):
+                left = found[skip:] if second == start else found
+                room = limit - len(hits)
+                hits += [each.hit for each in left[:room]]
+                if len(left) > room:
+                    done = room + (skip if second == start else 0)
+                    return Page(hits, f"{number}:{second}:{done}")
+                if self._examined >= MOST_EXAMINED:
+                    return Page(hits, f"{number}:{second}:{len(found)}")
+            start, skip = None, 0
+        return Page(hits)
+
+    def best(self, limit: int, cursor: str | None) -> Page:
+        """The most telling first, among the newest of each sort: never all of a common word."""
+        _, start, _ = _read_cursor(cursor)
+        skip = start or 0
+        self._weighs = True
+        pool: list[_Found] = []
+        for tag in ("decision", "kprompt", "kreply", None):
+            expression = self._with_tags([tag] if tag else [])
+            for _, found in itertools.islice(self._by_second(expression, None), POOL):
+                pool += found
+                if len(pool) >= POOL * 4 or self._examined >= MOST_EXAMINED:
+                    break
+        pool.sort(key=lambda each: (each.score, each.row), reverse=True)
+        if self._query.decisions_first:
+            pool.sort(key=lambda each: not each.hit.decision)
+        more = len(pool) > skip + limit
+        cursor = f"0:{skip + limit}:0" if more else None
+        return Page([each.hit for each in pool[skip : skip + limit]], cursor)
+
+    # ---- candidates ----
+
+    def _sorts(self) -> list[str | None]:
+        if not self._query.decisions_first or self._filters.decisions:
+            return [self._with_tags([])]
+        everything = self._with_tags([])
+        others = f'({everything}) NOT (tags : "decision")' if everything else None
+        return [self._with_tags(["decision"]), others]
+
+    def _with_tags(self, tags: list[str]) -> str | None:
+        filters = self._filters
+        if self._words is None or filters.workdirs == frozenset():
+            return None
+        if filters.kind is not None:
+            tags = [*tags, f"k{filters.kind.lower()}"]
+        if filters.role is not None:
+            tags = [*tags, f"r{filters.role}"]
+        if filters.decisions:
+            tags = [*tags, "decision"]
+        expression = " AND ".join([self._words, *(f'(tags : "{tag}")' for tag in tags)])
+        if filters.workdirs is not None:
+            workdirs = " OR ".join(f'"{workdir_tag(each)}"' for each in sorted(filters.workdirs))
+            expression += f" AND (tags : ({workdirs}))"
+        return expression
+
+    def _expression(self) -> str | None:
+        """The words as the index is asked for them; None where one of them is nowhere."""
+        terms: list[str] = []
+        for term in self._query.terms:
+            forms = self._forms_of_word(term) if term.kind == "word" else self._literal(term)
+            if not forms:
+                return None
+            terms.append(f"(said : ({' OR '.join(forms)}))")
+        return " AND ".join(terms)
+
+    def _forms_of_word(self, term: Term) -> list[str]:
+        word = fold(term.text)[0]
+        if not term.begins or not word.isascii():
+            return [_quoted(spaced(term.text)) + (" *" if term.begins else "")]
+        forms = words_beginning(self._database, word, FORMS)
+        return [f'"{word}" *'] if forms is None else [f'"{form}"' for form in forms]
+
+    def _literal(self, term: Term) -> list[str]:
+        text = spaced(term.text)
+        last = _LAST_WORD.search(fold(text)[0]) if text.isascii() else None
+        if last is None:
+            # the end may be the beginning of a longer word, where it is one of a word at all
+            return [_quoted(text) + (" *" if text[-1:].isalnum() else "")]
+        forms = words_beginning(self._database, last[0], FORMS_OF_LITERAL)
+        if forms is None:
+            return [_quoted(text) + " *"]
+        return [_quoted(text[: last.start()] + form) for form in forms]
+
+    def _by_second(
+        self, expression: str | None, start: int | None
+    ) -> Iterator[tuple[int, list[_Found]]]:
+        """What was said in each second, the newest first, also within it."""
+        if expression is None:
+            return
+        filters = self._filters
+        below = first_row(filters.before + 999) if filters.before is not None else None
+        if start is not None:
+            below = min((start + 1) * PLACES, below if below is not None else 1 << 62)
+        after = first_row(filters.after) if filters.after is not None else None
+        places = matching(self._database, expression, below=below, after=after)
+        for second, group in itertools.groupby(places, key=lambda place: place.row // PLACES):
+            found = [each for place in group if (each := self._look_at(place)) is not None]
+            found.sort(key=lambda each: (each.time, each.row), reverse=True)
+            if found:
+                yield second, found
+            if self._examined >= MOST_EXAMINED:
+                if not found:
+                    yield second, []
+                return
+
+    # ---- what stands there ----
+
+    def _look_at(self, place: Place) -> _Found | None:
+        self._examined += 1
+        entry = entry_at(place)
+        if entry is None:
+            return None
+        nested = place.agent is not None or entry.is_sidechain
+        kind = kind_of(entry, nested=nested)
+        if kind is None:
+            return None
+        time = moment_of(entry.timestamp)
+        if time is None:
+            time = (place.row // PLACES + EPOCH) * 1000
+        filters = self._filters
+        if (filters.after is not None and time < filters.after) or (
+            filters.before is not None and time >= filters.before
+        ):
+            return None
+        parts = parts_of(entry, kind)
+        text = said_in(parts)
+        # the index knows words; quotes, dots and slashes between them are seen only here
+        finds = finds_in(text, self._query.terms)
+        if finds is None or _is_written_again(entry, place):
+            return None
+        uuid = identity_of(entry)
+        if (place.session, uuid) in self._seen:
+            return None
+        self._seen.add((place.session, uuid))
+        part = part_at(parts, finds[0].start)
+        decides = any(each.decides for each in parts)
+        agent = place.agent
+        if agent is None and entry.is_sidechain:
+            agent = self._inline_agent(place.path, uuid)
+        hit = Hit(
+            place.session,
+            uuid,
+            agent,
+            role_of(entry, kind),
+            kind,
+            entry.timestamp or iso(time * 1_000_000),
+            decides,
+            part.where,
+            part.tool,
+            snippet(text, finds),
+        )
+        worth = score(text, finds, kind, decides=decides) if self._weighs else 0.0
+        return _Found(hit, time, place.row, worth)
+
+    def _inline_agent(self, path: str, uuid: str) -> str | None:
+        if path not in self._inline:
+            self._inline[path] = inline_agents(Path(path))
+        return self._inline[path].get(uuid)
+
+
+def entry_at(place: Place) -> Entry | None:
+    """The line at a place; None where the file is not what it was."""
+    try:
+        with opened(place.path) as descriptor:
+            line = os.pread(descriptor, place.length, place.offset)
+    except OSError:
+        return None
+    entries, _ = parse(line)
+    return entries[place.part] if place.part < len(entries) else None
+
+
+def _is_written_again(entry: Entry, place: Place) -> bool:
+    """Whether a prompt that waited in a queue stands further down as what it became."""
+    if entry.type != "queue-operation":
+        return False
+    words = prompt_of(blocks_of(entry.content))
+    try:
+        with opened(place.path) as descriptor:
+            start = place.offset + place.length
+            end = min(os.fstat(descriptor).st_size, start + BEHIND)
+            for _, line, _ in forwards(descriptor, start, end):
+                if any(words == _prompt(each) for each in parse(line)[0]):
+                    return True
+    except (OSError, Changed):
+        pass
+    return False
+
+
+def _prompt(entry: Entry) -> str | None:
+    kind = kind_of(entry) if entry.operation != "popAll" else "prompt"
+    if kind not in ("prompt", "command"):
+        return None
+    content = entry.message.content if entry.type == "user" else entry.content
+    if entry.type == "attachment":
+        return said_in(parts_of(entry, kind)).strip()
+    return prompt_of(blocks_of(content))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _read_cursor(cursor: str | None) -> tuple[int, int | None, int]:
+    """Which sort of hits, from which second on, and how many of it were told."""
+    if cursor is None:
+        return 0, None, 0
+    parts = _CURSOR.fullmatch(cursor)
+    if parts is None:
+        raise InvalidRequest("The cursor is not one that the keeper gave.")
+    return int(parts[1]), int(parts[2]), int(parts[3])

@@ -1,0 +1,123 @@
+"""What somebody looks for: words, phrases in quotes, file names, symbols. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.model.errors import InvalidRequest
+
+MOST_TERMS = 64
+# shorter words are meant whole: everything begins with an "a"
+SHORTEST_START = 3
+# and so are these, which every message has
+_WHOLE_WORDS = """
+and are but can did for from had has have how its not our out she the that them then there
+they this was were what when which who why will with you your
+"""
+
+_PIECE = re.compile(r'"([^"]*)"?|(\S+)')
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_WORD = re.compile(r"[^\W_]+")
+_COMBINING = re.compile(r"[\u0300-\u036f]")
+# "What did we decide about …?", "Which database did we choose?", "decisions on …"
+_DECISION = re.compile(
+    r"^\s*(?:(?:what|which|how|why|when|where|who|did|do|have|has|had|was|were)\b.*"
+    r"\b(?:decid(?:e|ed|ing)|decisions?|agree[ds]?|cho(?:o?se|sen)|settled?)\b"
+    r"|decisions?\s+(?:about|on|for|regarding)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASKING_WORDS = """
+a about agree agreed an and are as at be been by can chose choose chosen concerning decide
+decided deciding decision decisions did do does for from go going had has have how i in is
+it make made of on or our regarding settle settled should take that the there they this to
+us use used was we were what when where which who why will with would you
+"""
+
+_WHOLE = frozenset(_WHOLE_WORDS.split())
+_ASKING = frozenset(_ASKING_WORDS.split())
+
+
+class Term(msgspec.Struct, frozen=True):
+    """`word`: any word that begins so. `literal`: exactly this, wherever a word begins."""
+
+    kind: Literal["word", "literal"]
+    text: str
+
+    @property
+    def pattern(self) -> str:
+        """What it looks like in folded text; any white space counts as one blank."""
+        pieces = (re.escape(piece) for piece in fold(self.text)[0].split())
+        return r"\s+".join(pieces)
+
+    @property
+    def begins(self) -> bool:
+        """Whether a longer word will do."""
+        return len(self.text) >= SHORTEST_START and self.text.casefold() not in _WHOLE
+
+
+class Query(msgspec.Struct, frozen=True):
+    """The terms, all of which a message must have."""
+
+    terms: tuple[Term, ...]
+    decisions_first: bool = False
+
+
+class NothingToLookFor(InvalidRequest):
+    code = "nothing_to_look_for"
+    sentence = "Say at least one word to look for."
+
+
+def parse(text: str) -> Query:
+    """Read what was typed; every text is a query, or there is no word in it."""
+    text = text.replace("\0", " ")
+    asks = _DECISION.search(text) is not None
+    terms = [term for piece in _PIECE.finditer(text) if (term := _term(piece)) is not None]
+    if asks:
+        # what is left of a question without them is what it asks about
+        about = [each for each in terms if each.text.casefold() not in _ASKING]
+        terms, asks = (about, True) if about else (terms, False)
+    if not terms:
+        raise NothingToLookFor
+    if len(terms) > MOST_TERMS:
+        raise InvalidRequest(f"Look for at most {MOST_TERMS} words at once.")
+    return Query(tuple(dict.fromkeys(terms)), asks)
+
+
+def _term(piece: re.Match[str]) -> Term | None:
+    quoted, bare = piece[1], piece[2]
+    if quoted is not None:
+        quoted = quoted.strip()
+        return Term("literal", quoted) if _WORD.search(quoted) else None
+    bare = _EDGES.sub("", bare)
+    if not bare:
+        return None
+    return Term("word" if _WORD.fullmatch(bare) else "literal", bare)
+
+
+# ---- letters as the index takes them: case and accents do not count ----
+
+
+class _Folding(dict[int, int]):
+    """Each character → one without case and accents; made as they are met."""
+
+    def __missing__(self, code: int) -> int:
+        base = unicodedata.normalize("NFD", chr(code))[0].lower()
+        self[code] = ord(base) if len(base) == 1 else code
+        return self[code]
+
+
+_folding = _Folding()
+
+
+def fold(text: str) -> tuple[str, list[int] | None]:
+    """The text as it is compared, and where each character stood; None: where it stands now."""
+    if text.isascii():
+        return text.lower(), None
+    if not _COMBINING.search(text):
+        return text.translate(_folding), None
+    kept = [at for at, letter in enumerate(text) if not "\u0300" <= letter <= "\u036f"]
+    return "".join(text[at] for at in kept).translate(_folding), kept

@@ -1,0 +1,166 @@
+"""Where the terms of a query stand in a text, how well, and a piece of it to show. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+
+from claudekeeper.features.search_query import Term, fold
+from claudekeeper.model.messages import Kind
+
+# characters of a piece that is shown, and how many of them stand before the first find
+LENGTH = 240
+LEAD = 60
+# finds that are looked at in one text
+MOST_FINDS = 100
+
+_BLANKS = re.compile(r"\s+")
+# what people say tells more than what tools print
+_WEIGHT: dict[Kind, float] = {
+    "prompt": 1.6,
+    "reply": 1.4,
+    "compaction": 1.2,
+    "command": 1.0,
+    "error": 0.9,
+    "notice": 0.8,
+    "interruption": 0.5,
+    "toolResult": 0.8,
+}
+_DECISION = 2.0
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Some words; `match`: they are what was looked for."""
+
+    text: str
+    match: bool = False
+
+
+class Find(msgspec.Struct, frozen=True):
+    """One term at one place of a text."""
+
+    start: int
+    end: int
+    term: int
+
+
+@lru_cache(maxsize=256)
+def _compiled(term: Term) -> re.Pattern[str]:
+    return re.compile(term.pattern)
+
+
+def finds_in(text: str, terms: Sequence[Term]) -> list[Find] | None:
+    """Every place where a term stands, in order; None where one of them is missing."""
+    lower = text.lower()
+    if len(lower) == len(text) and (finds := _finds(lower, terms)) is not None:
+        # accents need a closer look only where nothing is found without
+        return finds
+    folded, places = fold(text)
+    found = _finds(folded, terms)
+    if found is None or places is None:
+        return found
+    return [_moved(find, places, len(text)) for find in found]
+
+
+def _finds(folded: str, terms: Sequence[Term]) -> list[Find] | None:
+    finds: list[Find] = []
+    for number, term in enumerate(terms):
+        before = len(finds)
+        for match in _compiled(term).finditer(folded):
+            start, end = match.span()
+            if term.kind == "word" and start and folded[start - 1].isalnum() and folded.isascii():
+                continue
+            finds.append(Find(start, end, number))
+            if len(finds) - before >= MOST_FINDS:
+                break
+        if len(finds) == before:
+            return None
+    finds.sort(key=lambda find: (find.start, -find.end))
+    return finds
+
+
+def _moved(find: Find, places: list[int], length: int) -> Find:
+    end = places[find.end] if find.end < len(places) else length
+    return Find(places[find.start], end, find.term)
+
+
+def best_window(finds: Sequence[Find]) -> int:
+    """Where a piece of `LENGTH` shows most of the terms; the earliest such place."""
+    best, most = 0, 0
+    ahead = 0
+    counts: dict[int, int] = {}
+    for at, find in enumerate(finds):
+        while ahead < len(finds) and finds[ahead].end <= find.start + LENGTH - LEAD:
+            counts[finds[ahead].term] = counts.get(finds[ahead].term, 0) + 1
+            ahead += 1
+        if len(counts) > most:
+            best, most = at, len(counts)
+        if counts.get(find.term):
+            counts[find.term] -= 1
+            if not counts[find.term]:
+                del counts[find.term]
+    return best
+
+
+def snippet(text: str, finds: Sequence[Find]) -> list[Piece]:
+    """A piece of the text around what was found, in parts that match and parts that do not."""
+    first = finds[best_window(finds)]
+    start = _word_start(text, max(0, first.start - LEAD), first.start)
+    end = _word_end(text, max(first.end, start + LENGTH))
+    pieces: list[Piece] = []
+    at = start
+    for find in finds:
+        if find.start < at or find.end > end:
+            continue
+        pieces.append(Piece(text[at : find.start]))
+        pieces.append(Piece(text[find.start : find.end], match=True))
+        at = find.end
+    pieces.append(Piece(text[at:end]))
+    shown = [Piece(_BLANKS.sub(" ", piece.text), piece.match) for piece in pieces if piece.text]
+    if start > 0:
+        shown.insert(0, Piece("…"))
+    if end < len(text):
+        shown.append(Piece("…"))
+    return _joined(shown)
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].match == piece.match and not piece.match:
+            joined[-1] = Piece(joined[-1].text + piece.text)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _word_start(text: str, at: int, before: int) -> int:
+    while 0 < at < before and not text[at - 1].isspace():
+        at += 1
+    return at
+
+
+def _word_end(text: str, at: int) -> int:
+    end = min(at, len(text))
+    while end < len(text) and end - at < LEAD and not text[end].isspace():
+        end += 1
+    return end
+
+
+def score(text: str, finds: Sequence[Find], kind: Kind, *, decides: bool) -> float:
+    """How well a message answers: who says it, how densely, how near to each other, how early."""
+    terms = {find.term for find in finds}
+    frequent = sum(min(sum(find.term == term for find in finds), 5) for term in terms)
+    near = max(1, len(_terms_in_window(finds))) / len(terms)
+    dense = frequent / math.sqrt(1 + len(text) / 800)
+    early = 0.5 if finds[0].start < LENGTH else 0.0
+    return (dense + 2 * near + early) * (_DECISION if decides else _WEIGHT[kind])
+
+
+def _terms_in_window(finds: Sequence[Find]) -> set[int]:
+    first = finds[best_window(finds)].start
+    return {find.term for find in finds if first <= find.start <= first + LENGTH}

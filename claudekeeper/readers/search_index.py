@@ -1,0 +1,373 @@
+"""The index of all words: one SQLite file in the cache folder, which can be deleted at any time.
+
+A full-text table without content holds the words; the number of its row is when it was said, so
+that the newest come first without sorting, and a span of time is a span of rows. Beside it stands
+where each message is: file, offset, length. The words themselves are read from the transcript.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import get_args
+from urllib.parse import quote
+
+import msgspec
+
+from claudekeeper.model.messages import Kind
+
+log = logging.getLogger(__name__)
+
+# raised whenever what is kept changes its shape or its meaning
+VERSION = 1
+# rows count from here: smaller numbers are kept in fewer bytes
+EPOCH = 1_577_836_800
+# messages of one second, before they take places of the next
+PLACES = 64
+# seconds that one writer waits for another
+PATIENCE = 30.0
+# words gathered in memory before they are written in one piece
+GATHERED = 64 * 1024 * 1024
+# rows of files that were rewritten or deleted, beyond which a new index is better
+MOST_DEAD = 20_000
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# scripts that put no spaces between words: every character is a word there
+_UNSPACED = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+
+_TABLES = """
+CREATE TABLE file (
+    -- never used twice: messages of a file that is gone lead nowhere
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    agent TEXT,
+    workdir TEXT,
+    inode INTEGER NOT NULL,
+    -- how far it is read, and the bytes before that: others now mean that it was rewritten
+    offset INTEGER NOT NULL,
+    mark BLOB NOT NULL,
+    -- when the last of its messages was said, in milliseconds, and how many there are
+    time INTEGER,
+    messages INTEGER NOT NULL
+);
+CREATE TABLE message (
+    id INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    kind INTEGER NOT NULL
+);
+CREATE TABLE dead (messages INTEGER NOT NULL);
+INSERT INTO dead VALUES (0);
+CREATE VIRTUAL TABLE words USING fts5(
+    said, tags, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, instance);
+"""
+
+
+class Source(msgspec.Struct, gc=False):
+    """A transcript as the index knows it."""
+
+    path: str
+    session: str
+    agent: str | None
+    workdir: str | None
+    inode: int
+    offset: int = 0
+    mark: bytes = b""
+    time: int | None = None
+    id: int | None = None
+
+
+class Said(msgspec.Struct, gc=False):
+    """One message on its way into the index."""
+
+    time: int
+    offset: int
+    length: int
+    part: int
+    kind: int
+    text: str
+    tags: str
+
+
+class Place(msgspec.Struct, gc=False):
+    """Where a message of the index stands."""
+
+    row: int
+    path: str
+    session: str
+    agent: str | None
+    workdir: str | None
+    offset: int
+    length: int
+    part: int
+    kind: Kind
+
+
+class Reading(msgspec.Struct, gc=False):
+    """What one look at a file brought: how it was known before, how it is now, what was said."""
+
+    before: Source | None
+    after: Source | None
+    said: list[Said]
+
+
+def spaced(text: str) -> str:
+    """The text with its words apart, in every script."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def workdir_tag(workdir: str) -> str:
+    return "w" + blake2b(workdir.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def first_row(time: int) -> int:
+    """The lowest row that a message of this second (in milliseconds) can have."""
+    return (time // 1000 - EPOCH) * PLACES
+
+
+def open_index(path: Path) -> sqlite3.Connection:
+    """The index, made if it is not there; one of another version is begun anew."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # created with its mode, so that no umask can open it to others
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    database = sqlite3.connect(
+        path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        # a lost index costs a reading, so it may be lazy about the disk
+        database.execute("PRAGMA synchronous = OFF")
+        # kilobytes; the system keeps the file in memory better than we would
+        database.execute("PRAGMA cache_size = -4096")
+        database.execute("BEGIN IMMEDIATE")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            _begin_anew(database)
+        database.execute("COMMIT")
+        # of the connection, not of the file
+        database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (GATHERED,))
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """The index as it stands; an error where it is not one of ours, or not there yet."""
+    database = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", timeout=PATIENCE, uri=True)
+    try:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            raise sqlite3.DatabaseError("an index of another version")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def discard(path: Path) -> None:
+    """Away with an index that cannot be used."""
+    for name in (path.name, path.name + "-wal", path.name + "-shm"):
+        with contextlib.suppress(OSError):
+            path.with_name(name).unlink()
+
+
+def _begin_anew(database: sqlite3.Connection) -> None:
+    for table in ("vocabulary", "words", "message", "file", "dead"):
+        database.execute(f"DROP TABLE IF EXISTS {table}")
+    for statement in _statements(_TABLES):
+        database.execute(statement)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one: `executescript` would end the transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+# ---- writing ----
+
+
+def sources(database: sqlite3.Connection) -> dict[str, Source]:
+    """Every file that the index knows, by path."""
+    rows = database.execute(
+        "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
+    )
+    return {row[0]: Source(*row) for row in rows}
+
+
+def source_of(database: sqlite3.Connection, path: str) -> Source | None:
+    row = database.execute(
+        "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
+        " WHERE path = ?",
+        (path,),
+    ).fetchone()
+    return Source(*row) if row else None
+
+
+def write(database: sqlite3.Connection, readings: Iterable[Reading]) -> None:
+    """Take in what was read, all of it or nothing; what another writer took in first stays."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        said: list[tuple[int, Said]] = []
+        for reading in readings:
+            file = _noted(database, reading)
+            if file is not None:
+                said += [(file, each) for each in reading.said]
+        _insert(database, said)
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def too_many_dead(database: sqlite3.Connection) -> bool:
+    (dead,) = database.execute("SELECT messages FROM dead").fetchone()
+    (live,) = database.execute("SELECT coalesce(sum(messages), 0) FROM file").fetchone()
+    return bool(dead > MOST_DEAD + live)
+
+
+def begin_anew(database: sqlite3.Connection) -> None:
+    """Forget everything."""
+    database.execute("BEGIN IMMEDIATE")
+    _begin_anew(database)
+    database.execute("COMMIT")
+
+
+def _noted(database: sqlite3.Connection, reading: Reading) -> int | None:
+    """The number of the file, whose new state is written down; None if it changed meanwhile."""
+    before, after = reading.before, reading.after
+    path = (after or before or Source("", "", None, None, 0)).path
+    known = source_of(database, path)
+    if not _is_as_it_was(known, before):
+        return None
+    if before is not None and (after is None or after.id != before.id):
+        database.execute(
+            "UPDATE dead SET messages = messages + (SELECT messages FROM file WHERE id = ?)",
+            (before.id,),
+        )
+        database.execute("DELETE FROM file WHERE id = ?", (before.id,))
+    if after is None:
+        return None
+    facts = (after.offset, after.mark, after.time, after.workdir)
+    if after.id is not None:
+        database.execute(
+            "UPDATE file SET offset = ?, mark = ?, time = ?, workdir = ?,"
+            " messages = messages + ? WHERE id = ?",
+            (*facts, len(reading.said), after.id),
+        )
+        return after.id
+    return database.execute(
+        "INSERT INTO file (offset, mark, time, workdir, path, session, agent, inode, messages)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*facts, after.path, after.session, after.agent, after.inode, len(reading.said)),
+    ).lastrowid
+
+
+def _is_as_it_was(known: Source | None, before: Source | None) -> bool:
+    if known is None or before is None:
+        return known is before
+    return (known.id, known.offset) == (before.id, before.offset)
+
+
+def _insert(database: sqlite3.Connection, said: list[tuple[int, Said]]) -> None:
+    # rows that come in order are written in one piece
+    said.sort(key=lambda each: each[1].time)
+    rows = list(_rows(database, [each.time for _, each in said]))
+    placed = sorted(zip(rows, said, strict=True), key=lambda each: each[0])
+    database.executemany(
+        "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?)",
+        ((row, file, s.offset, s.length, s.part, s.kind) for row, (file, s) in placed),
+    )
+    database.executemany(
+        "INSERT INTO words (rowid, said, tags) VALUES (?, ?, ?)",
+        ((row, s.text, s.tags) for row, (_, s) in placed),
+    )
+
+
+def _rows(database: sqlite3.Connection, times: list[int]) -> Iterator[int]:
+    """A free row for each of these times, which are in order."""
+    taken: set[int] = set()
+    second = -1
+    row = 0
+    for time in times:
+        if (first := first_row(time)) > second:
+            second = first
+            row = max(row, first)
+            taken = _taken(database, row)
+        while row in taken:
+            row += 1
+            if row % PLACES == 0:
+                taken = _taken(database, row)
+        yield row
+        row += 1
+        if row % PLACES == 0:
+            taken = _taken(database, row)
+
+
+def _taken(database: sqlite3.Connection, row: int) -> set[int]:
+    end = row - row % PLACES + PLACES
+    found = database.execute("SELECT id FROM message WHERE id >= ? AND id < ?", (row, end))
+    return {taken for (taken,) in found}
+
+
+# ---- reading ----
+
+
+def matching(
+    database: sqlite3.Connection, match: str, *, below: int | None, after: int | None
+) -> Iterator[Place]:
+    """Messages that fit, the newest first, found as they are asked for."""
+    rows = database.execute(
+        "SELECT words.rowid, path, session, agent, workdir, message.offset, length, part, kind"
+        " FROM words CROSS JOIN message ON message.id = words.rowid"
+        " CROSS JOIN file ON file.id = message.file"
+        " WHERE words MATCH ? AND words.rowid < ? AND words.rowid >= ?"
+        " ORDER BY words.rowid DESC",
+        (match, below if below is not None else 1 << 62, after if after is not None else -1 << 62),
+    )
+    for row in rows:
+        row_id, path, session, agent, workdir, offset, length, part, kind = row
+        yield Place(row_id, path, session, agent, workdir, offset, length, part, KINDS[kind])
+
+
+def workdirs(database: sqlite3.Connection) -> set[str]:
+    """Every working directory of a session that the index has."""
+    rows = database.execute("SELECT DISTINCT workdir FROM file WHERE workdir IS NOT NULL")
+    return {workdir for (workdir,) in rows}
+
+
+def words_beginning(database: sqlite3.Connection, start: str, most: int) -> list[str] | None:
+    """Every word that begins so; None where there are more than `most`."""
+    found: list[str] = []
+    term = start
+    end = start + "\U0010ffff"
+    while len(found) <= most:
+        row = database.execute(
+            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1", (term, end)
+        ).fetchone()
+        if row is None:
+            return found
+        found.append(row[0])
+        # behind this word and before any longer one: the words' own lists are not walked through
+        term = row[0] + "\x01"
+    return None

@@ -1,0 +1,186 @@
+"""GET /search: over the contract, while sessions go on."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from claudekeeper.edge.keys import SEARCH
+from claudekeeper.features import searching
+from claudekeeper.features.search import Filters
+from claudekeeper.features.search_query import parse
+from tests.edge.conftest import Api, StartKeeper, error_code, get
+from tests.waiting import until
+from tests.writing import SESSION, Transcript, projects_folder, uuid_of
+
+
+async def found(keeper: Api, words: str, expected: int, more: str = "") -> list[dict[str, Any]]:
+    """The hits, as soon as there are as many as expected."""
+    while True:
+        answer = await get(keeper, f"/search?q={quote(words)}{more}")
+        if len(answer["hits"]) == expected:
+            hits: list[dict[str, Any]] = answer["hits"]
+            return hits
+        await asyncio.sleep(0.02)
+
+
+async def built(keeper: Api) -> dict[str, Any]:
+    search = keeper.server.app[SEARCH]  # type: ignore[union-attr]
+    await until(lambda: search.indexed.stage == "ready")
+    progress: dict[str, Any] = (await get(keeper, "/health"))["search"]
+    return progress
+
+
+async def test_a_hit_says_where_it_is_and_what_it_says(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    transcript.prompt("Where does the heron live?")
+    uuid = transcript.block(
+        {
+            "type": "tool_use",
+            "id": "c1",
+            "name": "Bash",
+            "input": {"command": "grep -rn 'grey heron' src/birds.py"},
+        },
+        None,
+    )
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    (hit,) = await found(keeper, '"grey heron"', 1)
+    assert hit == {
+        "sessionId": SESSION,
+        "uuid": uuid,
+        "agentId": None,
+        "role": "assistant",
+        "kind": "reply",
+        "timestamp": "2026-03-01T10:00:02.000Z",
+        "decision": False,
+        "where": "input",
+        "tool": "Bash",
+        "snippet": [
+            {"text": "Bash command grep -rn '", "match": False},
+            {"text": "grey heron", "match": True},
+            {"text": "' src/birds.py", "match": False},
+        ],
+        "title": "Where does the heron live?",
+        "workdir": "/code/shop",
+        "project": "shop",
+    }
+    assert len(await found(keeper, "src/birds.py", 1)) == 1
+    assert await found(keeper, "heron", 2, "&workdir=/code/shop&order=relevance&limit=2")
+    progress = await built(keeper)
+    assert progress["done"] == progress["total"] > 0
+
+
+async def test_what_is_said_while_it_runs_is_found(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    transcript.prompt("first")
+    path = transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await built(keeper)
+    transcript.reply("then a heron came")
+    transcript.write(projects_folder())
+    await found(keeper, "heron", 1)
+    nested = Transcript()
+    nested.prompt("and its egret", isSidechain=True)
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    (below / "agent-a1.jsonl").write_bytes(nested.lines[0] + b"\n")
+    (hit,) = await found(keeper, "egret", 1)
+    assert (hit["sessionId"], hit["agentId"]) == (SESSION, "a1")
+    other = Transcript(uuid_of(77))
+    other.prompt("a new session with a kingfisher")
+    gone = other.write(projects_folder())
+    await found(keeper, "kingfisher", 1)
+    gone.unlink()
+    await found(keeper, "kingfisher", 0)
+
+
+async def test_much_is_read_by_a_process_of_its_own(
+    start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "LITTLE", 100)
+    transcript = Transcript()
+    for number in range(50):
+        transcript.prompt(f"heron {number}")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await found(keeper, "heron", 50)
+
+
+async def test_a_broken_index_is_made_anew(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "RETRY", 0.01)
+    transcript = Transcript()
+    transcript.prompt("heron")
+    transcript.write(projects_folder())
+    index = isolated / "words.db"
+    index.write_bytes(b"this is no database at all, and never was" * 100)
+    search = searching.Search(index, [projects_folder()])
+    await search.start()
+    await until(lambda: search.indexed.stage == "ready")
+    page = await search.find(parse("heron"), Filters(), "newest", 5, None)
+    await search.close()
+    assert len(page.hits) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '"',
+        '""',
+        "?!… — ✅",
+        "",
+        "a" * 1001,
+        " ".join(str(number) for number in range(100)),
+    ],
+)
+async def test_what_is_no_query_is_refused(keeper: Api, words: str) -> None:
+    await error_code(keeper, "GET", f"/search?q={quote(words)}", 400)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "said : heron",
+        "heron AND NOT",
+        "NEAR(heron pond, 2)",
+        '"heron" OR "',
+        "heron*^{}+-:()",
+        "tags : decision",
+        "heron\0heron",
+        "'; DROP TABLE message; --",
+        "a" * 1000,
+        "(" * 500 + "heron",
+        "he'r\"on",
+        "\ud7ff\u0301heron",
+        "İstanbul ßtraße ﬁ",
+    ],
+)
+async def test_whatever_is_typed_is_answered(keeper: Api, words: str) -> None:
+    transcript = Transcript()
+    transcript.prompt("the heron said nothing")
+    transcript.write(projects_folder())
+    for order in ("newest", "relevance"):
+        await get(keeper, f"/search?q={quote(words)}&order={order}")
+
+
+@pytest.mark.parametrize(
+    "more", ["&after=yesterday", "&cursor=7", "&limit=0", "&kind=word", "&order=oldest", "&x=1"]
+)
+async def test_filters_that_are_none_are_refused(keeper: Api, more: str) -> None:
+    assert await error_code(keeper, "GET", f"/search?q=heron{more}", 400) == "invalid_request"
+
+
+async def test_only_below_the_given_directories(start_keeper: StartKeeper) -> None:
+    for number, workdir in enumerate(("/code/shop", "/code/shop/api", "/code/shopping")):
+        transcript = Transcript(uuid_of(number + 1), workdir)
+        transcript.prompt("heron")
+        transcript.write(projects_folder(), workdir.replace("/", "-"))
+    keeper = await start_keeper()
+    hits = await found(keeper, "heron", 2, "&within=/code/shop:/nowhere")
+    assert {hit["workdir"] for hit in hits} == {"/code/shop", "/code/shop/api"}
+    assert await found(keeper, "heron", 0, "&within=/code/sh") == []
+    assert await found(keeper, "heron", 0, "&within=/code/shop&workdir=/code/shopping") == []
