@@ -104,6 +104,19 @@ test('words survive a refresh until they are sent', async () => {
   expect(createBeginning({ api: { offersIn, send }, memory, go }).text.value).toBe('');
 });
 
+test('words that are sent again after a lost answer are still one message', async () => {
+  beginning.show('/code/api');
+  beginning.write('fix it');
+  send.mockResolvedValueOnce(failed('clarvis_unreachable', 'Clarvis does not answer.'));
+  await beginning.start();
+  await beginning.start();
+  beginning.write('fix it');
+  await beginning.start();
+  const uuids = send.mock.calls.map(([prompt]) => prompt.uuid);
+  expect(uuids[1]).toBe(uuids[0]);
+  expect(uuids[2]).not.toBe(uuids[0]);
+});
+
 describe('what can be chosen', () => {
   test('is asked for once for a directory', async () => {
     await chosen();

@@ -46,8 +46,11 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
   const offers = signal<Offers | null>(null);
   const starting = signal(false);
   const failure = signal<Failure | null>(null);
+  /** Of these words: sent again after an answer that was lost, they are still one message. */
+  let uuid = newUuid();
 
   function setText(next: string): void {
+    if (next !== text.value) uuid = newUuid();
     text.value = next;
     memory.write(TEXT_KEY, next);
   }
@@ -96,7 +99,7 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
       const outcome = await api.send({
         workdir: workdir.value,
         content: [{ type: 'text', text: words }],
-        uuid: newUuid(),
+        uuid,
         ...(model.value && { model: model.value }),
         ...(mode.value && { permissionMode: mode.value }),
       });

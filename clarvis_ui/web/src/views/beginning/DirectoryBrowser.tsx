@@ -6,13 +6,15 @@ import { Icon } from '../../ui/Icon';
 
 export interface DirectoryBrowserProps {
   api: Pick<Api, 'directories'>;
+  /** Where to begin; null, or where it is gone, wherever the server begins. */
+  from: string | null;
   onChoose(path: string): void;
   /** Back to the known ones; null where there are none. */
   onBack: (() => void) | null;
 }
 
-/** Down and up through the directories that may be used, beginning where the server begins. */
-export function DirectoryBrowser({ api, onChoose, onBack }: DirectoryBrowserProps) {
+/** Down and up through the directories that may be used. */
+export function DirectoryBrowser({ api, from, onChoose, onBack }: DirectoryBrowserProps) {
   const at = useSignal<Directories | null>(null);
   const failure = useSignal('');
   const asked = useRef<string | null>(null);
@@ -22,13 +24,14 @@ export function DirectoryBrowser({ api, onChoose, onBack }: DirectoryBrowserProp
     asked.current = path;
     const outcome = await api.directories(path);
     if (asked.current !== path) return; // another one was opened in the meantime
+    if (!outcome.ok && at.value === null && path !== null) return go(null);
     failure.value = outcome.ok ? '' : outcome.failure.sentence;
     if (!outcome.ok) return;
     at.value = outcome.value;
     list.current?.scrollTo(0, 0);
   }
 
-  useEffect(() => void go(null), []);
+  useEffect(() => void go(from), []);
 
   const here = at.value?.path ?? null;
   const up = at.value?.parent ?? null;

@@ -8,6 +8,8 @@ import { DirectoryBrowser } from './DirectoryBrowser';
 
 export interface DirectoryChooserProps {
   projects: readonly Section[];
+  /** The one that is chosen now. */
+  chosen: string | null;
   api: Pick<Api, 'directories'>;
   onChoose(path: string): void;
 }
@@ -15,7 +17,7 @@ export interface DirectoryChooserProps {
 const SHOWN = 200;
 
 /** One of the directories that are known, or any other that may be looked into. */
-export function DirectoryChooser({ projects, api, onChoose }: DirectoryChooserProps) {
+export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryChooserProps) {
   const known = useMemo(() => projects.filter(({ path }) => path?.startsWith('/')), [projects]);
   const browsing = useSignal(known.length === 0);
   const query = useSignal('');
@@ -29,6 +31,7 @@ export function DirectoryChooser({ projects, api, onChoose }: DirectoryChooserPr
     return (
       <DirectoryBrowser
         api={api}
+        from={chosen}
         onChoose={onChoose}
         onBack={
           known.length === 0

@@ -78,6 +78,7 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
       {choosing.value ? (
         <DirectoryChooser
           projects={projects}
+          chosen={workdir.value}
           api={api}
           onChoose={(path) => {
             beginning.choose(path);

@@ -8,6 +8,7 @@ import { type Box, drawingOf, isWithin } from './sight';
 const NEAR_END = 48;
 /** So much of the end is always drawn, in heights of the window: one opens it, and comes back. */
 const LAST_SCREENS = 1.5;
+const LEAST_SCREEN = 800;
 
 export interface Window {
   /** The bundles that are drawn, and boxes as high as the others; the last ones always are. */
@@ -56,7 +57,11 @@ export function useWindow(
     (chunk: Chunk) => heights.current.get(chunk.key) ?? guessedHeight(chunk),
     [],
   );
-  const last = useMemo(() => lastOf(chunks, LAST_SCREENS * window.innerHeight), [chunks]);
+  const last = useMemo(
+    // a tab that nobody has looked at yet has no height, and gets no frames to draw more in
+    () => lastOf(chunks, LAST_SCREENS * Math.max(window.innerHeight, LEAST_SCREEN)),
+    [chunks],
+  );
   const pieces = useMemo(
     () => piecesOf(chunks, ({ key }) => drawn.has(key) || last.has(key), heightOf),
     [chunks, drawn, last, heightOf],
