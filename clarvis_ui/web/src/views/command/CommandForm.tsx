@@ -136,6 +136,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
         <div class="say-chooser">
           <DirectoryChooser
             projects={projects}
+            chosen={command.workdir.value}
             api={api}
             onChoose={(path) => {
               command.beginIn(path);
