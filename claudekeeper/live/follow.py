@@ -30,6 +30,8 @@ from claudekeeper.readers.watch import Watcher
 REMEMBERED = 1_024
 # more messages than this at once are read again rather than told
 CROWD = 2_000
+# or more bytes, unless it is one message: all at once, they would cut off those who do read
+MUCH = 2 * 1024 * 1024
 # seconds of quiet after which what was told is compared with what a reader would get
 QUIET = 1.0
 COMPARED = 200
@@ -191,7 +193,7 @@ class Follow:
             self._forget(file.tail.path, file.session_id)
             return
         file.tail = growth.tail
-        if growth.fate in ("rewritten", "flood") or len(growth.entries) > CROWD:
+        if growth.fate in ("rewritten", "flood") or _too_much(growth.entries):
             self._trails.pop(file.session_id, None)
             self._again(file.session_id)
             return
@@ -314,6 +316,13 @@ class Follow:
             trail.told.extend(read)
             trail.branches = branches
             self._again(file.session_id)
+
+
+def _too_much(entries: list[Entry]) -> bool:
+    if len(entries) > CROWD:
+        return True
+    said = sum(memoryview(entry.message.content).nbytes for entry in entries)
+    return said > MUCH and len(entries) > 1
 
 
 def _grow(files: list[Followed]) -> list[Growth]:

@@ -98,6 +98,22 @@ async def test_a_rewritten_file_is_read_again(start_keeper: StartKeeper, how: st
     await watcher.sees(lambda: watcher.uuids == [left, last])
 
 
+async def test_more_than_a_socket_takes_at_once_is_read_again(start_keeper: StartKeeper) -> None:
+    """Those who read are not cut off for what somebody else writes in one breath."""
+    transcript, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    for _ in range(300):
+        last = transcript.reply("x" * 20_000)
+    append(path, *transcript.lines[2:])
+    await watcher.sees(lambda: watcher.uuids[-1] == last)
+    assert watcher.resyncs > 0
+    assert len(watcher.uuids) == 302
+    said = transcript.reply("and on")
+    append(path, transcript.lines[-1])
+    await watcher.sees(lambda: watcher.uuids[-1] == said)
+
+
 async def test_a_deleted_session_is_gone_for_those_who_watch_it(start_keeper: StartKeeper) -> None:
     _, path = begun()
     keeper = await start_keeper()

@@ -28,6 +28,7 @@ MEGABYTE = 1024 * 1024
 FULL = os.environ.get("THREATS_FULL") == "1"
 LARGE = (300 if FULL else 100) * MEGABYTE
 EVENTS = 100_000 if FULL else 4_000
+CUT_OFF = "claudekeeper_sockets_cut_off_total"
 
 
 def page_of(keeper: Keeper, session: str, query: str = "limit=1000") -> Any:
@@ -195,22 +196,23 @@ async def test_20_however_many_events_it_misses(keeper: Keeper, home: DemoHome) 
     async with visiting(keeper) as visitor:
         await visitor.get(f"/sessions/{session_id(20)}")
         ear, deaf = await visitor.listen(), await visitor.listen()
-        before = resident(keeper)
+        before, cut_off = resident(keeper), (await visitor.figures())[CUT_OFF]
         heard = 0
-        for start in range(0, EVENTS, 1_000):
+        for start in range(0, EVENTS, 250):
             transcript.lines.clear()
-            for number in range(start, start + 1_000):
-                transcript.reply(f"{number} " + "x" * 500)
+            for number in range(start, start + 250):
+                transcript.reply(f"{number} " + "x" * (500 if FULL else 4_000))
             append(path, *transcript.lines)
-            while heard < start + 1_000:
+            while heard < start + 250:
                 event = await ear.next()
                 heard += event["type"] == "message/added"
                 ear.heard.clear()
                 ear._read = 0
         assert resident(keeper) - before < 200 * MEGABYTE
+        assert (await visitor.figures())[CUT_OFF] == cut_off + 1
         await ear.say({"type": "ping"})
         await ear.event("pong")
-        await deaf.close()
+        await deaf.ws.close()
 
 
 async def test_21_of_two_answers_one_counts_and_what_was_shown_is_done(

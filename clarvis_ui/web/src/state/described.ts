@@ -77,6 +77,8 @@ function statusHere(session: Session, live: Live): Status {
     case 'idle':
       if (session.archived) return { tone: 'archived', words: 'deleted, kept in the archive' };
       if (session.error?.code === TURN_INTERRUPTED) return { tone: 'broken', words: 'interrupted' };
+      // its CLI ended before anything was written: nothing else would tell that it is not well
+      if (session.error && session.messageCount === 0) return { tone: 'broken', words: 'failed' };
       return live.unread
         ? { tone: 'unread', words: 'new messages' }
         : { tone: 'quiet', words: 'idle' };
