@@ -50,12 +50,15 @@ class Proxy:
             web.get("/archive", self.thinned(Visible.archive)),
             web.get("/search", self.thinned(Visible.search)),
             web.post("/archive", self.without_roots),
+            web.get("/usage", self.usage),
             web.get("/commands", self.within_workdir),
             web.get(session, self.within_session),
             web.patch(session, self.within_session),
             web.get(f"{session}/subagents", self.within_session),
             web.get(f"{session}/subagents/{{agent:{ID}}}", self.within_session),
             web.get(f"{session}/commands", self.within_session),
+            web.get(f"{session}/resume", self.within_session),
+            web.post(f"{session}/recap", self.within_session),
             web.post(f"{session}/interrupt", self.within_session),
             web.post(f"{session}/continue", self.within_session),
             web.post(f"{session}/mode", self.within_session),
@@ -96,6 +99,12 @@ class Proxy:
             raise OutsideRoots
         return await self.pass_on(request)
 
+    async def usage(self, request: web.Request) -> web.StreamResponse:
+        """What sessions inside used: the keeper adds up those of the roots alone."""
+        if self._visible is None:
+            return await self.pass_on(request)
+        return await self._forward(request, None, self._visible.narrowed(query_of(request)))
+
     async def send(self, request: web.Request) -> web.StreamResponse:
         if self._visible is None:
             return await self._forward(request, BoundedBody(request, LARGE))
@@ -121,14 +130,17 @@ class Proxy:
         return await self._forward(request, body)
 
     async def _forward(
-        self, request: web.Request, body: BoundedBody | WholeBody | None
+        self,
+        request: web.Request,
+        body: BoundedBody | WholeBody | None,
+        query: Mapping[str, str] | None = None,
     ) -> web.StreamResponse:
         """The request to the keeper, the answer to the browser, neither held in memory."""
         try:
             answer = await self._keeper.ask(
                 request.method,
                 tuple(request.path.split("/")[2:]),  # without /api
-                query_of(request),
+                query_of(request) if query is None else query,
                 chosen(request.headers, PASSED_ON),
                 body.chunks() if body else None,
             )

@@ -186,8 +186,7 @@ class Visible:
 
     async def search(self, query: Mapping[str, str]) -> Found | Refusal:
         """What was said inside: the keeper looks only there, and its answer is looked at too."""
-        within = os.pathsep.join(str(root) for root in self._roots.paths or ())
-        found = await self._keeper.read(("search",), {**query, "within": within}, Found)
+        found = await self._keeper.read(("search",), self.narrowed(query), Found)
         if not isinstance(found, Refusal):
             found.hits = await self.whereabouts.within(found.hits)
         return found
@@ -207,6 +206,11 @@ class Visible:
         if found.session_id is not None and found.session_id not in named:
             raise OutsideRoots
         return found
+
+    def narrowed(self, query: Mapping[str, str]) -> dict[str, str]:
+        """The same question about the roots alone, whatever it said of them."""
+        within = os.pathsep.join(str(root) for root in self._roots.paths or ())
+        return {**query, "within": within}
 
     # ---- what may be asked for, or done ----
 

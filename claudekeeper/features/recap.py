@@ -34,7 +34,7 @@ def recap_of(
 ) -> Recap:
     quick = [
         _about(title, idle_seconds, turns),
-        _how_far(progress),
+        _how_far(progress) if progress is not None and progress.done < progress.items else "",
         _next(next_action),
         *(caution.message for caution in warnings),
     ]

@@ -47,8 +47,11 @@ class Used(Amount, rename="camel", kw_only=True):
 
 
 class Usage(msgspec.Struct, rename="camel"):
-    """What was used, each reply once. Days are those of the keeper's zone, `before` not included;
-    `complete`: whether every transcript has been read by now."""
+    """What was used, each reply once; `rows` has those that cost most, `total` all of them.
+
+    Days are those of the keeper's zone, `before` is not included; `complete`: whether every
+    transcript has been read by now.
+    """
 
     by: By
     zone: str
@@ -94,18 +97,24 @@ class UsageBook:
         self._news.set()
 
     async def used(
-        self, by: By, after: str | None, before: str | None, within: list[str] | None
+        self,
+        by: By,
+        after: str | None,
+        before: str | None,
+        within: list[str] | None,
+        limit: int,
     ) -> Usage:
         await self._catalog.rows()
         # as of before the look: what is read in the meantime comes with the next
         progress = self._catalog.progress
         await self._refresh()
         found = await asyncio.to_thread(self._sums, by, after, before, within)
-        rows = [self._row(by, each) for each in found]
         if by != "day":
-            rows.sort(key=lambda row: (-row.cost_usd, -row.output, row.key))
+            # what cost most first; where nothing has a price, what was most
+            found.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
+        rows = [self._row(by, each) for each in (found if by == "day" else found[:limit])]
         complete = progress.done >= progress.total
-        return Usage(by, zone(), after, before, _total(rows), rows, complete)
+        return Usage(by, zone(), after, before, _total(found), rows, complete)
 
     def _row(self, by: By, sums: Sums) -> Used:
         key, replies, given, output, cache_read, cache_write, cost = sums
@@ -201,12 +210,10 @@ class UsageBook:
         )
 
 
-def _total(rows: list[Used]) -> Amount:
-    return Amount(
-        sum(row.replies for row in rows),
-        sum(row.input for row in rows),
-        sum(row.output for row in rows),
-        sum(row.cache_read for row in rows),
-        sum(row.cache_write for row in rows),
-        round(sum(row.cost_usd for row in rows), 6),
+def _total(found: list[Sums]) -> Amount:
+    replies, given, output, cache_read, cache_write, cost = (
+        (sum(numbers) for numbers in zip(*(sums[1:] for sums in found), strict=True))
+        if found
+        else (0, 0, 0, 0, 0, 0)
     )
+    return Amount(replies, given, output, cache_read, cache_write, round(cost / NANO, 6))

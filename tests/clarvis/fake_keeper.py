@@ -139,9 +139,11 @@ class FakeKeeper:
         app.router.add_post("/send", self.send)
         app.router.add_post("/route", self.route)
         app.router.add_post("/resolve", self.resolve)
-        deeds = "interrupt|continue|mode|fork|close|restore"
+        deeds = "interrupt|continue|mode|fork|close|restore|recap"
         app.router.add_post(f"/sessions/{{id}}/{{deed:{deeds}}}", self.done)
         app.router.add_get("/archive", self.kept)
+        app.router.add_get("/usage", self.health)
+        app.router.add_get("/sessions/{id}/resume", self.health)
         app.router.add_post("/archive", self.kept)
         app.router.add_get("/search", self.search)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)

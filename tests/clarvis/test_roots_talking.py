@@ -314,3 +314,27 @@ async def test_nothing_is_found_outside(
     assert asked["q"] == "heron"
     assert str(inside["workdir"]).startswith(asked["within"])
     assert asked["within"] != "/"
+
+
+# ---- coming back ----
+
+
+async def test_where_a_session_stands_is_told_of_those_inside(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    assert (await browser.get(f"/api/sessions/{inside['id']}/resume")).status == 200
+    assert (await browser.post(f"/api/sessions/{inside['id']}/recap", json={})).ok
+    assert (await browser.get(f"/api/sessions/{outside['id']}/resume")).status == 404
+    assert (await browser.post(f"/api/sessions/{outside['id']}/recap", json={})).status == 404
+    assert not [each for each in keeper.asked if each.path.endswith(f"{outside['id']}/resume")]
+
+
+async def test_usage_is_asked_for_within_the_roots_whatever_the_page_says(
+    browser: Browser, keeper: FakeKeeper, root: Path
+) -> None:
+    assert (await browser.get("/api/usage", params={"by": "day", "within": "/"})).status == 200
+    (asked,) = [each for each in keeper.asked if each.path == "/usage"]
+    assert dict(asked.query) == {"by": "day", "within": str(root.resolve())}

@@ -54,7 +54,8 @@ const commanding = createCommanding({
   clarvis,
   speak: (words) => speak(window, words),
   follow(sessionId) {
-    const nothingOpen = !place.session.value && !place.inbox.value && !place.archive.value;
+    const nothingOpen =
+      !place.session.value && !place.inbox.value && !place.archive.value && !place.usage.value;
     if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });

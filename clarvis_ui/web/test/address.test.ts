@@ -28,6 +28,7 @@ test('what waits has an address of its own', () => {
     login: null,
     inbox: true,
     archive: false,
+    usage: false,
   });
   expect(parseAddress(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
 });

@@ -86,6 +86,9 @@ export class FakeApi implements Api {
   send = (prompt: Prompt) => this.say('send', prompt);
   route = (words: string) => this.say('route', words);
   archive = () => this.say('archive');
+  resume = (id: string) => this.say('resume', id);
+  recap = (id: string) => this.say('recap', id);
+  usage = (by: string, after: string | null) => this.say('usage', by, after);
   switchArchive = (on: boolean) => this.say('switchArchive', on);
   restore = (id: string) => this.say('restore', id);
   interrupt = (id: string) => this.say('interrupt', id);

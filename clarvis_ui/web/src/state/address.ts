@@ -8,6 +8,8 @@ export interface Address {
   inbox: boolean;
   /** Whether it is what is kept of what Claude Code deletes. */
   archive: boolean;
+  /** Whether it is what was used. */
+  usage: boolean;
   login: string | null;
 }
 
@@ -21,6 +23,7 @@ export function parseAddress(fragment: string): Address {
     session: given.get('session') || null,
     inbox: given.has('inbox'),
     archive: given.has('archive'),
+    usage: given.has('usage'),
     login: given.get('login') || null,
   };
 }
@@ -39,6 +42,9 @@ export const INBOX_HREF = '#inbox';
 
 /** What is kept of what Claude Code deletes, and what it deletes before long. */
 export const ARCHIVE_HREF = '#archive';
+
+/** What was used: tokens and cost. */
+export const USAGE_HREF = '#usage';
 
 export function sessionHref(id: string): string {
   return `#session=${encodeURIComponent(id)}`;

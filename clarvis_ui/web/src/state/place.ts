@@ -6,6 +6,7 @@ export interface Place {
   readonly session: ReadonlySignal<string | null>;
   readonly inbox: ReadonlySignal<boolean>;
   readonly archive: ReadonlySignal<boolean>;
+  readonly usage: ReadonlySignal<boolean>;
   /** The code that came with the address, which from then on no longer has it. */
   takeLogin(): string | null;
   onChange(listener: () => void): void;
@@ -25,6 +26,7 @@ export function createPlace(browser: Browser): Place {
     session: computed(() => here.value.session),
     inbox: computed(() => here.value.inbox),
     archive: computed(() => here.value.archive),
+    usage: computed(() => here.value.usage),
     takeLogin() {
       const { login } = parseAddress(location.hash);
       if (login !== null) {

@@ -4,6 +4,7 @@ import { type Answer, type Attention, type Left, readAttentions, readLeft } from
 import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
+import { type Retold, readRetold, readStanding, type Standing } from './returning';
 import { type Routing, readRouting } from './routing';
 import {
   type Accepted,
@@ -14,6 +15,7 @@ import {
   readDirectories,
   readOffers,
 } from './talking';
+import { readUsage, type Usage, type UsageBy } from './usage';
 import {
   type Health,
   readHealth,
@@ -46,6 +48,11 @@ export interface Api {
   switchArchive(on: boolean): Promise<Outcome<Archive>>;
   /** Brings back a session that Claude Code deleted. */
   restore(id: string): Promise<Outcome<Session>>;
+  /** Where a session stands, for somebody who comes back. */
+  resume(id: string, signal?: AbortSignal): Promise<Outcome<Standing>>;
+  /** A recap by Claude itself. */
+  recap(id: string): Promise<Outcome<Retold>>;
+  usage(by: UsageBy, after: string | null, signal?: AbortSignal): Promise<Outcome<Usage>>;
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
   left(id: string): Promise<Outcome<Left>>;
@@ -105,6 +112,13 @@ export function createApi(fetcher: typeof fetch): Api {
     archive: (signal) => ask('GET', '/api/archive', readArchive, { signal }),
     switchArchive: (on) => ask('POST', '/api/archive', readArchive, { body: { on } }),
     restore: (id) => ask('POST', session(id, '/restore'), readSession),
+    resume: (id, signal) => ask('GET', session(id, '/resume'), readStanding, { signal }),
+    recap: (id) => ask('POST', session(id, '/recap'), readRetold),
+    usage(by, after, signal) {
+      const query = new URLSearchParams({ by });
+      if (after !== null) query.set('after', after);
+      return ask('GET', `/api/usage?${query}`, readUsage, { signal });
+    },
     interrupt: (id) => done(session(id, '/interrupt')),
     left: (id) => ask('GET', session(id, '?limit=1'), readLeft),
     continueTurn: (id) => done(session(id, '/continue')),

@@ -18,6 +18,7 @@ export interface SelectedProps {
 const loadSession = () => import('./session/SessionPage');
 const loadInbox = () => import('./Inbox');
 const loadArchive = () => import('./ArchivePage');
+const loadUsage = () => import('./usage/UsagePage');
 
 /** Fetches the larger parts ahead, once the first view stands. */
 export function fetchAhead(): void {
@@ -32,6 +33,7 @@ export function Selected({ clarvis, place, notifications, commanding }: Selected
   if (clarvis.door.state.value !== 'open') return null;
   if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
+  if (place.usage.value) return <WhatWasUsed clarvis={clarvis} />;
   if (place.archive.value) return <WhatIsKept clarvis={clarvis} />;
   // before the list stands, nobody knows what could be gone on with
   return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
@@ -79,4 +81,12 @@ function WhatIsKept({ clarvis }: { clarvis: Clarvis }) {
   if ('failed' in loaded) return <PageOutOfDate />;
   const { ArchivePage } = loaded.module;
   return <ArchivePage clarvis={clarvis} />;
+}
+
+function WhatWasUsed({ clarvis }: { clarvis: Clarvis }) {
+  const loaded = useModule(loadUsage);
+  if (loaded === null) return null;
+  if ('failed' in loaded) return <PageOutOfDate />;
+  const { UsagePage } = loaded.module;
+  return <UsagePage api={clarvis.api} />;
 }

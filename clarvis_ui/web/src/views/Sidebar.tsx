@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { sessionHref } from '../state/address';
+import { sessionHref, USAGE_HREF } from '../state/address';
 import type { Asked, Live } from '../state/described';
 import { isScanning, type Listing } from '../state/listing';
 import type { Memory } from '../state/memory';
@@ -122,6 +122,9 @@ export function Sidebar(props: SidebarProps) {
           {tally(listing, found.length, query.value)}
         </p>
         {props.due}
+        <a class="due-link" href={USAGE_HREF}>
+          Usage
+        </a>
         <button type="button" class="quiet" onClick={onLeave}>
           <Icon name="leave" />
           Log out

@@ -19,6 +19,7 @@ import { DetailsDialog } from './DetailsDialog';
 import { Elsewhere } from './Elsewhere';
 import { Interrupted } from './Interrupted';
 import { QueueChips } from './QueueChips';
+import { Returning } from './Returning';
 import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
 import { Unusable } from './Unusable';
@@ -151,6 +152,15 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
         {!running && isLeft(session, messages) && (
           <Interrupted session={session} messages={messages} api={clarvis.api} />
         )}
+        <Returning
+          clarvis={clarvis}
+          session={session}
+          quiet={running || unusable || messages.length === 0}
+          onPrompt={(text) => {
+            setDraft({ ...draft.current, text });
+            document.querySelector<HTMLElement>('.composer textarea')?.focus();
+          }}
+        />
         {session.archived && (
           <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
         )}

@@ -1,0 +1,36 @@
+import type { Session } from '../transport/wire';
+import type { Memory } from './memory';
+
+/** How much one wants to be told when one comes back. */
+export type Telling = 'detailed' | 'quick' | 'dive';
+
+export const TELLINGS: readonly Telling[] = ['detailed', 'quick', 'dive'];
+
+/** Milliseconds after which one has been away. */
+export const AWAY = 30 * 60 * 1000;
+
+const KEY = 'recap';
+
+/** Whether this session has been quiet for long enough that one may have lost the thread. */
+export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number): boolean {
+  if (session.state !== 'idle') return false;
+  const then = session.modified === null ? Number.NaN : Date.parse(session.modified);
+  return now - then > AWAY;
+}
+
+/** What was chosen last; null where nobody chose yet. */
+export function chosenTelling(memory: Memory): Telling | null {
+  const kept = memory.read(KEY);
+  return TELLINGS.find((telling) => telling === kept) ?? null;
+}
+
+export function rememberTelling(memory: Memory, telling: Telling): void {
+  memory.write(KEY, telling);
+}
+
+/** A file as people speak of it: without the directory that they know they are in. */
+export function within(path: string, workdir: string | null): string {
+  const base = workdir?.replace(/[/\\]+$/, '') ?? '';
+  const below = base !== '' && (path.startsWith(`${base}/`) || path.startsWith(`${base}\\`));
+  return below ? path.slice(base.length + 1) : path;
+}

@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import { bars } from '../../state/plots';
+import { money, roughly } from '../../state/words';
+import type { Used } from '../../transport/usage';
+
+const HEIGHT = 120;
+const STEP = 10;
+
+/** What each day cost, as bars; the one that is pointed at is told in words. */
+export function DayPlot({ days, zone }: { days: readonly Used[]; zone: string }) {
+  const [at, setAt] = useState<number | null>(null);
+  const last = days.length - 1;
+  const shown = days[at ?? last];
+  if (!shown) return <p class="usage-note">Nothing was used in this time.</p>;
+  const width = days.length * STEP;
+  return (
+    <figure class="usage-days">
+      <figcaption>
+        <b>{dayName(shown.key)}</b> {money(shown.costUsd)}, {roughly(shown.output)} tokens written
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Cost by day, ${dayName(days[0]?.key ?? '')} to ${dayName(days[last]?.key ?? '')}`}
+        onPointerLeave={() => setAt(null)}
+      >
+        {bars(days).map(({ used, share }, index) => (
+          <g key={used.key} data-day={used.key} onPointerEnter={() => setAt(index)}>
+            <title>{`${dayName(used.key)}: ${money(used.costUsd)}`}</title>
+            <rect class="usage-hit" x={index * STEP} y={0} width={STEP} height={HEIGHT} />
+            <rect
+              class="usage-bar"
+              data-at={index === (at ?? last)}
+              x={index * STEP + 1}
+              y={HEIGHT - Math.max(share * HEIGHT, used.costUsd > 0 ? 2 : 0)}
+              width={STEP - 2}
+              height={Math.max(share * HEIGHT, used.costUsd > 0 ? 2 : 0)}
+            />
+          </g>
+        ))}
+      </svg>
+      <p class="usage-ends">
+        <span>{dayName(days[0]?.key ?? '')}</span>
+        <span title={`Days of the keeper's zone, ${zone}`}>{dayName(days[last]?.key ?? '')}</span>
+      </p>
+    </figure>
+  );
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+function dayName(key: string): string {
+  const then = Date.parse(`${key}T12:00:00Z`);
+  return Number.isNaN(then) ? 'No date' : DAY.format(then);
+}

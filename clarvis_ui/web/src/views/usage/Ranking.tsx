@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks';
+import { bars } from '../../state/plots';
+import { money, roughly } from '../../state/words';
+import type { Used } from '../../transport/usage';
+
+export interface RankingProps {
+  title: string;
+  rows: readonly Used[];
+  href: ((key: string) => string) | null;
+}
+
+const FEW = 6;
+const MOST = 100;
+
+/** Who used most: a bar each, in proportion. */
+export function Ranking({ title, rows, href }: RankingProps) {
+  const [all, setAll] = useState(false);
+  // what Claude Code itself put into a reply's place has used nothing
+  const some = rows.filter((row) => row.costUsd > 0 || row.input + row.output > 0);
+  if (some.length === 0) return null;
+  const shown = bars(some).slice(0, all ? MOST : FEW);
+  return (
+    <section class="usage-ranking" aria-label={title}>
+      <h2>{title}</h2>
+      <ol>
+        {shown.map(({ used, share }) => (
+          <li key={used.key}>
+            {href ? (
+              <a href={href(used.key)} dir="auto" title={used.label}>
+                {used.label}
+              </a>
+            ) : (
+              <span dir="auto" title={used.key}>
+                {used.label}
+              </span>
+            )}
+            <span class="usage-amount">
+              {money(used.costUsd)} <small>{roughly(used.output)} out</small>
+            </span>
+            <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="usage-bar" width={share * 100} height={4} rx={1} />
+            </svg>
+          </li>
+        ))}
+      </ol>
+      {some.length > FEW && (
+        <button type="button" class="quiet" onClick={() => setAll(!all)}>
+          {all ? 'Fewer' : `All ${Math.min(some.length, MOST)}`}
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+import { useEffect, useState } from 'preact/hooks';
+import { LIST_HREF, sessionHref } from '../../state/address';
+import { daily } from '../../state/plots';
+import { money, roughly } from '../../state/words';
+import type { Api } from '../../transport/api';
+import type { Amount, Usage, UsageBy } from '../../transport/usage';
+import { Icon } from '../../ui/Icon';
+import { DayPlot } from './DayPlot';
+import { Ranking } from './Ranking';
+import '../head.css';
+import '../inbox.css';
+import './usage.css';
+
+const SPANS = [
+  { days: 30, label: '30 days' },
+  { days: 90, label: '90 days' },
+  { days: null, label: 'All' },
+] as const;
+const MOST_DAYS = 180;
+const RANKED: readonly { by: UsageBy; title: string }[] = [
+  { by: 'project', title: 'By project' },
+  { by: 'model', title: 'By model' },
+  { by: 'session', title: 'By session' },
+];
+
+type Found = Partial<Record<UsageBy, Usage>>;
+
+/** What was used: tokens and cost, from the transcripts. */
+export function UsagePage({ api }: { api: Pick<Api, 'usage'> }) {
+  const [days, setDays] = useState<number | null>(30);
+  const [found, setFound] = useState<Found>({});
+  const [problem, setProblem] = useState('');
+
+  useEffect(() => {
+    const leaving = new AbortController();
+    const after = days === null ? null : dayAgo(days - 1);
+    const load = async (by: UsageBy) => {
+      const outcome = await api.usage(by, after, leaving.signal);
+      if (leaving.signal.aborted) return;
+      if (outcome.ok) setFound((before) => ({ ...before, [by]: outcome.value }));
+      setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    };
+    for (const by of ['day', 'project', 'model', 'session'] as const) void load(by);
+    return () => leaving.abort();
+  }, [api, days]);
+
+  const byDay = found.day;
+  return (
+    <div class="inbox">
+      <header class="session-head">
+        <a class="session-back" href={LIST_HREF} aria-label="Sessions">
+          <Icon name="back" />
+        </a>
+        <h1 class="inbox-title">Usage</h1>
+        <fieldset class="usage-span">
+          <legend class="spoken">Of which time</legend>
+          {SPANS.map((span) => (
+            <button
+              key={span.label}
+              type="button"
+              class="quiet"
+              aria-pressed={days === span.days}
+              onClick={() => setDays(span.days)}
+            >
+              {span.label}
+            </button>
+          ))}
+        </fieldset>
+      </header>
+      <div class="inbox-log">
+        <div class="inbox-column usage">
+          <p class="usage-problem" role="alert">
+            {problem}
+          </p>
+          {byDay && <Total total={byDay.total} complete={byDay.complete} />}
+          {byDay && <DayPlot days={daily(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
+          {RANKED.map(({ by, title }) => {
+            const rows = found[by]?.rows ?? [];
+            const href = by === 'session' ? sessionHref : null;
+            return <Ranking key={by} title={title} rows={rows} href={href} />;
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Total({ total, complete }: { total: Amount; complete: boolean }) {
+  return (
+    <section class="usage-total" aria-label="In all">
+      <p class="usage-cost">{money(total.costUsd)}</p>
+      <dl>
+        <Figure name="Input" amount={total.input} />
+        <Figure name="Output" amount={total.output} />
+        <Figure name="Cache written" amount={total.cacheWrite} />
+        <Figure name="Cache read" amount={total.cacheRead} />
+      </dl>
+      <p class="usage-note">
+        At list prices, every reply once, subagents included.
+        {!complete && ' Not every session has been read yet; this will be more.'}
+      </p>
+    </section>
+  );
+}
+
+function Figure({ name, amount }: { name: string; amount: number }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{roughly(amount)}</dd>
+    </div>
+  );
+}
+
+/** A day by the calendar of whoever looks. */
+function dayAgo(days: number): string {
+  const then = new Date();
+  then.setDate(then.getDate() - days);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
+}

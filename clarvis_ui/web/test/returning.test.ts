@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { createMemory } from '../src/state/memory';
+import { bars, daily } from '../src/state/plots';
+import { AWAY, chosenTelling, isCold, rememberTelling, within } from '../src/state/returning';
+import { readStanding } from '../src/transport/returning';
+import { readUsage, type Used } from '../src/transport/usage';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+function used(key: string, costUsd: number, output = 0): Used {
+  return { key, label: key, input: 0, output, cacheRead: 0, cacheWrite: 0, costUsd };
+}
+
+test('a session is cold once it was quiet for a while', () => {
+  const at = (ago: number) => new Date(NOW - ago).toISOString();
+  expect(isCold({ modified: at(AWAY + 1), state: 'idle' }, NOW)).toBe(true);
+  expect(isCold({ modified: at(AWAY - 1), state: 'idle' }, NOW)).toBe(false);
+  expect(isCold({ modified: at(AWAY * 99), state: 'running' }, NOW)).toBe(false);
+  expect(isCold({ modified: null, state: 'idle' }, NOW)).toBe(false);
+});
+
+test('what one wants to be told is remembered', () => {
+  const kept = new Map<string, string>();
+  const memory = createMemory({
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+    key: () => null,
+    length: 0,
+  });
+  expect(chosenTelling(memory)).toBeNull();
+  rememberTelling(memory, 'detailed');
+  expect(chosenTelling(memory)).toBe('detailed');
+  memory.write('recap', 'something else');
+  expect(chosenTelling(memory)).toBeNull();
+});
+
+test('a file is named as it is from where one works', () => {
+  expect(within('/code/shop/a.py', '/code/shop/')).toBe('a.py');
+  expect(within('C:\\code\\a.py', 'C:\\code')).toBe('a.py');
+  expect(within('/code/shopping/a.py', '/code/shop')).toBe('/code/shopping/a.py');
+  expect(within('/code/a.py', null)).toBe('/code/a.py');
+});
+
+test('days without use stand between the others', () => {
+  const days = daily([used('2026-02-27', 1), used('2026-03-01', 2)], 180);
+  const keys = days.map((day) => day.key);
+  expect(keys.slice(-3)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
+  // one day alone would be a wall and not a bar
+  expect(keys).toHaveLength(14);
+  expect(daily([used('2020-01-01', 1), used('2026-03-01', 2)], 5)).toHaveLength(5);
+  expect(daily([used('', 1)], 5)).toEqual([]);
+});
+
+test('the tallest bar is whole, and without prices words count', () => {
+  expect(bars([used('a', 4), used('b', 1)]).map((bar) => bar.share)).toEqual([1, 0.25]);
+  expect(bars([used('a', 0, 10), used('b', 0, 5)]).map((bar) => bar.share)).toEqual([1, 0.5]);
+  expect(bars([used('a', 0)]).map((bar) => bar.share)).toEqual([0]);
+});
+
+test('answers of another version cost a detail and not the page', () => {
+  expect(readStanding(null)).toBeNull();
+  expect(readStanding({ next: { kind: 'dance' } })?.next.kind).toBe('done');
+  const standing = readStanding({
+    turns: [{ prompt: 'a', reply: 'b' }],
+    progress: { items: 2, done: 1, percent: 50, tasks: [{ text: 'x', state: 'pending' }] },
+    coverage: { categories: [{ name: 'Safety', missing: ['locks'] }] },
+    choices: ['resume', 'fresh'],
+  });
+  expect(standing).toMatchObject({
+    lastPrompt: 'a',
+    open: ['x'],
+    missing: ['Safety: locks'],
+    fresh: true,
+  });
+  expect(readUsage({ rows: [{ key: 'k', costUsd: 'x' }] })?.rows[0]?.costUsd).toBe(0);
+});

@@ -1,0 +1,74 @@
+"""Coming back to a session, and what was used: a real browser, the real keeper and CLI."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.conftest import OpenPage, row
+from tests.e2e.stage import Stage, replies
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+HOUR = 3_600
+
+
+async def test_who_comes_back_is_told_as_much_as_they_want(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    session = await stage.begin("say: Shall I paint it red?")
+    page = await open_page()
+    await row(page, "Shall I paint it red?").click()
+    await expect(replies(page)).to_have_text(["Shall I paint it red?"])
+    card = page.get_by_role("region", name="Where were we")
+    # nobody was away
+    await expect(card).to_have_count(0)
+    await stage.ask("POST", f"/sessions/{session}/close", {})
+    (transcript,) = stage.transcripts.glob(f"*/{session}.jsonl")
+    old = time.time() - 5 * HOUR
+    os.utime(transcript, (old, old))
+
+    await expect(row(page, "5 h")).to_be_visible()
+    await page.reload()
+    await expect(card).to_contain_text("Claude asked: Shall I paint it red?")
+    for name in ("Detailed", "Quick", "Dive right in"):
+        await expect(card.get_by_role("button", name=name)).to_be_visible()
+    await card.get_by_role("button", name="Detailed").click()
+    await expect(card).to_contain_text("Claude’s last words")
+    # remembered
+    await page.reload()
+    await expect(card).to_contain_text("Claude’s last words")
+    # by Claude itself
+    await card.get_by_role("button", name="Let Claude write it").click()
+    await expect(card.get_by_role("button", name="Go on with what is open.")).to_be_visible()
+    await card.get_by_role("button", name="Go on with what is open.").click()
+    await expect(card).to_have_count(0)
+    await expect(page.locator(".composer textarea")).to_have_value("Go on with what is open.")
+    # skipped with a key
+    await page.reload()
+    await expect(card).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(card).to_have_count(0)
+    await page.reload()
+    await card.get_by_role("button", name="Dive right in").click()
+    await page.reload()
+    await expect(page.get_by_role("button", name="Where were we?")).to_be_visible()
+    await expect(card).to_have_count(0)
+
+
+async def test_what_was_used_is_shown(open_page: OpenPage, stage: Stage) -> None:
+    await stage.begin("say: worth a few tokens")
+    page = await open_page()
+    await row(page, "worth a few tokens").click()
+    await expect(replies(page)).to_have_text(["worth a few tokens"])
+    await page.get_by_role("link", name="Usage").click()
+    ranking = page.get_by_role("region", name="By session")
+    await expect(ranking.get_by_role("link", name="worth a few tokens")).to_be_visible()
+    await expect(page.get_by_role("region", name="In all")).to_contain_text("every reply once")
+    await expect(page.get_by_role("img", name="Cost by day")).to_be_visible()
+    await page.get_by_role("button", name="All", exact=True).click()
+    await expect(ranking.get_by_role("link", name="worth a few tokens")).to_be_visible()
+    await ranking.get_by_role("link", name="worth a few tokens").click()
+    await expect(replies(page)).to_have_text(["worth a few tokens"])
