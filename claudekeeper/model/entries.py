@@ -108,6 +108,8 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     # what a tool brought back, as Claude Code keeps it for itself; and why a call was not made
     tool_use_result: Raw = NOTHING
     tool_denial_kind: str | None = None
+    # the refusal is in the words of whoever refused
+    holds_persons_words: bool = False
     # False: the line held more (or less) than one JSON object, so the SDK's reader drops it
     whole: bool = True
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from claudekeeper.model.attention import DENIED
 from claudekeeper.model.entries import (
     NOTHING,
     Body,
@@ -250,7 +251,7 @@ class FactFinder:
         failed = bool(result.is_error)
         words = _words(result.content) if failed else ""
         if failed and (entry.tool_denial_kind is not None or _REJECTED.match(words)):
-            self._refuse(call, _reason(words, entry.tool_denial_kind), entry)
+            self._refuse(call, _reason(words, entry), entry)
             return
         if tool in SHELLS:
             self._last_commands.append(given)
@@ -412,15 +413,16 @@ def _answers(kept: Raw, content: Raw) -> Iterator[tuple[str, str]]:
         yield question, answer
 
 
-def _reason(words: str, kind: str | None) -> str | None:
+def _reason(words: str, entry: Entry) -> str | None:
     """Why a person refused; None where no person did, or nobody said why."""
-    if kind not in (None, "user-rejected"):
-        return None
     if _REJECTED.match(words):
         said = _SAID.search(words)
         reason = _NOTE.sub("", said[1]).strip() if said else ""
         return None if reason.startswith(_CLARIFYING) else reason or None
-    return words.strip() or None
+    if entry.tool_denial_kind != "user-rejected" and not entry.holds_persons_words:
+        return None
+    # where nothing was said, the keeper itself has to say something
+    return None if words.strip() == DENIED else words.strip() or None
 
 
 def _subject(tool: str, given: bytes) -> str:

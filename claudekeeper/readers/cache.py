@@ -29,7 +29,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 8
+VERSION = 9
 
 _TABLES = (
     """

@@ -39,3 +39,25 @@ async def test_claude_writes_a_recap_beside_the_session(
     await keeper.send("say: Now it is blue.", session)
     await ear.finished(session, outcome="done")
     assert (await keeper.post(f"/sessions/{session}/recap", {}))["cached"] is False
+
+
+async def test_what_was_denied_for_a_reason_and_answered_is_decided(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    question = await ear.asked(session)
+    told = await keeper.get(f"/sessions/{session}/resume")
+    assert (told["next"]["kind"], told["question"]["kind"]) == ("answer", "permission")
+    assert told["question"]["attentionId"] == question["id"]
+    await keeper.resolve(question, decision="deny", message="use mkdir, please")
+    await ear.finished(session, outcome="done")
+    told = await keeper.get(f"/sessions/{session}/resume")
+    assert [(made["kind"], made["reason"]) for made in told["decisions"]] == [
+        ("denial", "use mkdir, please")
+    ]
+    assert (told["work"]["commands"], told["question"]) == (0, None)
+    # a denial without a word decides nothing for later
+    await keeper.send("run: touch b", session)
+    await keeper.resolve(await ear.asked(session), decision="deny")
+    await ear.finished(session, outcome="done")
+    assert len((await keeper.get(f"/sessions/{session}/resume"))["decisions"]) == 1
