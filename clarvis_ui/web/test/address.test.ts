@@ -3,6 +3,7 @@ import {
   ARCHIVE_HREF,
   INBOX_HREF,
   parseAddress,
+  searchHref,
   sessionHref,
   withoutLogin,
 } from '../src/state/address';
@@ -29,6 +30,7 @@ test('what waits has an address of its own', () => {
     inbox: true,
     archive: false,
     usage: false,
+    search: null,
   });
   expect(parseAddress(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
 });
@@ -45,4 +47,22 @@ test.each([
 test('a session leads back to itself', () => {
   expect(parseAddress(sessionHref('a/b&login=x')).session).toBe('a/b&login=x');
   expect(parseAddress(sessionHref('a/b&login=x')).login).toBe(null);
+});
+
+test('what is looked for stands in the address, and comes back out of it', () => {
+  const wanted = {
+    words: '"a & b" src/x.ts',
+    kind: 'prompt',
+    workdir: '/a b',
+    best: true,
+  } as const;
+  expect(parseAddress(searchHref(wanted)).search).toEqual(wanted);
+  expect(parseAddress(searchHref()).search).toEqual({
+    words: '',
+    kind: null,
+    workdir: null,
+    best: false,
+  });
+  expect(parseAddress('#search=x&kind=nonsense').search?.kind).toBeNull();
+  expect(parseAddress('#session=abc').search).toBeNull();
 });

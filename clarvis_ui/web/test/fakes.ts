@@ -1,6 +1,7 @@
 import type { Attention } from '../src/state/heartbeat';
 import type { Api } from '../src/transport/api';
 import { failed, type Outcome, success } from '../src/transport/outcome';
+import type { Wanted } from '../src/transport/search';
 import type { Prompt } from '../src/transport/talking';
 import type { Health, Session, SessionsPage } from '../src/transport/wire';
 
@@ -14,7 +15,7 @@ export class FakeApi implements Api {
   asked: string[] = [];
   /** Holds the answers to lists back until it is called. */
   release: (() => void) | null = null;
-  private held: Promise<void> = Promise.resolve();
+  held: Promise<void> = Promise.resolve();
 
   hold(): void {
     this.held = new Promise((resolve) => {
@@ -85,6 +86,7 @@ export class FakeApi implements Api {
   subagent = (id: string, agentId: string) => this.say('subagent', id, agentId);
   send = (prompt: Prompt) => this.say('send', prompt);
   route = (words: string) => this.say('route', words);
+  search = (wanted: Wanted, cursor: string | null) => this.say('search', wanted, cursor);
   archive = () => this.say('archive');
   resume = (id: string) => this.say('resume', id);
   recap = (id: string) => this.say('recap', id);

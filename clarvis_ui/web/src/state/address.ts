@@ -1,3 +1,6 @@
+import { oneOf } from '../transport/reading';
+import { SEARCH_KINDS, type Wanted } from '../transport/search';
+
 /**
  * The fragment of the page's address: `#session=UUID` is all that is needed to come back to the
  * same place; `#login=CODE` lets one in and is taken out at once.
@@ -10,6 +13,8 @@ export interface Address {
   archive: boolean;
   /** Whether it is what was used. */
   usage: boolean;
+  /** What is looked for in all sessions; null where one is not searching. */
+  search: Wanted | null;
   login: string | null;
 }
 
@@ -24,6 +29,7 @@ export function parseAddress(fragment: string): Address {
     inbox: given.has('inbox'),
     archive: given.has('archive'),
     usage: given.has('usage'),
+    search: given.has('search') ? wantedIn(given) : null,
     login: given.get('login') || null,
   };
 }
@@ -45,6 +51,32 @@ export const ARCHIVE_HREF = '#archive';
 
 /** What was used: tokens and cost. */
 export const USAGE_HREF = '#usage';
+
+function wantedIn(given: URLSearchParams): Wanted {
+  return {
+    words: given.get('search') ?? '',
+    kind: oneOf(SEARCH_KINDS, given.get('kind')),
+    workdir: given.get('in') || null,
+    best: given.has('best'),
+  };
+}
+
+const EVERYTHING: Wanted = { words: '', kind: null, workdir: null, best: false };
+
+/** The search page: with nothing asked yet, or for these words (as the command bar's "find"). */
+export function searchHref(wanted: Partial<Wanted> = {}): string {
+  const { words, kind, workdir, best } = { ...EVERYTHING, ...wanted };
+  const fragment = new URLSearchParams({ search: words });
+  if (kind !== null) fragment.set('kind', kind);
+  if (workdir !== null) fragment.set('in', workdir);
+  if (best) fragment.set('best', '');
+  return `#${fragment}`;
+}
+
+/** A session at one of its messages. */
+export function messageHref(session: string, message: string): string {
+  return `#${new URLSearchParams({ session, message })}`;
+}
 
 export function sessionHref(id: string): string {
   return `#session=${encodeURIComponent(id)}`;

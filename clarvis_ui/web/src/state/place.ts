@@ -1,4 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Wanted } from '../transport/search';
 import { parseAddress, withoutLogin } from './address';
 
 /** Where in the page one is. The address is the only place that knows; this follows it. */
@@ -7,6 +8,7 @@ export interface Place {
   readonly inbox: ReadonlySignal<boolean>;
   readonly archive: ReadonlySignal<boolean>;
   readonly usage: ReadonlySignal<boolean>;
+  readonly search: ReadonlySignal<Wanted | null>;
   /** The code that came with the address, which from then on no longer has it. */
   takeLogin(): string | null;
   onChange(listener: () => void): void;
@@ -27,6 +29,7 @@ export function createPlace(browser: Browser): Place {
     inbox: computed(() => here.value.inbox),
     archive: computed(() => here.value.archive),
     usage: computed(() => here.value.usage),
+    search: computed(() => here.value.search),
     takeLogin() {
       const { login } = parseAddress(location.hash);
       if (login !== null) {

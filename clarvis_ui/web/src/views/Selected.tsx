@@ -3,6 +3,7 @@ import type { Clarvis } from '../state/clarvis';
 import type { Commanding } from '../state/commanding';
 import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
+import type { Wanted } from '../transport/search';
 import { useModule } from '../ui/useModule';
 import { loadBar } from './command/CommandBar';
 import { MissingSession, PageOutOfDate } from './NothingSelected';
@@ -17,6 +18,7 @@ export interface SelectedProps {
 // what shows conversations is most of the page: the list does not wait for it
 const loadSession = () => import('./session/SessionPage');
 const loadInbox = () => import('./Inbox');
+const loadSearch = () => import('./SearchPage');
 const loadArchive = () => import('./ArchivePage');
 const loadUsage = () => import('./usage/UsagePage');
 
@@ -34,6 +36,8 @@ export function Selected({ clarvis, place, notifications, commanding }: Selected
   if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
   if (place.usage.value) return <WhatWasUsed clarvis={clarvis} />;
+  const wanted = place.search.value;
+  if (wanted !== null) return <WhatWasSaid clarvis={clarvis} wanted={wanted} />;
   if (place.archive.value) return <WhatIsKept clarvis={clarvis} />;
   // before the list stands, nobody knows what could be gone on with
   return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
@@ -73,6 +77,14 @@ function WhatWaits({ clarvis, notifications }: Pick<SelectedProps, 'clarvis' | '
   if ('failed' in loaded) return <PageOutOfDate />;
   const { Inbox } = loaded.module;
   return <Inbox clarvis={clarvis} notifications={notifications} />;
+}
+
+function WhatWasSaid({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) {
+  const loaded = useModule(loadSearch);
+  if (loaded === null) return null;
+  if ('failed' in loaded) return <PageOutOfDate />;
+  const { SearchPage } = loaded.module;
+  return <SearchPage clarvis={clarvis} wanted={wanted} />;
 }
 
 function WhatIsKept({ clarvis }: { clarvis: Clarvis }) {

@@ -42,7 +42,8 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
     () => sessions.newestFirst.value.filter((session) => session.archived).length,
     [sessions.newestFirst.value],
   );
-  const elsewhere = place.inbox.value || place.archive.value || place.usage.value;
+  const elsewhere =
+    place.inbox.value || place.archive.value || place.usage.value || place.search.value !== null;
   const showing = selectedId === null && !elsewhere ? 'list' : 'session';
 
   return (

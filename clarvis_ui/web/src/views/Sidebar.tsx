@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { sessionHref, USAGE_HREF } from '../state/address';
+import { searchHref, sessionHref, USAGE_HREF } from '../state/address';
 import type { Asked, Live } from '../state/described';
 import { isScanning, type Listing } from '../state/listing';
 import type { Memory } from '../state/memory';
@@ -100,6 +100,10 @@ export function Sidebar(props: SidebarProps) {
           if (first && query.value !== '') location.hash = sessionHref(first.id);
         }}
       />
+      <a class="inbox-link" href={searchHref({ words: query.value })}>
+        {query.value.trim() === '' ? 'Search all messages' : `Search for “${query.value.trim()}”`}
+        <Icon name="search" size={14} />
+      </a>
       {props.inbox}
       <OrderSwitch order={order} />
       {found.length > 0 ? (

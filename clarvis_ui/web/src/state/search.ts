@@ -1,0 +1,116 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../transport/api';
+import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../transport/outcome';
+import type { Hit, Index, SearchKind, Wanted } from '../transport/search';
+
+/** What is looked for in all sessions: the last question counts, whichever answer comes first. */
+export interface Search {
+  /** Null until something was found out. */
+  readonly results: ReadonlySignal<Results | null>;
+  readonly asking: ReadonlySignal<boolean>;
+  readonly failure: ReadonlySignal<Failure | null>;
+  ask(wanted: Wanted): Promise<void>;
+  /** Appends the next page. */
+  more(): Promise<void>;
+  stop(): void;
+}
+
+export interface Results {
+  wanted: Wanted;
+  hits: readonly Hit[];
+  cursor: string | null;
+  decisionsFirst: boolean;
+  index: Index;
+}
+
+// while the index is being built, the same question has more answers a moment later
+const AGAIN_MS = 2000;
+
+export function createSearch(api: Pick<Api, 'search'>, onLoggedOut: () => void): Search {
+  const results = signal<Results | null>(null);
+  const asking = signal(false);
+  const failure = signal<Failure | null>(null);
+  let running: AbortController | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function stop(): void {
+    clearTimeout(timer);
+    running?.abort();
+    running = null;
+    asking.value = false;
+  }
+
+  async function look(wanted: Wanted, before: Results | null): Promise<void> {
+    stop();
+    running = new AbortController();
+    const mine = running;
+    asking.value = true;
+    const outcome = await api.search(wanted, before?.cursor ?? null, mine.signal);
+    if (mine !== running) return; // somebody asked for something else meanwhile
+    asking.value = false;
+    if (!outcome.ok) {
+      if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
+      if (outcome.failure.code !== CANCELLED) failure.value = outcome.failure;
+      return;
+    }
+    failure.value = null;
+    const hits = before ? [...before.hits, ...outcome.value.hits] : outcome.value.hits;
+    results.value = { ...outcome.value, wanted, hits };
+    const { stage } = outcome.value.index;
+    if (before === null && (stage === 'building' || stage === 'starting')) {
+      timer = setTimeout(() => void look(wanted, null), AGAIN_MS);
+    }
+  }
+
+  return {
+    results,
+    asking,
+    failure,
+    async ask(wanted) {
+      if (wanted.words.trim() === '') {
+        stop();
+        results.value = null;
+        failure.value = null;
+        return;
+      }
+      await look(wanted, null);
+    },
+    async more() {
+      const before = results.value;
+      if (before?.cursor && !asking.value) await look(before.wanted, before);
+    },
+    stop,
+  };
+}
+
+/** How far the index is, in whole percents; null where it has everything. */
+export function indexedPercent({ stage, done, total }: Index): number | null {
+  if (stage === 'ready') return null;
+  return total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : 0;
+}
+
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  prompt: 'You',
+  reply: 'Claude',
+  toolResult: 'Result',
+  command: 'Command',
+  compaction: 'Summary',
+  interruption: 'Interruption',
+  error: 'Error',
+  notice: 'Notice',
+};
+
+/** Who says it, and in what: "You", "Claude, thinking", "Edit". */
+export function saidBy({ kind, where, tool, decision }: Hit): string {
+  if (decision) return 'Decision';
+  if (where === 'input' && tool) return tool;
+  const who = KIND_WORDS[kind] ?? 'Message';
+  return where === 'thinking' ? `${who}, thinking` : who;
+}
+
+export const FILTER_WORDS: Readonly<Record<SearchKind, string>> = {
+  prompt: 'Prompts',
+  reply: 'Replies and calls',
+  toolResult: 'Results',
+  decision: 'Decisions',
+};
