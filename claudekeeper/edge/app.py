@@ -69,12 +69,13 @@ from claudekeeper.features.conversation_book import Book
 from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
-from claudekeeper.features.retelling import Retelling
+from claudekeeper.features.retelling import Ask, Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.features.searching import Search
 from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
 from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
+from claudekeeper.live.aside import ask_aside
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
@@ -154,6 +155,7 @@ def create_app(
     gate: Gate | None = None,
     credentials: CredentialsSource | None = None,
     make_client: MakeClient = make_sdk_client,
+    ask: Ask = ask_aside,
     clock: Callable[[], float] = time.time,
 ) -> web.Application:
     """`credentials` where they can change while it runs."""
@@ -208,7 +210,7 @@ def create_app(
     )
     app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
     app[USAGE] = UsageBook(catalog, cache, places.projects, _label_of(overview))
-    app[RETELLING] = Retelling()
+    app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[SEARCH] = Search(places.words, [places.projects, archive.gone])
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))

@@ -50,6 +50,11 @@ async def make_echo(opening: Opening, ears: Ears) -> Client:
     return Echo(opening, ears)
 
 
+async def make_up(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """What Claude would write, by nobody."""
+    return dict.fromkeys(schema["properties"], "words")
+
+
 class Running:
     def __init__(self, url: str, workdir: Path) -> None:
         self.url = url
@@ -73,7 +78,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
     async def serve() -> None:
         loops.append(asyncio.get_running_loop())
-        app = create_app(Config(token=TOKEN), places, "2.1.0", make_client=make_echo)
+        app = create_app(Config(token=TOKEN), places, "2.1.0", make_client=make_echo, ask=make_up)
         async with served(app, Place()) as url:
             ready.append(url)
             started.set()
