@@ -1,0 +1,79 @@
+"""Looking for words in all sessions, with the real keeper and what the real CLI wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.conftest import OpenPage
+from tests.e2e.stage import Stage, replies
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+# where to put pictures, for whoever wants to look
+PICTURES = os.environ.get("SEARCH_PICTURES")
+
+
+async def picture(page: Page, name: str) -> None:
+    if PICTURES is None:
+        return
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for width, height in ((1440, 900), (390, 844)):
+            await page.set_viewport_size({"width": width, "height": height})
+            await page.screenshot(path=Path(PICTURES, f"{name}-{scheme}-{width}.png"))
+    await page.set_viewport_size({"width": 1280, "height": 800})
+
+
+async def found(stage: Stage, word: str, number: int) -> None:
+    while True:
+        if len((await stage.ask("GET", f"/search?q={word}"))["hits"]) >= number:
+            return
+        await asyncio.sleep(0.05)
+
+
+async def test_words_are_found_and_lead_to_where_they_were_said(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    session = await stage.begin("say: the grey heron stands in the pond")
+    await stage.begin("say: nothing of that kind <img src=x onerror=alert(1)>")
+    # what was said a moment ago is read a moment later
+    await found(stage, "heron", 2)
+    await found(stage, "onerror", 2)
+    page = await open_page()
+    await page.get_by_role("link", name="Search all messages").click()
+    field = page.get_by_role("searchbox", name="Search all messages")
+    await expect(field).to_be_focused()
+    await expect(page.get_by_text("exactly this")).to_be_visible()
+    await picture(page, "empty")
+
+    await field.fill('"grey heron"')
+    hits = page.get_by_role("list", name="Found").get_by_role("link")
+    await expect(page.locator("mark").first).to_have_text("grey heron")
+    await expect(hits).to_have_count(2)
+    await picture(page, "found")
+    assert "#search=" in page.url
+
+    await page.get_by_role("button", name="Prompts").click()
+    await expect(hits).to_have_count(1)
+    # a refresh comes back to the same place
+    await page.reload()
+    await expect(hits).to_have_count(1)
+    await expect(field).to_have_value('"grey heron"')
+    await hits.first.click()
+    await expect(replies(page)).to_have_text(["the grey heron stands in the pond"])
+    assert f"session={session}" in page.url
+    assert "message=" in page.url
+    await page.go_back()
+    await expect(hits).to_have_count(1)
+
+    await field.fill("kingfisher")
+    await expect(page.get_by_text("Nothing was said with these words.")).to_be_visible()
+    await picture(page, "nothing")
+    await field.fill("!?")
+    await expect(page.get_by_role("alert")).to_have_text("Say at least one word to look for.")
+    await field.fill("onerror")
+    await expect(hits.first).to_contain_text("<img src=x onerror=alert(1)>")
