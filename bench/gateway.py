@@ -35,7 +35,8 @@ PIECES = 300
 PACE = 0.025
 SESSIONS = 10
 TURNS = 100
-WARM = 10
+# rounds until the ring of events is full: it is bounded, and takes its bound
+WARM = 50
 
 
 class Stamps:
