@@ -24,7 +24,7 @@ from claudekeeper.model.errors import KeeperStopping
 from claudekeeper.model.events import SessionNotified
 from claudekeeper.model.hooks import (
     HookCall,
-    HookEvent,
+    answered_in,
     asked_by,
     became_of,
     blocks_in,
@@ -37,8 +37,7 @@ LOOK = 1.0
 TERMINAL = "terminal"
 # answers that were given, of which the outcome is not known yet
 MOST_GIVEN = 200
-# how often, and after how many seconds, the call is looked for
-WRITTEN_SOON = 2
+# seconds after which the call is looked for once more: Claude Code writes it about when it asks
 WRITTEN = 0.1
 
 Waits = Callable[[], bool]
@@ -50,6 +49,10 @@ class Asked(msgspec.Struct, gc=False):
     attention: Attention
     # whether the terminal was seen to wait; from then on, not waiting means answered
     waited: bool = False
+    # calls that had their results before it was asked: the same words again are another call
+    old: frozenset[str] = frozenset()
+    # answered, maybe before anybody here was asked
+    over: bool = False
 
 
 class Terminals:
@@ -106,10 +109,11 @@ class Terminals:
         waiting = presence is not None and presence.status == "waiting"
         if call.again and not waiting:
             return None
+        recent = await self._recent(session_id)
         attention = Attention(
             id=str(uuid4()),
             session_id=session_id,
-            tool_use_id=await self._call_of(event),
+            tool_use_id=asked_by(event, recent),
             tool=event.tool_name,
             input=event.tool_input,
             kind=kind_of(event.tool_name),
@@ -122,9 +126,12 @@ class Terminals:
             origin="terminal",
             raised=now(),
         )
-        asked = self._open[attention.id] = Asked(attention, waiting)
+        asked = self._open[attention.id] = Asked(attention, waiting, answered_in(recent))
         try:
-            answer = await self._answer(asked, still_there)
+            if attention.tool_use_id is None:
+                await asyncio.sleep(WRITTEN)
+                await self._catch_up(asked)
+            answer = None if asked.over else await self._answer(asked, still_there)
         finally:
             del self._open[attention.id]
         if answer is None:
@@ -134,14 +141,10 @@ class Terminals:
             self._given.popitem(last=False)
         return output_of(answer)
 
-    async def _call_of(self, event: HookEvent) -> str | None:
-        """The call in the transcript; Claude Code writes it about when it asks."""
-        for _ in range(WRITTEN_SOON):
-            found = asked_by(event, await self._recent(event.session_id.lower()))
-            if found is not None:
-                return found
-            await asyncio.sleep(WRITTEN)
-        return None
+    async def _catch_up(self, asked: Asked) -> None:
+        """Its call may have been written in the moment between reading and listening."""
+        for entry in await self._recent(asked.attention.session_id):
+            self._look_for_result(asked, entry)
 
     async def _answer(self, asked: Asked, still_there: Waits) -> Answer | None:
         task = self._tasks.start(
@@ -154,6 +157,8 @@ class Terminals:
                     if self._stopping:
                         raise KeeperStopping
                     return None if task.cancelled() else task.result()
+                if asked.attention.tool_use_id is None:
+                    await self._catch_up(asked)
         finally:
             # nobody waits for the answer any more
             task.cancel()
@@ -196,8 +201,9 @@ class Terminals:
         for block in blocks_in(entry):
             if block.get("type") == "tool_use" and asked.attention.tool_use_id is None:
                 same = (block.get("name"), block.get("input"))
-                if same == (asked.attention.tool, asked.attention.input):
-                    asked.attention.tool_use_id = str(block.get("id"))
+                call = str(block.get("id"))
+                if same == (asked.attention.tool, asked.attention.input) and call not in asked.old:
+                    asked.attention.tool_use_id = call
             elif (
                 block.get("type") == "tool_result"
                 and block.get("tool_use_id") == asked.attention.tool_use_id
@@ -205,6 +211,7 @@ class Terminals:
                 self._settle(asked, "deny" if block.get("is_error") else "allow")
 
     def _settle(self, asked: Asked, decision: Verdict) -> None:
+        asked.over = True
         self._desk.settle(asked.attention.id, decision, TERMINAL)
 
     def _of(self, session_id: str) -> list[Asked]:

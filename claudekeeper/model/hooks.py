@@ -71,6 +71,16 @@ def asked_by(event: HookEvent, recent: list[Entry]) -> str | None:
     return None
 
 
+def answered_in(recent: list[Entry]) -> frozenset[str]:
+    """The calls that have their results."""
+    return frozenset(
+        str(block.get("tool_use_id"))
+        for entry in recent
+        for block in blocks_in(entry)
+        if block.get("type") == "tool_result"
+    )
+
+
 def became_of(answer: Answer, result: dict[str, Any]) -> Decision:
     """What a call's result shows to have been decided, whatever we answered."""
     words = dumps(result.get("content"))

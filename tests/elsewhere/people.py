@@ -66,7 +66,7 @@ class Watcher:
 
 
 async def updated(ear: Ear, session: str, **fields: Any) -> Any:
-    """The session as soon as it is told to be so."""
+    """The session as soon as it is told to be so; what was told last counts too."""
 
     def matches(event: Event) -> bool:
         return (
@@ -75,6 +75,9 @@ async def updated(ear: Ear, session: str, **fields: Any) -> Any:
             and all(event["session"][name] == value for name, value in fields.items())
         )
 
+    last = ear.of("session/updated", session)[-1:]
+    if last and matches(last[0]):
+        return last[0]["session"]
     return (await ear.until(matches))["session"]
 
 

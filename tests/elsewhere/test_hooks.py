@@ -108,6 +108,25 @@ async def test_the_result_in_the_transcript_settles_it(
     assert await hook.answer() is None
 
 
+async def test_a_call_that_is_written_late_is_told_from_an_older_one_of_the_same_words(
+    keeper: Keeper, ear: Ear
+) -> None:
+    transcript = Transcript()
+    transcript.prompt("list them")
+    transcript.call("toolu_0")
+    transcript.result("toolu_0", "a.txt")
+    transcript.write(projects_folder())
+    hook = Hook(keeper)
+    question = await raised(ear)
+    assert question["toolUseId"] is None
+    transcript.call("toolu_1")
+    transcript.result("toolu_1", "b.txt")
+    append(projects_folder() / "-code-shop" / f"{SESSION}.jsonl", *transcript.lines[-2:])
+    settled = await ear.event("attention/settled", SESSION, attentionId=question["id"])
+    assert (settled["by"], settled["decision"]) == ("terminal", "allow")
+    assert await hook.answer() is None
+
+
 @pytest.mark.parametrize(
     ("ours", "error", "words", "truth"),
     [
