@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
+import subprocess
 import sys
-from asyncio.subprocess import PIPE, Process
 
 from claudekeeper.readers import counting
 from claudekeeper.readers.counting import Counts, Uncounted
@@ -15,6 +14,8 @@ log = logging.getLogger(__name__)
 
 # bytes from which a process is worth its start
 MUCH = 64 * 1024 * 1024
+
+Process = subprocess.Popen[bytes]
 
 
 class Reader:
@@ -27,10 +28,11 @@ class Reader:
     async def count(self, batch: list[Uncounted], left: int) -> list[Counts]:
         """`left` is how many bytes there are to be read in all."""
         if self._process is None and left > MUCH and not self._failed:
-            self._process = await self._begun()
+            self._process = await asyncio.to_thread(_begun)
+            self._failed = self._process is None
         if self._process is not None:
             try:
-                return await _ask(self._process, batch)
+                return await asyncio.to_thread(_ask, self._process, batch)
             except (OSError, EOFError) as error:
                 # killed, or out of memory: what it was at is read here, as if it had never been
                 log.warning("the reading process is gone (%s): reading goes on without", error)
@@ -42,27 +44,42 @@ class Reader:
         """Nothing is to be read for now: the process goes, which holds nothing of worth."""
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-
-    async def _begun(self) -> Process | None:
-        try:
-            # -P: no module of the directory in which the keeper happens to run
-            return await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", counting.__name__, stdin=PIPE, stdout=PIPE
-            )
-        except OSError as error:
-            log.warning("no process could be started to read transcripts: %s", error)
-            self._failed = True
-            return None
+            # first of all: a thread may be waiting for its answer
+            process.kill()
+            await asyncio.to_thread(_end, process)
 
 
-async def _ask(process: Process, batch: list[Uncounted]) -> list[Counts]:
+def _begun() -> Process | None:
+    try:
+        # -P: no module of the directory in which the keeper happens to run
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", counting.__name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+    except OSError as error:
+        log.warning("no process could be started to read transcripts: %s", error)
+        return None
+
+
+def _ask(process: Process, batch: list[Uncounted]) -> list[Counts]:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(counting.framed(counting.encode(batch)))
-    await process.stdin.drain()
-    size = int.from_bytes(await process.stdout.readexactly(counting.HEAD), "big")
-    answer = await process.stdout.readexactly(size)
+    process.stdin.flush()
+    size = int.from_bytes(process.stdout.read(counting.HEAD), "big")
+    answer = process.stdout.read(size)
+    if not size or len(answer) < size:
+        raise EOFError("it said nothing more")
     return counting.decode_counts(answer)
+
+
+def _end(process: Process) -> None:
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:
+                # what it did not take any more
+                continue

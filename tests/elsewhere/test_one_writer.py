@@ -121,6 +121,7 @@ async def test_a_turn_is_finished_before_the_session_is_handed_over(
     write_presence(stranger.pid, session)
     shown = await updated(ear, session, origin="gateway", state="waiting")
     while shown["presence"] is None:
+        await ear.event("session/updated", session)
         shown = await updated(ear, session, origin="gateway", state="waiting")
     answer = {"attentionId": question["attention"]["id"], "decision": "allow"}
     await keeper.post("/resolve", answer)
