@@ -45,8 +45,8 @@ from claudekeeper.readers.search_index import (
 
 log = logging.getLogger(__name__)
 
-# bytes that are read in this process; more is for one that can be niced
-LITTLE = 16_000_000
+# bytes that are read in this process, whose memory is to stay small; more is for one of its own
+LITTLE = 4_000_000
 # seconds that a burst of lines may last before it is read
 SETTLE = 0.1
 # seconds between two looks at everything: a net below the watcher

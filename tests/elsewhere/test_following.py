@@ -166,8 +166,8 @@ async def test_subagents_grow_live_inside_their_call(start_keeper: StartKeeper) 
     folder = path.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
     agent = Transcript()
-    said = [agent.prompt("look", isSidechain=True, agentId="a1")]
-    said.append(agent.reply("seen", isSidechain=True, agentId="a1"))
+    said = [agent.prompt("look", isSidechain=True, agentId="a1", timestamp=now())]
+    said.append(agent.reply("seen", isSidechain=True, agentId="a1", timestamp=now()))
     (folder / "agent-a1.meta.json").write_text(json.dumps({"toolUseId": "toolu_agent"}))
     (folder / "agent-acompact-1.jsonl").write_bytes(agent.lines[0] + b"\n")
     for line in agent.lines:

@@ -120,7 +120,7 @@ async def test_from_anywhere_a_session_is_opened_or_begun_and_a_refresh_sends_on
     await bar(page).fill("say: begun from the bar")
     await page.keyboard.press("Alt+ArrowDown")
     await page.get_by_role("button", name="Browse").click()
-    await page.get_by_role("button", name="code", exact=True).click()
+    await page.get_by_role("button", name="One directory up").click()
     await page.get_by_role("button", name="barn", exact=True).click()
     await expect(page.get_by_text("There is no directory inside this one.")).to_be_visible()
     await page.get_by_role("button", name="Use this").click()
