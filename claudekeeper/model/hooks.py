@@ -57,17 +57,13 @@ def output_of(answer: Answer) -> dict[str, Any]:
 
 def asked_by(event: HookEvent, recent: list[Entry]) -> str | None:
     """The call that a permission request is for: the hook is not told its id."""
-    answered: set[object] = set()
+    answered = answered_in(recent)
     for entry in reversed(recent):
         for block in blocks_in(entry):
-            if block.get("type") == "tool_result":
-                answered.add(block.get("tool_use_id"))
-            elif (
-                block.get("type") == "tool_use"
-                and (block.get("name"), block.get("input")) == (event.tool_name, event.tool_input)
-                and block.get("id") not in answered
-            ):
-                return str(block.get("id"))
+            call = str(block.get("id"))
+            same = (block.get("name"), block.get("input")) == (event.tool_name, event.tool_input)
+            if block.get("type") == "tool_use" and same and call not in answered:
+                return call
     return None
 
 
@@ -83,16 +79,16 @@ def answered_in(recent: list[Entry]) -> frozenset[str]:
 
 def became_of(answer: Answer, result: dict[str, Any]) -> Decision:
     """What a call's result shows to have been decided, whatever we answered."""
-    words = dumps(result.get("content"))
+    words = _as_json(result.get("content"))
     if not result.get("is_error"):
         return "allow"
     if answer.decision == "deny":
         # a refusal repeats its reason
-        return "deny" if dumps(answer.message)[1:-1] in words else "allow"
+        return "deny" if _as_json(answer.message)[1:-1] in words else "allow"
     return "deny" if _REFUSED_THERE in words else "allow"
 
 
-def dumps(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
