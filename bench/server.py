@@ -17,6 +17,8 @@ from bench.measure import LONGEST, ROOT
 LISTENING = "claudekeeper listening on http://127.0.0.1:"
 # between two questions: a client that never pauses measures only itself
 PAUSE = 0.002
+# seconds: what a process settles to is what counts, so its threads are given their time
+SETTLED = 4.0
 
 
 class Keeper:
@@ -57,6 +59,16 @@ class Keeper:
                 return taken
             time.sleep(PAUSE)
         raise TimeoutError("the keeper did not finish reading")
+
+    def idle(self) -> None:
+        """Wait until it has nothing left to do by itself."""
+        deadline = time.monotonic() + LONGEST
+        while json.loads(self.get("/health")[0])["search"]["stage"] != "ready":
+            if time.monotonic() > deadline:
+                raise TimeoutError("the keeper did not finish its index")
+            time.sleep(0.1)
+        # what was read is counted, and what that took is given back
+        time.sleep(SETTLED)
 
     def healths_while(self, busy: subprocess.Popen[bytes]) -> list[float]:
         """What each /health took until the other process is done."""

@@ -20,8 +20,6 @@ from bench.server import fetching, keeper
 REQUESTS = 200
 CANDIDATES = 20
 FIRST_PAGE = "/sessions"
-# what a process settles to is what counts, so give its threads a moment
-SETTLED = 1.0
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,9 @@ def cold_start(environment: Mapping[str, str]) -> ColdStart:
         healths = running.read_to_the_end()
         reading = time.perf_counter() - start
         running.get(FIRST_PAGE)
-        time.sleep(SETTLED)
+        running.idle()
         memory = running.memory()
-    (cache,) = Path(environment["XDG_CACHE_HOME"]).glob("claudekeeper/*.db")
+    (cache,) = Path(environment["XDG_CACHE_HOME"]).glob("claudekeeper/sessions-*.db")
     return ColdStart(cache, first_answer, reading, healths, memory)
 
 
@@ -95,7 +93,7 @@ def _recent(claude: Path) -> Iterator[None]:
 def idle_memory(corpus: Corpus, environment: Mapping[str, str], cold: ColdStart) -> list[Figure]:
     with keeper(environment) as running:
         running.get(FIRST_PAGE)
-        time.sleep(SETTLED)
+        running.idle()
         warm = running.memory()
     name = f"idle memory with {corpus.sessions:,} sessions"
     return [

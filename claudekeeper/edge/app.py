@@ -209,10 +209,10 @@ def create_app(
         clock,
     )
     app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
-    app[USAGE] = UsageBook(catalog, cache, places.projects, _label_of(overview))
+    app[USAGE] = usage = UsageBook(catalog, cache, places.projects, _label_of(overview))
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
-    app[SEARCH] = Search(places.words, [places.projects, archive.gone])
+    app[SEARCH] = Search(places.words, [places.projects, archive.gone], usage.looked)
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()
     _tie_together(app)
@@ -271,6 +271,8 @@ def _tie_together(app: web.Application) -> None:
         return live is not None and live.occupies and session_id not in presences
 
     catalog.changed = overview.tell_row
+    # a first reading of everything would push all else out of what is kept
+    catalog.reads_much = lambda much: app[BUS].keep(not much)
     overview.is_archived = archive.has
     overview.archived_since = archive.since
     registry.changed = app[DESK].changed = session_changed

@@ -8,7 +8,7 @@ import logging
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Lock
 from typing import Literal
@@ -18,6 +18,7 @@ import msgspec
 from claudekeeper.features.router import inside
 from claudekeeper.features.search import Filters, Finder, Page
 from claudekeeper.features.search_query import Query
+from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers import indexer
@@ -74,8 +75,12 @@ class Indexed(msgspec.Struct, frozen=True):
 class Search:
     """Finds words in every session below some folders, which are laid out like `projects`."""
 
-    def __init__(self, index: Path, roots: Iterable[Path]) -> None:
+    def __init__(
+        self, index: Path, roots: Iterable[Path], after: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`after` is waited for: thousands of files are looked at by one after the other."""
         self._index = index
+        self._after = after
         self._roots = list(roots)
         self._tasks = Tasks()
         self._dirty: set[str] = set()
@@ -137,6 +142,7 @@ class Search:
     # ---- everything ----
 
     async def _keep_whole(self) -> None:
+        await self._after()
         while True:
             self._overdue.clear()
             wait = ROUND
@@ -160,6 +166,8 @@ class Search:
         if todo.size <= LITTLE:
             await asyncio.to_thread(self._take_in, [each.transcript for each in todo.stale])
         self.indexed = Indexed("ready", todo.total, todo.total)
+        del todo
+        await asyncio.to_thread(self._tidy_up)
 
     def _look_round(self) -> Backlog:
         with self._writer() as database:
@@ -169,6 +177,11 @@ class Search:
             if todo.gone:
                 write(database, [Reading(source, None, []) for source in todo.gone])
             return todo
+
+    def _tidy_up(self) -> None:
+        """Everything was looked at: what that took is not needed until the next time."""
+        self._let_go()
+        give_back()
 
     def _build(self) -> None:
         """Leave it to a process that yields to everything else, and that ends when we do."""

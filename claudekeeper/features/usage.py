@@ -11,10 +11,11 @@ import msgspec
 
 from claudekeeper.features.router import inside
 from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.replies import NANO
 from claudekeeper.model.sessions import project_of
-from claudekeeper.model.summary import Summary
+from claudekeeper.model.summary import Summary, unpack_account
 from claudekeeper.readers.accounting import all_files, files_of, found_at, owner_of, version_of
 from claudekeeper.readers.accounts import Claim, Sums, zone
 from claudekeeper.readers.cache import Cache
@@ -81,12 +82,17 @@ class UsageBook:
         # transcripts of sessions whose files may have changed; None: look at all
         self._touched: set[str] | None = None
         self._news = asyncio.Event()
+        self._looked = asyncio.Event()
 
     async def start(self) -> None:
         self._tasks.start(self._keep_current(), name="usage:keep-current")
 
     async def close(self) -> None:
         await self._tasks.close()
+
+    async def looked(self) -> None:
+        """Until it was seen once what there is to count."""
+        await self._looked.wait()
 
     def note(self, row: Row | None) -> None:
         """A session's file, and so perhaps those of its subagents, are not what they were."""
@@ -153,9 +159,11 @@ class UsageBook:
         while True:
             self._news.clear()
             await self._refresh()
+            self._looked.set()
             await self._news.wait()
-            # while thousands are counted, many come at once
             await asyncio.sleep(PAUSE)
+            # thousands come at once: whoever asks meanwhile is answered all the same
+            await self._catalog.all_counted()
 
     async def _refresh(self) -> None:
         async with self._looking:
@@ -165,14 +173,20 @@ class UsageBook:
             await self._catalog.saved()
             rows = {row.found.path: row for row in await self._catalog.rows()}
             try:
-                await asyncio.to_thread(self._catch_up, touched, rows)
+                much = await asyncio.to_thread(self._catch_up, touched, rows)
             except BaseException:
                 # whatever was not seen to is looked for again
                 self._touched = None
                 raise
+            if much:
+                await asyncio.to_thread(self._rest)
 
-    def _catch_up(self, touched: set[str] | None, rows: dict[str, Row]) -> None:
-        """Count every file that is not counted as it is; what the catalog is to read comes later"""
+    def _catch_up(self, touched: set[str] | None, rows: dict[str, Row]) -> bool:
+        """Count every file that is not counted as it is; what the catalog is to read comes later.
+
+        Returns whether there was much to do.
+        """
+        much = False
         files = all_files(self._projects) if touched is None else files_of(touched)
         known = self._cache.versions()
         claims: list[Claim] = []
@@ -188,26 +202,31 @@ class UsageBook:
                 claims.append(claim)
             if len(claims) >= BATCH:
                 self._cache.claim(claims)
-                claims = []
+                claims, much = [], True
         self._cache.claim(claims)
         if touched is None:
             self._cache.release([path for path in known if path not in files])
+        return much
+
+    def _rest(self) -> None:
+        self._cache.rest()
+        give_back()
 
     def _read(self, found: Found, row: Row | None) -> Claim | None:
         workdir = row.summary.workdir if row is not None else None
         if row is not None and row.counted:
-            folded = self._cache.folded(found.path)
-            if folded is not None and folded.lines == row.summary.lines:
+            fold = self._cache.fold(found.path)
+            account = unpack_account(fold) if fold is not None else None
+            if account is not None and account.lines == row.summary.lines:
                 version = version_of(row.found)
-                return Claim(found.path, found.id, workdir, version, folded.replies)
+                return Claim(found.path, found.id, workdir, version, account.replies)
         read = fold_on(row or Row.of(found, Summary()), None)
         if read is None or read[1] is None:
             return None
         if row is None:
             self._cache.keep(found.path, read[1])
-        return Claim(
-            found.path, owner_of(found.path), workdir, version_of(read[0].found), read[1].replies
-        )
+        replies = unpack_account(read[1]).replies
+        return Claim(found.path, owner_of(found.path), workdir, version_of(read[0].found), replies)
 
 
 def _total(found: list[Sums]) -> Amount:

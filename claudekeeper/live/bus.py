@@ -45,6 +45,7 @@ class Bus:
         self._most_bytes = most_bytes
         self._kept: deque[Told] = deque()
         self._bytes = 0
+        self._keeping = True
         # replaced, never changed: who comes or goes while an event is told is not in its way
         self._listeners: tuple[Listener, ...] = ()
         self._encode = msgspec.json.Encoder().encode
@@ -58,7 +59,8 @@ class Bus:
         """Tell everybody; returns the event's number."""
         self.seq += 1
         told = Told(self.seq, event.session_id, self.line(event))
-        self._keep(told)
+        if self._keeping:
+            self._keep(told)
         for listener in self._listeners:
             listener.hear(told)
         # who comes back for it later is served seldom: thousands of frames are not kept for that
@@ -75,6 +77,13 @@ class Bus:
 
     def leave(self, listener: Listener) -> None:
         self._listeners = tuple(other for other in self._listeners if other is not listener)
+
+    def keep(self, keeping: bool) -> None:
+        """Whether what is told is kept from now on: else whoever comes back for it reads anew."""
+        self._keeping = keeping
+        if not keeping:
+            self._kept.clear()
+            self._bytes = 0
 
     def since(self, position: str) -> list[Told] | None:
         """What was told after that; None if that is no longer (or was never) known."""

@@ -16,7 +16,7 @@ from claudekeeper.live.memory import give_back
 from claudekeeper.live.reading import Reader
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.facts import Facts
-from claudekeeper.model.summary import Folded
+from claudekeeper.model.summary import unpack
 from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.counting import count
 from claudekeeper.readers.discovery import (
@@ -54,7 +54,8 @@ class Counted(msgspec.Struct):
 
     before: Row
     after: Row | None
-    folded: Folded | None
+    # what its fold remembers, packed
+    fold: bytes | None
 
 
 class Catalog:
@@ -70,6 +71,8 @@ class Catalog:
         self._tasks = Tasks()
         self._ready = asyncio.Event()
         self._uncounted = asyncio.Event()
+        self._all_counted = asyncio.Event()
+        self._all_counted.set()
         self._sweeping = asyncio.Lock()
         self._saving = asyncio.Lock()
         self._changes = asyncio.Event()
@@ -79,9 +82,11 @@ class Catalog:
         self._folders: dict[str, int] = {}
         # what the cache does not know yet
         self._unsaved: set[str] = set()
-        self._unsaved_folds: dict[str, Folded | None] = {}
+        self._unsaved_folds: dict[str, bytes | None] = {}
         # who shows sessions: called with the id of one whose row is not what it was
         self.changed: Callable[[str], None] = lambda _: None
+        # who keeps what is told: whether thousands of rows are about to change
+        self.reads_much: Callable[[bool], None] = lambda _: None
         # who follows what grows: a row as it was and is
         self.row_changed: Callable[[Row | None, Row | None], None] = lambda _before, _row: None
 
@@ -100,7 +105,13 @@ class Catalog:
     @property
     def progress(self) -> Progress:
         rows = self._rows.values()
-        return Progress(sum(row.counted for row in rows), len(rows))
+        # nothing more will come of one that cannot be read
+        done = sum(row.counted or row.fault is not None for row in rows)
+        return Progress(done, len(rows))
+
+    async def all_counted(self) -> None:
+        """Wait until no transcript is left to be read to its end."""
+        await self._all_counted.wait()
 
     async def rows(self) -> list[Row]:
         """Every session, newest first, as it stands on disk."""
@@ -149,15 +160,17 @@ class Catalog:
 
     async def facts(self, row: Row) -> tuple[Row, Facts | None]:
         """What was done there, where every line was read or that takes no time; else None."""
-        folded = self._unsaved_folds.get(row.found.path)
-        if folded is None and row.counted:
-            folded = await asyncio.to_thread(self._cache.folded, row.found.path)
-        if folded is not None and row.counted and folded.lines == row.summary.lines:
-            return row, folded.facts
+        fold = self._unsaved_folds.get(row.found.path)
+        if fold is None and row.counted:
+            fold = await asyncio.to_thread(self._cache.fold, row.found.path)
+        if fold is not None and row.counted:
+            folded = unpack(fold)
+            if folded.lines == row.summary.lines:
+                return row, folded.facts
         if row.fault is None and row.found.size <= AT_ONCE:
             read = await asyncio.to_thread(fold_on, row, None)
             if read is not None and read[1] is not None:
-                return read[0], read[1].facts
+                return read[0], unpack(read[1]).facts
         return row, None
 
     # ---- staying current ----
@@ -200,14 +213,14 @@ class Catalog:
         return kept | project_folders(self.projects)
 
     async def _sweep(self) -> None:
-        await self._look_at(self._shelves.keys() | await self._project_folders())
+        await self._look_at(self._shelves.keys() | await self._project_folders(), self._folders)
 
     async def _look_at(self, folders: Iterable[str], times: Times | None = None) -> None:
         async with self._sweeping:
             looked = await asyncio.to_thread(
                 look_through, folders, self._shelves, self._cache, times
             )
-            folds: dict[str, Folded | None] = {}
+            folds: dict[str, bytes | None] = {}
             for folder, found in looked.items():
                 folds |= found.folds
                 if found.time is None:
@@ -226,6 +239,7 @@ class Catalog:
         if self._ready.is_set():
             self._tell(before)
         if any(not row.counted for row in rows):
+            self._all_counted.clear()
             self._uncounted.set()
 
     def _tell(self, before: dict[str, Row]) -> None:
@@ -249,14 +263,16 @@ class Catalog:
                 if batch:
                     folds = await asyncio.to_thread(self._folds_of, batch)
                     counts = await self._reader.count(list(zip(batch, folds, strict=True)), left)
-                    self._take(
-                        [Counted(row, *each) for row, each in zip(batch, counts, strict=True)]
-                    )
+                    self.reads_much(self._reader.reads_much)
+                    self._take([Counted(*each) for each in zip(batch, *counts, strict=True)])
                 else:
                     self._uncounted.clear()
                     await self._reader.rest()
+                    self.reads_much(False)
                     await self._save()
                     await asyncio.to_thread(give_back)
+                    if not self._uncounted.is_set():
+                        self._all_counted.set()
         finally:
             await self._reader.rest()
 
@@ -273,12 +289,12 @@ class Catalog:
                 size += row.found.size
         return batch, left
 
-    def _folds_of(self, batch: list[Row]) -> list[Folded | None]:
-        return [self._cache.folded(row.found.path) for row in batch]
+    def _folds_of(self, batch: list[Row]) -> list[bytes | None]:
+        return [self._cache.fold(row.found.path) for row in batch]
 
     def _count_here(self, row: Row) -> list[Counted]:
-        ((after, folded),) = count([(row, self._cache.folded(row.found.path))])
-        return [Counted(row, after, folded)]
+        (after,), (fold,) = count([(row, self._cache.fold(row.found.path))])
+        return [Counted(row, after, fold)]
 
     def _take(self, counted: list[Counted]) -> None:
         shelves: Shelves = {}
@@ -307,7 +323,7 @@ class Catalog:
             self._show()
         self._save_soon(
             {folder_of(each.before) for each in taken},
-            {each.before.found.path: each.folded for each in taken},
+            {each.before.found.path: each.fold for each in taken},
         )
 
     def _show_counted(self, rows: list[Counted]) -> None:
@@ -325,7 +341,7 @@ class Catalog:
         """Until the cache has everything that is known by now."""
         await self._save()
 
-    def _save_soon(self, folders: Iterable[str], folds: dict[str, Folded | None]) -> None:
+    def _save_soon(self, folders: Iterable[str], folds: dict[str, bytes | None]) -> None:
         """Who waits for the list does not wait for the disk."""
         self._unsaved |= set(folders)
         self._unsaved_folds |= folds

@@ -25,7 +25,7 @@ class Reader:
         self._process: Process | None = None
         self._failed = False
 
-    async def count(self, batch: list[Uncounted], left: int) -> list[Counts]:
+    async def count(self, batch: list[Uncounted], left: int) -> Counts:
         """`left` is how many bytes there are to be read in all."""
         if self._process is None and left > MUCH and not self._failed:
             self._process = await asyncio.to_thread(_begun)
@@ -39,6 +39,10 @@ class Reader:
                 self._failed = True
                 await self.rest()
         return await asyncio.to_thread(counting.count, batch)
+
+    @property
+    def reads_much(self) -> bool:
+        return self._process is not None
 
     async def rest(self) -> None:
         """Nothing is to be read for now: the process goes, which holds nothing of worth."""
@@ -62,7 +66,7 @@ def _begun() -> Process | None:
         return None
 
 
-def _ask(process: Process, batch: list[Uncounted]) -> list[Counts]:
+def _ask(process: Process, batch: list[Uncounted]) -> Counts:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(counting.framed(counting.encode(batch)))
@@ -71,7 +75,8 @@ def _ask(process: Process, batch: list[Uncounted]) -> list[Counts]:
     answer = process.stdout.read(size)
     if not size or len(answer) < size:
         raise EOFError("it said nothing more")
-    return counting.decode_counts(answer)
+    counts: Counts = counting.decode_counts(answer)
+    return counts
 
 
 def _end(process: Process) -> None:

@@ -12,6 +12,7 @@ from claudekeeper.model.prompts import is_command, is_local, prompt_of
 
 # how the content begins that brings a tool's result back
 _RESULT = (b'[{"tool_use_id":"', b'[{"type":"tool_result"')
+_BEGINNING = max(map(len, _RESULT))
 
 Queue = Literal["waits", "taken", "withdrawn", "absorbed"]
 
@@ -50,7 +51,10 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
             kind: Kind | None = "error" if entry.is_api_error_message else "reply"
             parent = entry.parent_uuid or entry.logical_parent_uuid
             return Link(uuid, parent, offset, length, part, kind, entry.message.id)
-        if entry.type == "user" and bytes(entry.message.content).startswith(_RESULT):
+        # of a result that may be megabytes only the beginning is looked at
+        if entry.type == "user" and bytes(
+            memoryview(entry.message.content)[:_BEGINNING]
+        ).startswith(_RESULT):
             kind = "compaction" if entry.is_compact_summary else "toolResult"
             parent = entry.parent_uuid or entry.logical_parent_uuid
             return Link(uuid, parent, offset, length, part, kind, light=True)

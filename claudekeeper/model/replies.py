@@ -136,6 +136,11 @@ class Replies:
         return Spent(*self._numbers[index * COLUMNS : (index + 1) * COLUMNS])
 
 
+def identities(packed: Packed) -> array[int]:
+    """Of every reply that is kept, what tells it from all others."""
+    return _numbers(packed.ids)
+
+
 def unpacked(packed: Packed) -> Iterator[tuple[int, Spent]]:
     """Every reply that is kept, with its identity."""
     numbers = iter(_numbers(packed.numbers))

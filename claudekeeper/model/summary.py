@@ -61,16 +61,25 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
         return self.sidechains and not self.main_lines
 
 
-class Folded(msgspec.Struct, array_like=True, gc=False):
-    """What the fold must remember between two readings, beside the summary."""
+class Account(msgspec.Struct, array_like=True, gc=False):
+    """How far a transcript was read, and what its replies used."""
 
     offset: int = 0
     # how many lines the summary had by then
     lines: int = 0
     # the bytes before the offset: if they are others now, the file was rewritten
     mark: bytes = b""
-    seen: bytes = b""
     replies: Packed = msgspec.field(default_factory=Packed)
+
+
+class Folded(Account, array_like=True, gc=False):
+    """What the fold must remember between two readings, beside the summary.
+
+    Thousands are kept, and most pass through a keeper only on their way to the disk: packed, and
+    whoever needs an account does not unpack the rest.
+    """
+
+    seen: bytes = b""
     titles: list[tuple[str, str]] = []
     facts: Facts = msgspec.field(default_factory=Facts)
 
@@ -196,6 +205,11 @@ def said_by(entry: Entry) -> tuple[str, bool] | None:
         return None
     first = next((block.text for block in blocks if block.text), "")
     return text, kind == "prompt" or (is_command(first) and not is_local(first))
+
+
+pack = msgspec.msgpack.Encoder().encode
+unpack = msgspec.msgpack.Decoder(Folded).decode
+unpack_account = msgspec.msgpack.Decoder(Account).decode
 
 
 def _packed(identities: set[int]) -> bytes:

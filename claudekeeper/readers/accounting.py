@@ -11,7 +11,7 @@ from claudekeeper.readers.paths import SESSION_ID
 from claudekeeper.readers.subagents import session_of
 
 
-def all_files(projects: Path) -> set[str]:
+def all_files(projects: Path | str) -> set[str]:
     """Every transcript below the projects; links are no files of their own."""
     return {
         os.path.join(folder, name)
@@ -25,7 +25,7 @@ def files_of(transcripts: Iterable[str]) -> set[str]:
     """These transcripts, and those of their subagents."""
     files = set(transcripts)
     for path in tuple(files):
-        files |= all_files(Path(path.removesuffix(SUFFIX)))
+        files |= all_files(path.removesuffix(SUFFIX))
     return files
 
 
@@ -44,8 +44,10 @@ def version_of(found: Found) -> str:
 
 def owner_of(path: str) -> str:
     """Whose file it is: of the session in whose folder it lies, or that its first line names."""
-    place = Path(path)
-    for part in (place.stem, *reversed(place.parts[:-1])):
+    # no Path: it remembers the parts of every one for good
+    *folders, name = path.split(os.sep)
+    stem = name.removesuffix(SUFFIX)
+    for part in (stem, *reversed(folders)):
         if SESSION_ID.fullmatch(part):
             return part.lower()
-    return session_of(place) or place.stem
+    return session_of(path) or stem

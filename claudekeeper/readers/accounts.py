@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import msgspec
 
-from claudekeeper.model.replies import Packed, unpacked
+from claudekeeper.model.replies import Packed, identities, unpacked
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS zone (name TEXT PRIMARY KEY);
@@ -74,9 +74,9 @@ def claim(
     known = database.execute(
         "SELECT id, claimed, version FROM account WHERE path = ?", (wish.path,)
     ).fetchone()
-    rows = list(unpacked(wish.replies))
+    replies = identities(wish.replies)
     if known is not None and (
-        known[1] > len(rows) or known[2].partition(":")[0] != wish.version.partition(":")[0]
+        known[1] > len(replies) or known[2].partition(":")[0] != wish.version.partition(":")[0]
     ):
         # it was written anew: shorter, or as another file
         release(database, wish.path, packed_of)
@@ -90,11 +90,11 @@ def claim(
     else:
         account, claimed, _ = known
     assert account is not None
-    _own(database, account, [_signed(reply) for reply, _ in rows[claimed:]])
+    _own(database, account, [_signed(reply) for reply in replies[claimed:]])
     database.execute(
         "UPDATE account SET session = ?, workdir = COALESCE(?, workdir), version = ?, claimed = ?"
         " WHERE id = ?",
-        (wish.session, wish.workdir, wish.version, len(rows), account),
+        (wish.session, wish.workdir, wish.version, len(replies), account),
     )
     _reckon(database, account, wish.replies)
 

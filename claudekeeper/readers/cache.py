@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from claudekeeper.model.replies import Packed
-from claudekeeper.model.summary import Folded
+from claudekeeper.model.summary import unpack_account
 from claudekeeper.readers import accounts
 from claudekeeper.readers.accounts import Claim, Sums
 from claudekeeper.readers.discovery import Row
@@ -29,7 +29,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 9
+VERSION = 10
 
 _TABLES = (
     """
@@ -42,7 +42,6 @@ CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 )
 
 _rows = msgspec.msgpack.Decoder(list[Row])
-_folded = msgspec.msgpack.Decoder(Folded)
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -71,20 +70,15 @@ class Cache:
         # the first start ever has nothing to wait for
         return self._use(read, nothing) if self._path.exists() else nothing
 
-    def folded(self, path: str) -> Folded | None:
-        """What the fold of one transcript remembered."""
-
-        def read(database: sqlite3.Connection) -> Folded | None:
-            found = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
-            return _folded.decode(found[0]) if found else None
-
-        return self._use(read, None)
+    def fold(self, path: str) -> bytes | None:
+        """What the fold of one transcript remembered, packed."""
+        return self._use(lambda database: _fold_at(database, path), None)
 
     def save(
         self,
         shelves: Mapping[str, Shelf],
         times: Mapping[str, int],
-        folds: Mapping[str, Folded | None],
+        folds: Mapping[str, bytes | None],
     ) -> None:
         """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
         full = [
@@ -93,8 +87,8 @@ class Cache:
             if shelf
         ]
         empty = [(folder,) for folder, shelf in shelves.items() if not shelf]
-        kept = [(path, _encode(folded)) for path, folded in folds.items() if folded is not None]
-        lost = [(path,) for path, folded in folds.items() if folded is None]
+        kept = [(path, fold) for path, fold in folds.items() if fold is not None]
+        lost = [(path,) for path, fold in folds.items() if fold is None]
 
         def write(database: sqlite3.Connection) -> None:
             with database:
@@ -107,14 +101,12 @@ class Cache:
 
     # ---- what was used ----
 
-    def keep(self, path: str, folded: Folded) -> None:
+    def keep(self, path: str, fold: bytes) -> None:
         """What the fold of a file remembers that is in no list."""
 
         def write(database: sqlite3.Connection) -> None:
             with database:
-                database.execute(
-                    "INSERT OR REPLACE INTO fold VALUES (?, ?)", (path, _encode(folded))
-                )
+                database.execute("INSERT OR REPLACE INTO fold VALUES (?, ?)", (path, fold))
 
         self._use(write, None)
 
@@ -123,7 +115,7 @@ class Cache:
 
         def write(database: sqlite3.Connection) -> None:
             # many small pieces all over the file: for as long as this takes, they may stay
-            database.execute("PRAGMA cache_size = -8192")
+            database.execute("PRAGMA cache_size = -2048")
             with database:
                 for each in claims:
                     accounts.claim(database, each, lambda path: _packed_at(database, path))
@@ -156,13 +148,17 @@ class Cache:
             lambda database: accounts.sums(database, by, after, before, allowed), list[Sums]()
         )
 
-    def close(self) -> None:
-        """For good: a thread that comes later finds it shut."""
+    def rest(self) -> None:
+        """Let go of what much work has gathered; the next one to ask opens it again."""
         with self._lock:
-            self._closed = True
             if self._database is not None:
                 self._database.close()
                 self._database = None
+
+    def close(self) -> None:
+        """For good: a thread that comes later finds it shut."""
+        self._closed = True
+        self.rest()
 
     def _use(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Do it in the database. What fails there is said in the log: a cache is never needed."""
@@ -213,6 +209,11 @@ class Cache:
                 self._path.with_name(name).unlink()
 
 
-def _packed_at(database: sqlite3.Connection, path: str) -> Packed | None:
+def _fold_at(database: sqlite3.Connection, path: str) -> bytes | None:
     found = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
-    return _folded.decode(found[0]).replies if found else None
+    return found[0] if found else None
+
+
+def _packed_at(database: sqlite3.Connection, path: str) -> Packed | None:
+    fold = _fold_at(database, path)
+    return unpack_account(fold).replies if fold is not None else None

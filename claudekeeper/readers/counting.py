@@ -13,13 +13,13 @@ from typing import BinaryIO
 
 import msgspec
 
-from claudekeeper.model.summary import Folded
 from claudekeeper.readers.discovery import Row, fold_on
 
-# a row as it is known, with what its fold remembers
-Uncounted = tuple[Row, Folded | None]
-# the row once every line is read, None where its file is gone; and what its fold remembers now
-Counts = tuple[Row | None, Folded | None]
+# a row as it is known, with what its fold remembers, packed
+Uncounted = tuple[Row, bytes | None]
+# the rows once every line is read, None where a file is gone; and what each fold remembers now.
+# Apart, because rows stay and folds go: side by side they would leave the memory full of holes
+Counts = tuple[list[Row | None], list[bytes | None]]
 
 # how a frame begins: how long it is
 HEAD = 4
@@ -28,17 +28,19 @@ NICENESS = 10
 
 encode = msgspec.msgpack.Encoder().encode
 decode_batch = msgspec.msgpack.Decoder(list[Uncounted]).decode
-decode_counts = msgspec.msgpack.Decoder(list[Counts]).decode
+decode_counts = msgspec.msgpack.Decoder(Counts).decode
 
 
-def count(batch: list[Uncounted]) -> list[Counts]:
+def count(batch: list[Uncounted]) -> Counts:
     """Read every line of these."""
-    counted: list[Counts] = []
+    rows: list[Row | None] = []
+    folds: list[bytes | None] = []
     for row, known in batch:
-        after, folded = fold_on(row, known) or (None, None)
+        after, kept = fold_on(row, known) or (None, None)
         # nobody needs it unpacked before it is asked for
-        counted.append((after.packed() if after else None, folded))
-    return counted
+        rows.append(after.packed() if after else None)
+        folds.append(kept)
+    return rows, folds
 
 
 def framed(payload: bytes) -> bytes:

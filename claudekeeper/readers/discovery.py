@@ -18,7 +18,7 @@ import msgspec
 from claudekeeper.model.entries import parse, told_nothing
 from claudekeeper.model.errors import Fault
 from claudekeeper.model.replies import Tokens
-from claudekeeper.model.summary import Fold, Folded, Summary
+from claudekeeper.model.summary import Fold, Folded, Summary, pack, unpack
 from claudekeeper.readers.glance import HEAD, read_head, read_tail
 from claudekeeper.readers.lines import READ_ONLY, Changed, forwards, opened
 from claudekeeper.readers.paths import SESSION_ID
@@ -133,13 +133,19 @@ def sort_out(folder: str, known: Mapping[str, Row]) -> tuple[dict[str, Row], lis
     return same, others
 
 
-def are_same(rows: Iterable[Row]) -> bool:
-    """Whether all of these are on disk as they were known."""
+def are_same(folder: str, rows: Iterable[Row]) -> bool:
+    """Whether all of these, which lie in this folder, are on disk as they were known."""
     stat = os.stat
+    name = len(folder) + 1
+    try:
+        # asked by name: the way to the folder is found once, not once for each of thousands
+        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
     try:
         for row in rows:
             found = row.found
-            facts = stat(found.path)
+            facts = stat(found.path[name:], dir_fd=inside)
             if (
                 found.mtime != facts.st_mtime_ns
                 or found.size != facts.st_size
@@ -149,6 +155,8 @@ def are_same(rows: Iterable[Row]) -> bool:
                 return False
     except OSError:
         return False
+    finally:
+        os.close(inside)
     return True
 
 
@@ -240,8 +248,11 @@ def _look_at(descriptor: int, found: Found) -> Row:
     return Row(found, _pack(summary), False, not summary.is_subagent)
 
 
-def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None:
-    """The row with every line read: from where it stopped, or anew if the file was rewritten."""
+def fold_on(row: Row, kept: bytes | None) -> tuple[Row, bytes | None] | None:
+    """The row with every line read: from where it stopped, or anew if the file was rewritten.
+
+    `kept` is what the last fold remembered, packed; and so is what comes back.
+    """
     found = look_again(row.found)
     if found is None:
         return None
@@ -251,6 +262,7 @@ def fold_on(row: Row, folded: Folded | None) -> tuple[Row, Folded | None] | None
     try:
         with opened(found.path) as descriptor:
             summary = row.summary
+            folded = unpack(kept) if kept is not None else None
             # what is remembered may be of an earlier reading than the row
             fits = folded is not None and folded.lines == summary.lines
             if folded is not None and fits and _only_grown(descriptor, found, folded):
@@ -277,7 +289,7 @@ def _mark(descriptor: int, offset: int) -> bytes:
     return os.pread(descriptor, offset - start, start)
 
 
-def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, Folded]:
+def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, bytes]:
     offset = start
     for at, line, ended in forwards(descriptor, start, found.size):
         if line and not told_nothing(line):
@@ -293,7 +305,7 @@ def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, F
         offset = at + len(line) + ended
     summary, folded = fold.finish(offset, _mark(descriptor, offset))
     fault = EMPTY if found.size == 0 else ILLEGIBLE if summary.lines == 0 else None
-    return Row.of(found, summary, fault), folded
+    return Row.of(found, summary, fault), pack(folded)
 
 
 def _leads_out(link: os.DirEntry[str], root: str) -> bool:

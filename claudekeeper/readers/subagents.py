@@ -121,7 +121,7 @@ def call_of(path: Path) -> str | None:
     return _described("", path).tool_use_id
 
 
-def session_of(path: Path) -> str | None:
+def session_of(path: Path | str) -> str | None:
     """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
     try:
         with opened(path) as descriptor:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from claudekeeper.model.summary import Folded
 from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.discovery import (
     Found,
@@ -34,8 +33,8 @@ class Looked(msgspec.Struct):
     # when it changed, or 0 while that says nothing yet
     time: int | None
     rows: Shelf
-    # what was read, or is not there any more; None where the fold is to be forgotten
-    folds: dict[str, Folded | None]
+    # what the folds of files remember, packed; None where it is to be forgotten
+    folds: dict[str, bytes | None]
 
 
 def look_through(
@@ -67,7 +66,7 @@ def _look_into(folder: str, known: Shelf, cache: Cache, before: int | None) -> L
     if not known:
         rows = {row.found.path: row for row in first_looks(folder)}
         return Looked(time, rows, dict.fromkeys(rows))
-    if time and time == before and are_same(known.values()):
+    if time and time == before and are_same(folder, known.values()):
         return Looked(time, known, {})
     same, others = sort_out(folder, known)
     looked = Looked(time, same, {})
@@ -85,9 +84,9 @@ def _settled_time(time: int) -> int:
     return 0 if 0 <= clock.time_ns() - time < MOMENT else time
 
 
-def _read(found: Found, row: Row | None, cache: Cache) -> tuple[Row, Folded | None] | None:
+def _read(found: Found, row: Row | None, cache: Cache) -> tuple[Row, bytes | None] | None:
     """A new file gets a first look; one that is known and grew a little is read on."""
     if row is not None and row.counted and 0 <= found.size - row.found.size < LITTLE:
-        return fold_on(row, cache.folded(row.found.path))
+        return fold_on(row, cache.fold(row.found.path))
     look = first_look(found)
     return (look, None) if look is not None else None

@@ -128,50 +128,56 @@ class Notes:
             entry.agent_id,
             line.startswith(b"[", start),
             start,
-            start + memoryview(content).nbytes,
+            start + len(content),
         )
         if body.usage is not NOTHING:
             told.usage = line.find(_USAGE_OBJECT, told.end) + len(_USAGE)
             if not line.startswith(body.usage, told.usage):
                 return
-            told.usage_end = told.usage + memoryview(body.usage).nbytes
+            told.usage_end = told.usage + len(body.usage)
         self._told[link.offset] = told
 
-    def of(self, link: Link) -> Told | None:
-        return self._told.get(link.offset) if link.part == 0 else None
+    def at(self, offset: int) -> Told | None:
+        return self._told.get(offset)
 
 
 def whole_file(
     descriptor: int, session_id: str, unrolling: Unrolling, notes: Notes, wanted: Wanted = ALL
 ) -> Whole:
     """Everything that was said."""
-    shown = [
-        (link, unrolling.branch_of(index))
-        for index, link in enumerate(unrolling.links)
-        if link.kind is not None
-    ]
-    shown.reverse()
+    links = unrolling.links
+    # indexes, oldest first: a pair for each of very many would take its memory and its time
+    shown = [index for index in range(len(links) - 1, -1, -1) if links[index].kind is not None]
     if wanted is not ALL:
-        shown = [(link, branch) for link, branch in shown if wanted(link.uuid)]
-    uuids = {link.uuid for link, _ in shown}
+        shown = [index for index in shown if wanted(links[index].uuid)]
+    uuids = {links[index].uuid for index in shown}
     return Whole(
         descriptor,
-        lambda own: _pieces(Places(own), session_id, shown, notes),
+        lambda own: _pieces(Places(own), session_id, unrolling, shown, notes),
         uuids,
         unrolling.departures(uuids),
     )
 
 
 def _pieces(
-    lines: Places, session_id: str, shown: list[tuple[Link, str | None]], notes: Notes
+    lines: Places, session_id: str, unrolling: Unrolling, shown: list[int], notes: Notes
 ) -> Iterator[bytes]:
     encode_into = msgspec.json.Encoder().encode_into
+    links, branch_of, told_at, window_of = (
+        unrolling.links,
+        unrolling.branch_of,
+        notes.at,
+        lines.window,
+    )
     piece = bytearray()
-    for link, branch in shown:
+    for index in shown:
+        link = links[index]
         kind = link.kind
         assert kind is not None
-        told = notes.of(link)
-        window, at = lines.window(link.offset, link.length)
+        branch = branch_of(index)
+        # of a line with several entries nothing was noted
+        told = told_at(link.offset)
+        window, at = window_of(link.offset, link.length)
         # a name that is not there: another line stands in this place now
         if told is None or window.find(link.uuid.encode(), at + told.end, at + link.length) < 0:
             message = message_of(entry_at(lines, link), session_id, kind, branch)

@@ -111,6 +111,10 @@ async def test_much_is_read_by_a_process_of_its_own(
     await found(keeper, "heron", 50)
 
 
+async def _at_once() -> None:
+    """Nothing is waited for."""
+
+
 async def test_a_broken_index_is_made_anew(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "RETRY", 0.01)
     transcript = Transcript()
@@ -118,7 +122,7 @@ async def test_a_broken_index_is_made_anew(isolated: Path, monkeypatch: pytest.M
     transcript.write(projects_folder())
     index = isolated / "words.db"
     index.write_bytes(b"this is no database at all, and never was" * 100)
-    search = searching.Search(index, [projects_folder()])
+    search = searching.Search(index, [projects_folder()], after=_at_once)
     await search.start()
     await until(lambda: search.indexed.stage == "ready")
     page = await search.find(parse("heron"), Filters(), "newest", 5, None)

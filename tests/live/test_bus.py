@@ -89,3 +89,19 @@ def test_who_leaves_hears_no_more() -> None:
     bus.leave(listener)
     tell(bus, 1)
     assert seqs(listener.heard) == [1]
+
+
+def test_what_was_not_kept_is_told_and_has_to_be_read_anew() -> None:
+    bus = Bus()
+    listener = Listener()
+    bus.join(listener)
+    tell(bus, 3)
+    position = bus.position
+    bus.keep(False)
+    tell(bus, 2)
+    unkept = bus.position
+    bus.keep(True)
+    tell(bus, 4)
+    assert seqs(listener.heard) == list(range(1, 10))
+    assert bus.since(position) is None
+    assert seqs(bus.since(unkept)) == [6, 7, 8, 9]

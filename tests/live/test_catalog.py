@@ -123,6 +123,14 @@ async def test_progress_is_told(catalog: Catalog) -> None:
     await until(lambda: catalog.progress.done == 1)
 
 
+async def test_progress_does_not_wait_for_what_cannot_be_read(catalog: Catalog) -> None:
+    conversation().write(projects_folder())
+    (projects_folder() / "-b" / f"{uuid_of(7)}.jsonl").mkdir(parents=True)
+    await catalog.rows()
+    await until(lambda: catalog.progress.done == 2)
+    assert catalog.progress.total == 2
+
+
 async def test_counting_leaves_the_list_in_its_order_and_says_who_was_counted(
     catalog: Catalog,
 ) -> None:

@@ -48,13 +48,13 @@ async def test_the_process_counts_what_a_thread_would(reader: Reader) -> None:
     counts = await reader.count(batch, left=1)
     assert reader._process is not None
     assert counts == count(batch)
-    assert [after.summary.messages for after, _ in counts if after] == [2, 2, 2]
+    assert [after.summary.messages for after in counts[0] if after] == [2, 2, 2]
 
 
 async def test_a_transcript_that_is_gone_is_told_as_gone(reader: Reader) -> None:
     batch = uncounted(1)
     Path(batch[0][0].found.path).unlink()
-    assert await reader.count(batch, left=1) == [(None, None)]
+    assert await reader.count(batch, left=1) == ([None], [None])
 
 
 async def test_little_is_read_without_a_process() -> None:

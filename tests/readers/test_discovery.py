@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from claudekeeper.model.summary import unpack_account
 from claudekeeper.readers.discovery import (
     Found,
     Row,
@@ -85,7 +86,8 @@ def test_growth_is_read_from_where_the_last_reading_stopped() -> None:
     assert grown[0].summary.messages == row.summary.messages + 1
     assert grown[0].summary.last_prompt == "one more"
     assert grown[1] is not None
-    assert grown[1].offset == folded.offset + len(more.lines[0]) + 1
+    read_to = unpack_account(grown[1]).offset
+    assert read_to == unpack_account(folded).offset + len(more.lines[0]) + 1
 
 
 def test_what_was_remembered_of_an_earlier_reading_is_not_counted_twice() -> None:
