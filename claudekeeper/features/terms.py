@@ -9,7 +9,8 @@ import msgspec
 
 from claudekeeper.features.wording import COMMON, FILLERS
 
-# how much a word tells: the name of a file, any word, a word of every conversation about code
+# how much a word tells: the name of a file, any word, a word of every conversation about code (or
+# a number)
 NAME, WORD, COMMON_WORD = 1.6, 1.0, 0.25
 # how sure it is the same word: as it is, with another ending, with a slip of the finger
 SAME, INFLECTED, MISTYPED = 1.0, 0.8, 0.7
@@ -27,7 +28,12 @@ _CORE = re.compile(r"[\w@](?:.*\w)?")
 _NAME = re.compile(r"[\w)]\.[A-Za-z]\w{0,7}$|\w/\w|\w_\w|[a-z][A-Z]|@\w")
 _PARTS = re.compile(r"[A-Z]?[a-zà-öø-ÿ]+|[A-Z]+(?![a-z])|\d+")
 _IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff]+")
-_KANA = re.compile(r"[\u3040-\u309f\uac00-\ud7af]+")
+_KANA = re.compile(r"[\u3040-\u309f]+")
+_HANGUL = re.compile(r"[\uac00-\ud7af]+")
+# signs and words of Chinese that mean little wherever they stand
+_EMPTY = re.compile(
+    "时候|怎么样?|怎样|什么|多少|如何|为什么|哪些|一下|可以|需要|帮我|[的了吗呢吧会是在和也就把给请我你它这那个一份加写]"
+)
 
 
 class Term(msgspec.Struct, frozen=True):
@@ -48,7 +54,7 @@ def terms_of(text: str) -> list[Term]:
 
 
 def _terms_in(piece: str) -> Iterable[Term]:
-    if _IDEOGRAPHS.search(piece) or _KANA.search(piece):
+    if _IDEOGRAPHS.search(piece) or _KANA.search(piece) or _HANGUL.search(piece):
         return _pairs(piece)
     if _NAME.search(piece):
         return _parts(piece)
@@ -69,9 +75,12 @@ def _parts(piece: str) -> list[Term]:
 def _pairs(piece: str) -> list[Term]:
     """Text without spaces: pairs of signs stand for words; kana and endings are left out."""
     terms = []
+    piece = _EMPTY.sub(" ", piece)
     for run in _IDEOGRAPHS.findall(piece):
         terms += [Term(run[at : at + 2], WORD / 2) for at in range(max(1, len(run) - 1))]
-    rest = _KANA.sub(" ", _IDEOGRAPHS.sub(" ", piece))
+    # Korean has spaces, and hangs its endings on the words
+    terms += [Term(run[:2], WORD) for run in _HANGUL.findall(piece) if len(run) > 1]
+    rest = _HANGUL.sub(" ", _KANA.sub(" ", _IDEOGRAPHS.sub(" ", piece)))
     for word in re.split(r"[\W_]+", rest):
         if _tells(word.lower()):
             terms.append(_weighed(word.lower()))
@@ -83,7 +92,8 @@ def _tells(word: str) -> bool:
 
 
 def _weighed(word: str) -> Term:
-    return Term(word, COMMON_WORD if word in COMMON else WORD)
+    common = word in COMMON or word.removesuffix("s") in COMMON or word.isdigit()
+    return Term(word, COMMON_WORD if common else WORD)
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -113,7 +123,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
         return cls(
             words=frozenset(words),
             roots=frozenset(_root(word) for word in words),
-            slips=frozenset(slip for word in words for slip in _slips(word)),
+            # a short word is no slip of a longer one: “oauth” is not meant for “auth”
+            slips=frozenset(slip for word in words if len(word) > SHORT for slip in _slips(word)),
         )
 
     def finds(self, wanted: Wanted) -> float:

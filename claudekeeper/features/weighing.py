@@ -18,16 +18,18 @@ from claudekeeper.features.wording import signal_in
 from claudekeeper.model.routing import Fit
 
 # what counts how much
-EVIDENCE, RECENCY, REFERENCE, NOVELTY = 0.75, 0.3, 0.45, 0.3
+EVIDENCE, RECENCY, REFERENCE, NOVELTY = 0.75, 0.3, 0.45, 0.35
 LIFTED = 0.85
 # a reference that is as sure as this lifts
 SURE = 0.9
 # what Claude said last, against what the person said
 REPLY = 0.7
 # a word that nobody said before speaks less against than a shared one speaks for
-MISSING = 0.5
+MISSING = 0.6
 # so much has to be shared before sharing all of it counts fully
 DOUBT = 0.5
+# who asks for a thing that is not there yet says as much as with so many new words
+BEGINNING = 1.5
 # so many new words are the topic of a follow-up; with so many more it is another topic
 NEW_WORDS, NEW_TOPIC = 2.0, 3.0
 # a reference points at the last conversation, unless another one shares so much more
@@ -52,12 +54,13 @@ def improved(command: str, talks: Sequence[Talk]) -> list[Fit]:
     found = [[_found(each, talk) for each in wanted] for talk in talks]
     # in how many of them each word is spoken of
     spread = [sum(strength > 0 for strength in strengths) for strengths in zip(*found, strict=True)]
+    pointers = Pointers.in_command(command)
+    new = BEGINNING if pointers.begins else 0.0
     shared = [
-        _compare(talk, wanted, strengths, spread)
+        _compare(talk, wanted, strengths, spread, new)
         for talk, strengths in zip(talks, found, strict=True)
     ]
     pointed = _pointed_at(shared)
-    pointers = Pointers.in_command(command)
     signal = signal_in(command) is not None
     fits = [_fit(each, pointers, signal=signal, pointed=each is pointed) for each in shared]
     fits.sort(key=lambda fit: (-fit.score, fit.seconds_ago))
@@ -65,9 +68,13 @@ def improved(command: str, talks: Sequence[Talk]) -> list[Fit]:
 
 
 def _compare(
-    talk: Talk, wanted: Sequence[Wanted], strengths: Sequence[float], spread: Sequence[int]
+    talk: Talk,
+    wanted: Sequence[Wanted],
+    strengths: Sequence[float],
+    spread: Sequence[int],
+    new: float,
 ) -> _Shared:
-    hits = missing = 0.0
+    hits, missing = 0.0, new
     words = []
     for each, strength, talks in zip(wanted, strengths, spread, strict=True):
         if strength:

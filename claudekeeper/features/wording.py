@@ -34,44 +34,56 @@ FILLERS = STOP_WORDS | _words(
     last less little long look looks lot many maybe mean much never new next nice nobody nothing
     one pretty quite really right see seems show since somebody something sometimes still sure take
     tell than thing things think three time today tomorrow try two use used using way week what
-    whether work works yesterday much know says say give
+    whether work works working yesterday much know says say give different left
 
     aber alle als also am an auch auf aus bei beim bin bis bitte da dann das dass dem den der des
     die dies diese diesem dieser dieses doch dort du ein eine einem einen einer eines er es etwas
     für geht gibt hat haben hier ich ihm ihn ihr im in ist ja jetzt kann kein keine mal man mehr
     mein meine meinen mich mir mit nach nein nicht noch nur nun ob oder ohne schon sein sie sind so
     über um und uns unser vom von vor wann warum was wenn wer wie wir wird wo zu zum zur
+    immer jede jedem jeden kannst könntest lange muss müssen soll sollen sollte
+    unsere unseren wieder
 
     à ai au aussi aux avec ce cela ces cet cette ça dans de des du elle en encore est et être fait
     faire il ils je la le les leur lui ma mais me mes moi mon ne nos notre nous on ont ou où par
     pas plus pour qu que quel quelle qui sa sans se ses si son sont sur ta te tes toi ton tout tu
-    un une va vers vos votre vous
+    un une va vers vos votre vous chaque doit doivent encore peux peut pouvez
+    toujours
 
     al algo como con cuando cual de del donde el ella en ese eso esta este esto está hay haz la las
     le les lo los más me mi mis muy no nos o para pero por porque que qué se ser si sí sin sobre son
-    su sus también te tu un una uno y ya
+    su sus también te tu un una uno y ya cada debe deben puede puedes todavía
 
-    anche che chi ci come con cosa da dal dalla dei del della delle di e è gli ha i il in io lo ma
-    mi ne nel nella non o per più quando questo sono sul sulla tra un una uno
+    anche che chi come con cosa da dal dalla dei del della delle di e è gli ha i il in io lo ma
+    mi ne nel nella non o per più puoi quando questo sono sul sulla tra un una uno
     ao aos as com da das do dos e é ela ele em essa esse esta este eu foi isso isto já mas me mais
-    na nas não no nos o os ou para pela pelo por que se sem seu sua também um uma
+    na nas não no nos o os ou deve devem pode para pela pelo por que se sem seu sua também um uma
     aan al als bij dan dat de deze die dit doe een en er het hij hoe ik in is je kan maar met mij
-    naar niet nog nu of om ook op te uit van voor waar wat we wel wie zijn
+    moet moeten naar niet nog nu of om ook op te uit van voor waar wat we wel wie zijn
+
+    без бы был было быть вот все всё где да для до его ей ему если есть ещё же за из или им их как
+    когда которая которое которые который ли мне мы на над нам не нему нет них но об он она они от
+    перед по под при про с со так там то тоже только у уже чем что это этого этот я
+    ale co czy dla do go gdy i ich jak jest jeszcze już lub ma mi mnie na nad nie nim o od oraz po
+    pod przez przy się są tak tam te tego ten też to tu tylko w we wszystkie z za ze że
     """
 )
 
 # said in every conversation about code: in common, they mean little
 COMMON = _words(
     """
-    add added adding app apply bug bugs build change changes check clean code commit create data
-    delete deploy docs document error errors explain file files find fix fixed function functions
-    generate handle handles implement install issue line lines list move open page pages please
-    problem project push put read refactor remove rename repo report request review run runs script
-    set setting settings setup start step stop support test tests tool turn update user users
-    version write wrote module name names make sure missing broken fails failing failed call
+    add added adding app apply approach broken bug bugs build call change changes check clean
+    code comment comments commit compile compiles create data delete deploy detail details diff
+    docs document error errors example examples explain failed failing fails file files find fix
+    fixed format function functions generate handle handles implement install issue line lines
+    list make merge missing module move name names open option options output page pages pass
+    passes please problem project pull push put read redo refactor remove rename repo report
+    request result results revert review run runs script set setting settings setup simplify
+    solution start step stop summary support sure test tests tool turn undo update user users
+    version write wrote
 
-    anlegen ändere baue behebe datei dateien erkläre erstelle erzeuge fehler füge hinzu mach
-    schreibe skript teste teil
+    anlegen ändere baue behebe datei dateien erkläre erstelle erzeuge fehler füge hinzu lösche mach
+    mache prüfe schreib schreibe skript teste teil zeige
     ajoute corrige crée écris fichier lance mets script supprime
     añade arregla archivo borra cambia crea genera revisa
     aggiungi crea scrivi correggi cria adiciona corrige configura maak schrijf voeg

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bench.routing.__main__ import right
+from bench.routing.__main__ import right, wrong_conversation
 from bench.routing.labelled import conversations, sequences
 
 KINDS = {
     "signal", "followup", "plan", "change", "neighbour", "pronoun", "interleaved", "file",
-    "language", "typo", "dictated", "falsesignal", "late",
+    "language", "typo", "dictated", "falsesignal", "late", "short",
 }  # fmt: skip
 
 
@@ -25,3 +25,10 @@ def test_there_are_enough_of_every_kind_half_of_them_held_out() -> None:
 def test_the_improved_scorer_beats_the_plain_rule_on_the_held_out_half() -> None:
     held_out = [each for each in sequences() if each.held_out]
     assert right("improved", held_out) - right("plain", held_out) > 0.3 * len(held_out)
+
+
+def test_it_is_no_worse_on_topic_changes_and_goes_astray_no_more_often() -> None:
+    held_out = [each for each in sequences() if each.held_out]
+    changes = [each for each in held_out if each.kind == "change"]
+    assert right("improved", changes) == right("plain", changes) == len(changes)
+    assert wrong_conversation("improved", held_out) <= wrong_conversation("plain", held_out)

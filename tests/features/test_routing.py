@@ -143,6 +143,41 @@ def test_an_answer_belongs_to_the_question() -> None:
     pods = talk("pods", "pods are killed", minutes=2, replied="It needs 512Mi. Shall I change it?")
     other = talk("docs", "write a readme", minutes=6, replied="Done.")
     assert resumes("yes, raise it", pods, other) == "pods"
+    assert resumes("only at night", pods, other) == "pods"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fix the broken images on the landing page",
+        "what does the retry decorator do?",
+        "thanks! please update the wiki page about onboarding",
+        "there's an error in the payroll script",
+        "our docker images take too long",
+        "write a service that resizes pods of seals",
+        "on a different note, summarise the open pull requests",
+        "결제 모듈의 메모리 누수를 찾아줘",
+    ],
+)
+def test_another_topic_right_after_a_reply_is_new_even_if_that_asked(command: str) -> None:
+    asking = talk("pods", "pods are killed", replied="It needs 512Mi. Shall I change it?")
+    assert resumes(command, asking) is None
+
+
+@pytest.mark.parametrize(
+    "command", ["try again", "show me the diff", "open a pull request", "what about tests?", "600"]
+)
+def test_what_says_little_by_itself_is_about_what_was_there_before(command: str) -> None:
+    asking = talk("pods", "pods are killed", replied="It needs 512Mi. How much shall I give it?")
+    if command != "600":
+        assert resumes(command, talk("csv", "write a csv exporter", replied="Done.")) == "csv"
+    assert resumes(f"{command} please", asking) == "pods"
+
+
+def test_a_pronoun_does_not_mean_what_stands_in_its_own_clause() -> None:
+    game = talk("game", "write a snake game")
+    assert resumes("can two people play it?", game) == "game"
+    assert resumes("profile the image resizing, it feels slow", game) is None
 
 
 def test_slips_of_the_finger_and_inflections_are_understood() -> None:
