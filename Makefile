@@ -70,6 +70,10 @@ pytest: setup
 	  echo; echo "Once more, one after another, what failed beside others:"; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS); }
 
+.PHONY: orchestrate
+orchestrate: setup ## 500 dispatches on 50 items under kills and failures: every thread is its own
+	ORCHESTRATED=$(or $(DISPATCHES),500) $(BIN)/python -m pytest tests/soak/test_orchestrator.py -n 0 -s $(ARGS)
+
 .PHONY: soak
 soak: setup ## mixed work for an hour or so: nothing may be lost or left over (ROUNDS=300)
 	SOAK_ROUNDS=$(or $(ROUNDS),300) $(BIN)/python -m pytest tests/soak $(ARGS)

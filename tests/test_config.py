@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from claudekeeper.config import load_config
 from claudekeeper.model.errors import ConfigInvalid
+from claudekeeper.model.routing import RoutingSettings
 
 
 def test_the_first_start_makes_a_token_for_us_alone(tmp_path: Path) -> None:
@@ -38,3 +40,18 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> No
     with pytest.raises(ConfigInvalid, match=r"config\.json"):
         load_config(tmp_path)
     assert (tmp_path / "config.json").read_text() == content
+
+
+def test_routing_and_conversations_are_set_here(tmp_path: Path) -> None:
+    before = load_config(tmp_path)
+    file = tmp_path / "config.json"
+    settings = json.loads(file.read_text())
+    settings["routing"] = {"enabled": False, "confidenceThreshold": 0.6, "expiryMinutes": 5}
+    settings["conversations"] = {"expiryHours": 1, "strategy": "off"}
+    file.write_text(json.dumps(settings))
+    now = load_config(tmp_path)
+    assert now.token == before.token
+    assert now.routing == RoutingSettings(
+        enabled=False, confidence_threshold=0.6, expiry_minutes=5, scorer="improved"
+    )
+    assert (now.conversations.expiry_hours, now.conversations.strategy) == (1, "off")

@@ -50,6 +50,11 @@ CREATE TABLE dispatch (
 );
 CREATE INDEX dispatch_key ON dispatch (key);
 """
+# also for files that were made before there were these
+_LATER = """
+CREATE INDEX IF NOT EXISTS dispatch_uuid ON dispatch (uuid);
+CREATE INDEX IF NOT EXISTS dispatch_open ON dispatch (id) WHERE outcome IS NULL;
+"""
 _PUT = """
 INSERT OR REPLACE INTO conversation VALUES (
   :key, :project, :workdir, :session, :prompt, :primer, :metadata, :created, :updated, :expires,
@@ -58,7 +63,7 @@ INSERT OR REPLACE INTO conversation VALUES (
 """
 
 
-_LOGGED = "SELECT at, session, uuid, how, text, outcome, tokens, cost, finished FROM dispatch"
+_LOGGED = "at, session, uuid, how, text, outcome, tokens, cost, finished FROM dispatch"
 
 # where a conversation stands in the list: when it was used, and its key
 Place = tuple[float, str]
@@ -149,14 +154,13 @@ class Book:
             ).fetchall()
         return [_kept(row) for row in rows]
 
-    def dispatched(self, key: str, uuid: str) -> Logged | None:
-        """A dispatch that was made under this name."""
+    def dispatched(self, uuid: str) -> tuple[str, Logged] | None:
+        """The last dispatch that was made under this name, and on which key."""
         with self._reading() as database:
             row = database.execute(
-                _LOGGED + " WHERE key = ? AND uuid = ? ORDER BY id DESC",
-                (key, uuid),
+                f"SELECT key, {_LOGGED} WHERE uuid = ? ORDER BY id DESC", (uuid,)
             ).fetchone()
-        return _logged(row) if row else None
+        return (row[0], _logged(row[1:])) if row else None
 
     def expired(self, now: float) -> list[str]:
         with self._reading() as database:
@@ -187,7 +191,7 @@ class Book:
                 "SELECT at, what, details FROM act WHERE key = ? ORDER BY id", (key,)
             ).fetchall()
             logged = database.execute(
-                _LOGGED + " WHERE key = ? AND at >= ? ORDER BY id DESC LIMIT ?",
+                f"SELECT {_LOGGED} WHERE key = ? AND at >= ? ORDER BY id DESC LIMIT ?",
                 (key, created, LOGGED),
             ).fetchall()
         return (
@@ -277,6 +281,7 @@ class Book:
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version == 0:
                 database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            database.executescript(_LATER)
         except sqlite3.DatabaseError:
             database.close()
             raise

@@ -36,12 +36,14 @@ from claudekeeper.model.dispatch import (
 )
 from claudekeeper.model.errors import (
     ConversationNotFound,
+    InvalidRequest,
     StateUnwritable,
     WorkdirMissing,
 )
 
 log = logging.getLogger(__name__)
 
+TAKEN = "This uuid is that of another message; a dispatch needs one of its own."
 # seconds between two looks for conversations that have expired
 SWEEP = 3600.0
 
@@ -162,9 +164,12 @@ class Conversations:
     async def _dispatch(self, key: str, wish: Dispatch) -> tuple[Dispatched, Awaitable[Ended]]:
         # judged before anything is changed for it
         uuid = Send(text=wish.text, session_id=str(uuid4()), uuid=wish.uuid).checked().uuid or ""
-        before = await asyncio.to_thread(self._book.dispatched, key, uuid) if wish.uuid else None
-        if before is not None and (again := await self._again(key, before)) is not None:
-            return again
+        before = await asyncio.to_thread(self._book.dispatched, uuid) if wish.uuid else None
+        if before is not None:
+            if before[0] != key:
+                raise InvalidRequest(TAKEN)
+            if (again := await self._again(key, before[1])) is not None:
+                return again
         kept, how = await self._ready(key, wish)
         was = msgspec.structs.replace(kept) if how != "created" else None
         begins = kept.session is None or not await self._is_there(kept.session)
@@ -185,7 +190,11 @@ class Conversations:
         await asyncio.to_thread(self._book.begin, kept, uuid, how, wish.text, now)
         future = self._outcomes.expect(kept.session, uuid)
         try:
-            await self._registry.send(send, append_prompt=persona(kept), new_id=kept.session)
+            taken = await self._registry.send(
+                send, append_prompt=persona(kept), new_id=kept.session
+            )
+            if taken.id != kept.session:
+                raise InvalidRequest(TAKEN)
         except BaseException:
             future.cancel()
             await asyncio.shield(self._take_back(key, uuid, was))
@@ -204,7 +213,7 @@ class Conversations:
         ended: Awaitable[Ended] | None = self._outcomes.expected(before.uuid)
         if ended is None:
             reply = await self._sessions.reply_to(before.session_id, before.uuid)
-            if reply is None and before.outcome not in ("done", "failed", "interrupted"):
+            if reply is None and before.outcome != "done":
                 return None
             ended = asyncio.get_running_loop().create_future()
             ended.set_result(_remembered(before, reply or ""))

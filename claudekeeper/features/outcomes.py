@@ -12,6 +12,7 @@ from claudekeeper.live.bus import Bus, Told
 from claudekeeper.model.dispatch import Ended
 from claudekeeper.model.entries import blocks_of
 from claudekeeper.model.errors import Fault
+from claudekeeper.model.summary import SYNTHETIC
 
 log = logging.getLogger(__name__)
 
@@ -158,6 +159,9 @@ class Outcomes:
 
 def _gather(turn: _Turn, message: _Message) -> None:
     if message.kind != "reply" or message.parent_tool_use_id is not None:
+        return
+    if message.model == SYNTHETIC:
+        # the CLI's own words, to a turn that was cut off before: they may be told late
         return
     if message.usage is not None:
         turn.tokens = message.usage.total

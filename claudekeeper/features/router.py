@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections import OrderedDict
@@ -21,7 +22,7 @@ from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.session import LiveSession
 from claudekeeper.model.commands import Route, Send
-from claudekeeper.model.errors import WorkdirMissing
+from claudekeeper.model.errors import SessionElsewhere, WorkdirMissing
 from claudekeeper.model.routing import Routing, RoutingSettings
 from claudekeeper.model.sessions import Session
 from claudekeeper.readers.discovery import Found, Row, look_again
@@ -88,23 +89,25 @@ class Router:
                 raise WorkdirMissing(
                     "No recent conversation fits; say where to begin a new one ('workdir')."
                 )
-            session_id = await self._open_to_us(routing.session_id)
-            session = await self._registry.send(
-                msgspec.structs.replace(wish, session_id=session_id)
-            )
+            session = await self._send_to(routing.session_id, wish)
             self._routed[wish.uuid] = (session.id, routing)
             while len(self._routed) > REMEMBERED:
                 self._routed.popitem(last=False)
             return session, routing
 
-    async def _open_to_us(self, session_id: str | None) -> str | None:
+    async def _send_to(self, session_id: str | None, wish: Send) -> LiveSession:
         """What somebody has open in a terminal is gone on with in a copy: one writer each."""
-        session = self._overview.session(session_id) if session_id is not None else None
-        if session is None or session.origin != "terminal":
-            return session_id
-        copy = await fork(session.id, None)
+        known = self._overview.session(session_id) if session_id is not None else None
+        if known is None or known.origin != "terminal":
+            # it may have been opened just now: the disk knows it then, and nobody was told yet
+            with contextlib.suppress(SessionElsewhere):
+                return await self._registry.send(
+                    msgspec.structs.replace(wish, session_id=session_id)
+                )
+        assert session_id is not None
+        copy = await fork(session_id, None)
         await self._catalog.row(copy)
-        return copy
+        return await self._registry.send(msgspec.structs.replace(wish, session_id=copy))
 
     # ---- candidates ----
 

@@ -17,6 +17,8 @@ from claudekeeper.model.commands import Send
 from claudekeeper.model.dispatch import ConversationSettings, What
 from claudekeeper.model.entries import blocks_of
 from claudekeeper.model.errors import KeeperError, MessageNotFound
+from claudekeeper.model.messages import Message
+from claudekeeper.model.summary import SYNTHETIC
 from claudekeeper.readers.history import History
 
 log = logging.getLogger(__name__)
@@ -144,7 +146,7 @@ def last_words_of(history: History, path: Path, session_id: str, most: int) -> L
     said: deque[tuple[str, str]] = deque(maxlen=most)
     total = 0
     for message in page.messages:
-        if message.kind not in ("prompt", "reply"):
+        if message.kind != "prompt" and not _is_claude_s(message):
             continue
         blocks = blocks_of(message.content)
         words = "\n".join(block.text for block in blocks if block.text).strip()
@@ -168,11 +170,16 @@ def reply_of(history: History, path: Path, session_id: str, uuid: str) -> str | 
     for message in page.messages[uuids.index(uuid) + 1 :]:
         if message.kind == "prompt":
             break
-        if message.kind == "reply":
+        if _is_claude_s(message):
             texts = [block.text for block in blocks_of(message.content) if block.text]
             if texts:
                 said.setdefault(message.message_id or message.uuid, []).extend(texts)
     return "\n".join(list(said.values())[-1]) if said else ""
+
+
+def _is_claude_s(message: Message) -> bool:
+    """A reply, and none that the CLI made up for a turn that was cut off."""
+    return message.kind == "reply" and message.model != SYNTHETIC
 
 
 def _cut(words: str) -> str:

@@ -13,7 +13,7 @@ from threading import Lock
 import msgspec
 
 from claudekeeper.model.entries import Entry, blocks_of, parse, told_nothing
-from claudekeeper.model.summary import said_by
+from claudekeeper.model.summary import SYNTHETIC, said_by
 from claudekeeper.readers.discovery import Found
 from claudekeeper.readers.lines import Changed, forwards, opened
 
@@ -112,7 +112,7 @@ class _Gathering:
         if entry.type == "assistant":
             self._failed = entry.is_api_error_message
             words = "\n".join(block.text or "" for block in blocks_of(entry.message.content))
-            if words.strip() and not self._failed:
+            if words.strip() and not self._failed and entry.message.model != SYNTHETIC:
                 self._reply = words
         elif entry.type in ("user", "attachment") and (said := said_by(entry)) is not None:
             self._failed = False

@@ -26,9 +26,11 @@ async def start_keeper(isolated: Path) -> AsyncIterator[StartKeeper]:
     """Starts a keeper on the home of the test; a second call is a restart beside it."""
     clients: list[Api] = []
 
-    async def start() -> Api:
+    async def start(**settings: Any) -> Api:
         places = Places(projects_folder(), isolated / "state.json", isolated / "cache.db")
-        config = Config(token=TOKEN, hook_token=HOOK_TOKEN, allowed_hosts=("box.tail.net",))
+        config = Config(
+            token=TOKEN, hook_token=HOOK_TOKEN, allowed_hosts=("box.tail.net",), **settings
+        )
         app = create_app(config, places, "2.1.0")
         client = TestClient(TestServer(app), headers={"Authorization": f"Bearer {TOKEN}"})
         await client.start_server()

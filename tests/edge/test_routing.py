@@ -7,8 +7,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from claudekeeper.model.routing import RoutingSettings
 from tests.edge.conftest import Api, StartKeeper, error_code
 from tests.writing import Transcript, projects_folder
 
@@ -143,6 +145,21 @@ async def test_very_short_text_is_new(start_keeper: StartKeeper, text: str) -> N
     keeper = await start_keeper()
     answer = await route(keeper, text)
     assert (answer["action"], answer["confidence"]) == ("new", 1.0)
+
+
+async def test_config_json_says_whether_how_surely_and_how_long(start_keeper: StartKeeper) -> None:
+    said(AUTH, "fix the auth bug", minutes=40)
+    said(CSV, "write a csv exporter")
+
+    async def candidates(**settings: Any) -> tuple[str, list[str]]:
+        keeper = await start_keeper(routing=msgspec.convert(settings, RoutingSettings))
+        answer = await route(keeper, "also add a test for that")
+        return answer["action"], [each["sessionId"] for each in answer["candidates"]]
+
+    assert await candidates() == ("resume", [CSV])
+    assert await candidates(enabled=False) == ("new", [])
+    assert await candidates(confidenceThreshold=0.86) == ("new", [CSV])
+    assert await candidates(expiryMinutes=60) == ("resume", [CSV, AUTH])
 
 
 async def test_a_wrong_question_is_refused(keeper: Api) -> None:

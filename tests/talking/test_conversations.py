@@ -229,9 +229,14 @@ async def test_a_dispatch_made_again_is_said_once(start_keeper: StartKeeper) -> 
     again = await work.dispatch("item", "say: one", uuid=uuid)
     assert (again["ended"]["outcome"], again["ended"]["reply"]) == ("done", "one")
     assert await work.thread("item") == ["say: one", "say: two"]
-    # another item is another matter
-    other = await work.dispatch("other", "say: one", uuid=new_uuid())
-    assert other["sessionId"] != first["sessionId"]
+    # another item is another matter, and a message of another session too
+    ear = await work.keeper.listen()
+    said = new_uuid()
+    await work.keeper.begin("say: by hand", ear, uuid=said)
+    for taken in (uuid, said):
+        body = {"text": "say: one", "workdir": str(work.keeper.workdir), "uuid": taken}
+        await work.keeper.post("/conversations/other/dispatch", body, 400)
+    await work.keeper.get("/conversations/other", 404)
 
 
 async def test_thousands_of_items_come_in_pages(keeper: Keeper) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from claudekeeper.demo.talk import talking
 from tests.talking.conftest import StartKeeper
-from tests.talking.keeper import Keeper, new_uuid, text_of
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of
 
 
 async def say(keeper: Keeper, text: str, **more: Any) -> Any:
@@ -64,6 +65,43 @@ async def test_two_commands_never_meet_in_one_session(start_keeper: StartKeeper)
     # all of them wait for an answer: nobody is free
     routing = await keeper.post("/route", {"text": "also add a test for that"})
     assert (routing["action"], routing["candidates"]) == ("new", [])
+
+
+async def test_a_plan_is_implemented_in_the_conversation_in_which_it_was_made(
+    keeper: Keeper, ear: Ear
+) -> None:
+    planned = await say(keeper, "plan: read the parser; change it", permissionMode="plan")
+    session = planned["sessionId"]
+    question = (await ear.event("attention/raised", session))["attention"]
+    # it waits for an answer: nobody else's turn
+    assert (await keeper.post("/route", {"text": "now implement it"}))["candidates"] == []
+    await keeper.resolve(question)
+    await ear.finished(session, outcome="done")
+    for scorer in ("plain", "improved"):
+        routing = await keeper.post("/route", {"text": "now implement it", "scorer": scorer})
+        assert [each["sessionId"] for each in routing["candidates"]] == [session]
+    assert (await say(keeper, "now implement it"))["sessionId"] == session
+    await ear.finished(session, outcome="done")
+    # and one that runs is left alone
+    await say(keeper, "also this:\nslow: 600", wait=True)
+    await ear.event("turn/started", session)
+    assert (await keeper.post("/route", {"text": "also add a test"}))["candidates"] == []
+    await keeper.interrupt(session)
+
+
+async def test_what_was_said_in_a_terminal_just_now_is_known(keeper: Keeper, ear: Ear) -> None:
+    async with talking({}, keeper.workdir) as terminal:
+        await terminal.say("say: the csv exporter in export.py is written")
+        told = await keeper.post("/route", {"text": "also add a test for that", "scorer": "plain"})
+        assert (told["action"], told["confidence"]) == ("resume", 0.85)
+        there = told["sessionId"]
+        assert there == terminal.session_id
+        # somebody has it open: one writer each, so it goes on in a copy
+        copy = (await say(keeper, "also add a test for that"))["sessionId"]
+        await ear.finished(copy, outcome="done")
+        assert copy != there
+    later = await keeper.post("/route", {"text": "does export.py quote its fields?"})
+    assert later["sessionId"] in (there, copy)
 
 
 async def test_a_failed_session_is_left_alone(start_keeper: StartKeeper) -> None:
