@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from uuid import uuid4
@@ -15,28 +16,26 @@ import msgspec
 from claudekeeper.features.conversation_book import Book, Kept, Place, iso, place_of
 from claudekeeper.features.outcomes import Outcomes
 from claudekeeper.features.succession import Relief, Sessions, is_full, persona
+from claudekeeper.features.threads import Threads
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.commands import Send
 from claudekeeper.model.dispatch import (
     ConversationSettings,
-    ConversationUpdated,
     Dispatch,
     Dispatched,
     Ended,
     How,
     Logged,
     Reset,
-    What,
     WholeConversation,
-    Why,
     WorkConversation,
     WorkState,
 )
 from claudekeeper.model.errors import (
-    ConversationNotFound,
     InvalidRequest,
+    KeeperError,
     StateUnwritable,
     WorkdirMissing,
 )
@@ -62,12 +61,13 @@ class Conversations:
     ) -> None:
         self._book = book
         self._registry = registry
-        self._bus = bus
         self._sessions = sessions
         self._settings = settings
         self._clock = clock
+        self._threads = Threads(book, registry, bus, sessions, clock)
         self._outcomes = Outcomes(bus)
-        self._relief = Relief(book, registry, self._outcomes, sessions, settings, self._note, clock)
+        note = self._threads.note
+        self._relief = Relief(book, registry, self._outcomes, sessions, settings, note, clock)
         self._followers = Tasks()
         self._tasks = Tasks()
         self._closing = False
@@ -113,42 +113,39 @@ class Conversations:
         while len(found) <= limit:
             kept = await asyncio.to_thread(self._book.all, project, limit + 1, after)
             # what state it is in depends on what runs: the book cannot tell
-            found += [each for each in kept if state in (None, self._state(each))]
+            found += [each for each in kept if state in (None, self._threads.state(each))]
             if len(kept) <= limit:
                 break
             after = place_of(kept[-1])
         more = place_of(found[limit - 1]) if len(found) > limit else None
-        return [self._shown(each) for each in found[:limit]], more
+        return [self._threads.shown(each) for each in found[:limit]], more
 
     async def get(self, key: str) -> WholeConversation:
-        kept = await self._known(key)
+        kept = await self._threads.known(key)
         earlier, acts, logged = await asyncio.to_thread(self._book.story, kept)
-        shown = msgspec.structs.asdict(self._shown(kept))
+        shown = msgspec.structs.asdict(self._threads.shown(kept))
         return WholeConversation(**shown, earlier=earlier, acts=acts, log=logged)
 
     async def forget(self, key: str) -> None:
         """The link goes, and what runs of it; transcripts stay."""
         async with self._alone(key):
-            kept = await self._known(key)
+            kept = await self._threads.known(key)
             earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
             await asyncio.to_thread(self._book.forget, key)
             self._owned -= {each.session_id for each in earlier} | {kept.session or ""}
-            self._tell(kept, "deleted", kept.session or "")
+            self._threads.tell(kept, "deleted", kept.session or "")
         if kept.session is not None:
             await self._registry.close_session(kept.session)
 
     async def reset(self, key: str, wish: Reset) -> WholeConversation:
         """The next dispatch begins afresh."""
         async with self._alone(key):
-            kept = await self._known(key)
+            kept = await self._threads.known(key)
             if not wish.keep_system_prompt:
                 kept.prompt = None
             now = self._clock()
             kept.updated, kept.expires = now, now + kept.lifetime
-            old = kept.session
-            await self._part(kept, "reset", None)
-            if old is not None:
-                await self._registry.close_session(old)
+            await self._threads.leave(kept, "reset")
         return await self.get(key)
 
     async def sweep(self) -> None:
@@ -156,8 +153,8 @@ class Conversations:
         for key in await asyncio.to_thread(self._book.expired, self._clock()):
             async with self._alone(key):
                 kept = await asyncio.to_thread(self._book.get, key)
-                if kept is not None and self._has_expired(kept):
-                    await self._expire(kept)
+                if kept is not None and self._threads.has_expired(kept):
+                    await self._threads.leave(kept, "expired")
 
     # ---- a dispatch ----
 
@@ -172,7 +169,7 @@ class Conversations:
                 return again
         kept, how = await self._ready(key, wish)
         was = msgspec.structs.replace(kept) if how != "created" else None
-        begins = kept.session is None or not await self._is_there(kept.session)
+        begins = kept.session is None or not await self._threads.is_there(kept.session)
         kept.session = kept.session or str(uuid4())
         now = self._clock()
         kept.updated, kept.expires = now, now + kept.lifetime
@@ -199,7 +196,7 @@ class Conversations:
             future.cancel()
             await asyncio.shield(self._take_back(key, uuid, was))
             raise
-        self._tell(kept, how, wish.text[:200])
+        self._threads.tell(kept, how, wish.text[:200])
         following = self._followers.start(
             self._follow(key, kept.session, uuid, future), name=f"dispatch:{uuid}"
         )
@@ -217,7 +214,7 @@ class Conversations:
                 return None
             ended = asyncio.get_running_loop().create_future()
             ended.set_result(_remembered(before, reply or ""))
-        kept = await self._known(key)
+        kept = await self._threads.known(key)
         dispatched = Dispatched(
             key=key,
             session_id=before.session_id,
@@ -234,12 +231,12 @@ class Conversations:
         if kept is None:
             kept, how = self._new(key, wish), "created"
         else:
-            if self._has_expired(kept):
-                await self._expire(kept)
-            elif kept.done and kept.session and not await self._is_there(kept.session):
-                await self._part(kept, "lost", "Its transcript is gone.")
+            if self._threads.has_expired(kept):
+                await self._threads.leave(kept, "expired")
+            elif kept.done and kept.session and not await self._threads.is_there(kept.session):
+                await self._threads.part(kept, "lost", "Its transcript is gone.")
             how = "renewed" if kept.session is None and kept.primer is None else "continued"
-            if kept.full and kept.session is not None and not self._busy(kept.session):
+            if self._threads.needs_room(kept):
                 await self._relief.make_room(kept)
         if kept.session is None and wish.workdir is not None:
             kept.workdir = wish.workdir
@@ -302,34 +299,19 @@ class Conversations:
         """At once, while nobody works on the item; otherwise before the next dispatch."""
         async with self._alone(key):
             kept = await asyncio.to_thread(self._book.get, key)
-            if kept is not None and kept.full and kept.session and not self._busy(kept.session):
+            if kept is not None and self._threads.needs_room(kept):
                 await self._relief.make_room(kept)
 
-    # ---- parting from a session ----
-
-    async def _expire(self, kept: Kept) -> None:
-        old = kept.session
-        await self._part(kept, "expired", None)
-        if old is not None:
-            await self._registry.close_session(old)
-
-    async def _part(self, kept: Kept, why: Why, details: str | None) -> None:
-        old, kept.session, kept.primer = kept.session, None, None
-        kept.tokens, kept.full, kept.done = 0, False, 0
-        if old is None:
-            await asyncio.to_thread(self._book.put, kept)
-            return
-        now = self._clock()
-        await asyncio.to_thread(self._book.move_on, kept, old, why, now, details)
-        if why in ("expired", "reset"):
-            self._tell(kept, why, "", old)
+    # ---- one at a time ----
 
     async def _keep_sweeping(self) -> None:
         while True:
-            await self.sweep()
+            try:
+                await self.sweep()
+            except (sqlite3.Error, KeeperError) as error:
+                # a full disk, say: every use looks for itself, and there is a next time
+                log.warning("expired conversations could not be let go of: %s", error)
             await asyncio.sleep(SWEEP)
-
-    # ---- small questions ----
 
     @contextlib.asynccontextmanager
     async def _alone(self, key: str) -> AsyncIterator[None]:
@@ -338,68 +320,6 @@ class Conversations:
             lock = self._locks[key] = asyncio.Lock()
         async with lock:
             yield
-
-    async def _known(self, key: str) -> Kept:
-        kept = await asyncio.to_thread(self._book.get, key)
-        if kept is None:
-            raise ConversationNotFound
-        return kept
-
-    def _has_expired(self, kept: Kept) -> bool:
-        if kept.expires > self._clock():
-            return False
-        if kept.session is None:
-            # a successor that never began
-            return kept.primer is not None
-        # whoever is still at work has not been forgotten
-        return not self._busy(kept.session)
-
-    def _busy(self, session_id: str) -> bool:
-        live = self._registry.get(session_id)
-        return live is not None and live.busy
-
-    async def _is_there(self, session_id: str) -> bool:
-        live = self._registry.get(session_id)
-        if live is not None and not live.over:
-            return True
-        return await self._sessions.exists(session_id)
-
-    def _state(self, kept: Kept) -> WorkState:
-        begun = kept.session is not None or kept.primer is not None
-        if begun and not self._has_expired(kept):
-            return "active"
-        return "expired" if kept.expires <= self._clock() else "reset"
-
-    def _shown(self, kept: Kept) -> WorkConversation:
-        return WorkConversation(
-            key=kept.key,
-            state=self._state(kept),
-            session_id=kept.session,
-            project=kept.project,
-            workdir=kept.workdir,
-            system_prompt=kept.prompt,
-            metadata=kept.metadata,
-            created=iso(kept.created),
-            updated=iso(kept.updated),
-            expires=iso(kept.expires),
-            messages=self._sessions.messages(kept.session) if kept.session else None,
-            tokens=kept.tokens,
-            dispatches=kept.dispatches,
-        )
-
-    async def _note(self, kept: Kept, what: What, details: str, session_id: str) -> None:
-        await asyncio.to_thread(self._book.note, kept.key, what, details, self._clock())
-        self._tell(kept, what, details, session_id)
-
-    def _tell(self, kept: Kept, what: What, details: str, session_id: str | None = None) -> None:
-        self._bus.publish(
-            ConversationUpdated(
-                session_id=session_id or kept.session or "",
-                key=kept.key,
-                what=what,
-                details=details,
-            )
-        )
 
 
 def _remembered(before: Logged, reply: str) -> Ended:
