@@ -92,6 +92,23 @@ def test_thousands_are_listed_by_use_and_only_expired_ones_expire(opened: Open) 
     assert set(book.expired(1.0)) == {"k0", "k1"}
 
 
+def test_a_dispatch_is_found_by_its_name_without_reading_all_of_them(opened: Open) -> None:
+    book = opened()
+    with book._writing() as database:
+        # a file that was made before there was this index
+        database.execute("DROP INDEX dispatch_uuid")
+    book.close()
+    book.open()
+    with book._reading() as database:
+        plan = database.execute("EXPLAIN QUERY PLAN UPDATE dispatch SET cost = 1 WHERE uuid = 'u'")
+        assert "USING INDEX dispatch_uuid" in str(plan.fetchall())
+    book.begin(kept("a"), "u1", "created", "do it", 1.5)
+    found = book.dispatched("u1")
+    assert found is not None
+    assert (found[0], found[1].text) == ("a", "do it")
+    assert book.dispatched("u2") is None
+
+
 def test_a_file_that_is_none_is_kept_aside(path: Path, opened: Open) -> None:
     path.parent.mkdir()
     path.write_bytes(b"not a database, but somebody's words " * 40)
