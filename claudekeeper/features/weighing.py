@@ -13,7 +13,7 @@ import msgspec
 
 from claudekeeper.features.references import Pointers
 from claudekeeper.features.talk import FRESH, Talk, named
-from claudekeeper.features.terms import Wanted, terms_of
+from claudekeeper.features.terms import COMMON_WORD, Wanted, terms_of
 from claudekeeper.features.wording import signal_in
 from claudekeeper.model.routing import Fit
 
@@ -35,6 +35,8 @@ NEW_WORDS, NEW_TOPIC = 2.0, 3.0
 # a reference points at the last conversation, unless another one shares so much more
 MARGIN = 0.15
 POINTED_ELSEWHERE = 0.3
+# a reference weaker than this is no reason to name
+FAINT = 0.1
 # what is left of a score when the command says that it is about something else
 PARTING = 0.35
 
@@ -43,6 +45,7 @@ class _Shared(msgspec.Struct, frozen=True):
     """What a command and a conversation have in common."""
 
     talk: Talk
+    # those that tell something
     words: tuple[str, ...]
     evidence: float
     # how much of the command is about something that was never spoken of there
@@ -86,7 +89,7 @@ def _compare(
     words.sort(key=lambda each: -each.weight)
     return _Shared(
         talk,
-        tuple(each.word for each in words),
+        tuple(each.word for each in words if each.weight > COMMON_WORD),
         evidence=hits / (hits + MISSING * missing + DOUBT),
         novelty=min(1.0, max(0.0, missing - NEW_WORDS) / NEW_TOPIC),
     )
@@ -117,6 +120,7 @@ def _fit(shared: _Shared, pointers: Pointers, *, signal: bool, pointed: bool) ->
         score *= PARTING
     elif pointed and signal and talk.seconds_ago <= FRESH and reference.strength >= SURE:
         score = max(score, LIFTED)
-    because = [f"it says “{reference.words}”"] if reference.words and not reference.parts else []
+    points = reference.words and not reference.parts and aimed >= FAINT
+    because = [f"it says “{reference.words}”"] if points else []
     because += [f"both speak of {named(shared.words)}"] if shared.words else []
     return talk.fit(score, overlap=shared.evidence, signal=aimed, because=because)

@@ -73,8 +73,11 @@ def test_a_session_that_is_left_is_remembered_and_a_key_forgotten_whole(opened: 
     assert [(each.session_id, each.why) for each in earlier] == [("s1", "expired")]
     assert [each.what for each in acts] == ["window"]
     assert book.sessions() == {"s1"}
+    book.begin(kept("a"), "u1", "renewed", "do it", 4.0)
     assert book.forget("a")
     assert not book.forget("a")
+    # the audit trail is not the conversation's
+    assert book.dispatched("u1") is not None
     assert (book.get("a"), book.sessions()) == (None, set())
 
 

@@ -42,10 +42,18 @@ describe('the ways a command can go', () => {
     });
   });
 
-  test('leave out what is only recent, and put a new one first where none fits', () => {
-    const ways = waysOf(routing({ candidates: [fitting('a', null), fitting('b')] }), none, null);
-    expect(ways.map(keyOf)).toEqual(['new', 'resume b']);
+  test('put a new one first where none fits, and the nearest behind it, one key away', () => {
+    const candidates = [fitting('a', null), fitting('b'), fitting('c', null)];
+    const ways = waysOf(routing({ candidates }), none, null);
+    expect(ways.map(keyOf)).toEqual(['new', 'resume a', 'resume b']);
     expect(ways[0]).toMatchObject({ workdir: null, because: 'Nothing fits.' });
+    expect(ways[1]).toMatchObject({ because: 'it was spoken in lately' });
+  });
+
+  test('leave out what is only recent, where another one fits', () => {
+    const candidates = [fitting('a'), fitting('b', null)];
+    const decided = routing({ action: 'resume', sessionId: 'a', candidates });
+    expect(waysOf(decided, none, null).map(keyOf)).toEqual(['resume a', 'new']);
   });
 
   test('know the name that a person gave, and what a terminal has open', () => {

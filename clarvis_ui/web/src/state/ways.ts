@@ -20,6 +20,7 @@ export function keyOf(way: Way): string {
   return way.kind === 'new' ? 'new' : `resume ${way.sessionId}`;
 }
 
+const LATELY = 'it was spoken in lately';
 // more than these are not what one has in mind
 const OTHERS = 2;
 
@@ -32,8 +33,12 @@ export function waysOf(
   const decided = routing?.action === 'resume' ? routing.sessionId : null;
   const fits = routing?.candidates ?? [];
   const best = fits.filter(({ sessionId }) => sessionId === decided);
-  // what has nothing to say for itself but that it is recent is nobody's second choice
-  const others = fits.filter((fit) => fit.sessionId !== decided && fit.because !== null);
+  // what has nothing to say for itself but that it is recent is nobody's second choice; but where
+  // something new would begin, one key leads to the conversation that was nearest
+  const others = fits.filter(
+    ({ sessionId, because }, at) =>
+      sessionId !== decided && (because !== null || (decided === null && at === 0)),
+  );
   const resumed = [...best, ...others.slice(0, OTHERS)].map((fit) =>
     resuming(fit, fit.sessionId === decided ? routing : null, sessions),
   );
@@ -47,7 +52,7 @@ function resuming(fit: Fit, decided: Routing | null, sessions: ReadonlyMap<strin
     kind: 'resume',
     sessionId: fit.sessionId,
     title: (known && titleOf(known)) ?? fit.title ?? 'Untitled session',
-    because: withinASentence(decided?.reason ?? fit.because),
+    because: withinASentence(decided?.reason ?? fit.because) ?? LATELY,
     copy: known?.origin === 'terminal',
   };
 }
