@@ -113,7 +113,8 @@ def _fit(shared: _Shared, pointers: Pointers, *, signal: bool, pointed: bool) ->
     score = (
         EVIDENCE * shared.evidence
         + RECENCY * talk.recency
-        + REFERENCE * aimed * talk.recency
+        # “also that” is understood for longer than the time alone would say
+        + REFERENCE * aimed * talk.recency**0.5
         - NOVELTY * shared.novelty * (1 - shared.evidence)
     )
     if reference.parts:

@@ -133,6 +133,17 @@ def test_files_that_claude_named_bring_a_command_back_later() -> None:
     assert resumes("scheduler.py still imports pytz", auth) is None
 
 
+@BOTH
+def test_a_word_that_carries_on_is_understood_thirteen_minutes_later(scorer: Scorer) -> None:
+    settings = RoutingSettings(scorer=scorer)
+    auth = [talk("auth", "fix the auth bug", minutes=12.9)]
+    assert decide("also add a test for that", auth, settings).session_id == "auth"
+    assert (
+        decide("also add a test for that", [talk("auth", "x", minutes=20)], settings).action
+        == "new"
+    )
+
+
 def test_saying_so_ends_a_conversation() -> None:
     auth = talk("auth", "fix the auth bug")
     assert resumes("actually, new thing: document the auth bug bounty", auth) is None
