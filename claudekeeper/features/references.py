@@ -111,7 +111,7 @@ _NOT_POINTING = re.compile(
     r"|this (?:project|morning|afternoon|evening|week|month|year|quarter|sprint|time)"
     r"|the (?:last|first) (?:\d+ )?(?:days?|weeks?|months?|years?|hours?|time)"
     r"|there(?: is| are| was| were|['’]s|['’]re| seems?)"
-    r"|it(?: is|['’]s|['’]d be| would be) (?:time|possible|important|nice|great|good|better)"
+    r"|it(?: is|['’]s) (?:time|possible|important)|it(?:['’]d| would) be (?:nice|great|good|better)"
     r"|it (?:seems|turns out|looks like)|both (?=\w+ and )"
     r"|(?:are|have|were) you (?:able|familiar|ever))\b",
     re.IGNORECASE,
@@ -132,21 +132,23 @@ _CLAUSES = re.compile(
     r"|cuando|e|ma|se|che)\b",
     re.IGNORECASE,
 )
-# who makes a thing speaks of something new
-_BEGINS = re.compile(
-    r"^(?:now )?(?:(?:can|could|would|will) you "
-    r"|(?:i|we)(?:['’]d like| need| want| would like| should)(?: you)?(?: to)? "
-    r"|let['’]?s |help me (?:to )?|kannst du |ich (?:brauche|will) )*"
-    r"(?:(?:write|build|create|make|draft|design|generate|develop|implement|set up|start|prepare"
+_ASKS = r"(?:(?:can|could|would|will) you |let['’]?s |help me (?:to )?|kannst du )"
+_WANTS = r"(?:(?:i|we)(?:['’]d like| need| want| would like| should) |ich (?:brauche|will) )"
+_MAKES = (
+    r"(?:write|build|create|make|draft|design|generate|develop|implement|set up|start|prepare"
     r"|compose|draw|plan|schreibe?|erstelle?|baue?|entwirf|mache?|erzeuge|entwickle|écris|crée|fais"
     r"|génère|rédige|prépare|escribe|crea|haz|genera|diseña|prepara|redacta|scrivi|cria|escreve"
-    r"|maak|schrijf)(?:[ -](?:me|us|up|mir|uns|bitte|moi|nous))? )?"
+    r"|maak|schrijf)(?:[ -](?:me|us|up|mir|uns|bitte|moi|nous))? "
+)
+# who makes a thing, or turns to one, speaks of something new
+_BEGINS = re.compile(
+    rf"^(?:now )?(?:{_ASKS}*{_MAKES}|{_WANTS}(?:(?:you )?to {_MAKES})?)"
     r"(?:an?|some|new|eine?[nms]?|une?|des|una|uno|uma?|een)\b"
-    r"|^(?:now )?let['’]?s (?:look at|tackle|focus on|get to)\b",
+    r"|^(?:now )?let['’]?s (?:look at|work on|talk about|turn to|tackle|focus on|get to)\b",
     re.IGNORECASE,
 )
 _PARTING = _any(
-    r"\bnew (?:thing|topic|task|session|project|conversation|question|chat|subject|issue)\b",
+    r"\bnew (?:thing|topic|task|session|project|conversation|question|chat|subject)\b",
     r"(?<!try )(?<!use )(?<!it )\b(?:something|anything|completely|totally|entirely) "
     r"(?:else|different|new|unrelated)\b",
     r"(?<!one )\b(?:different|another|other|unrelated|separate) (?:thing|topic|question|project"
@@ -155,8 +157,7 @@ _PARTING = _any(
     r"\b(?:unrelated|separately|nothing to do with|switch(?:ing)? (?:gears|topics?)"
     r"|change of (?:topic|subject)|chang(?:e|ing) the subject|moving on|next up|context switch"
     r"|forget (?:it|that|about)|start (?:over|fresh|anew)|before i forget|next (?:task|topic)"
-    r"|that['’]?s (?:enough|it|all) (?:for|of|about)"
-    r"|(?:let['’]?s|can we) (?:work on|talk about|turn to|switch|look at something))\b",
+    r"|that['’]?s (?:enough|it|all) (?:for|of|about))\b",
     r"\bin (?:the|our|my) (?!same\b|this\b)\w+ (?:repo|repository|project)\b",
     r"\b(?:(?:neues|anderes) (?:thema|problem)|(?:et)?was (?:ganz )?anderes|neue aufgabe"
     r"|themenwechsel|unabhängig davon)\b",
