@@ -13,7 +13,14 @@ from claudekeeper.features.recap import recap_of
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.overview import Overview
-from claudekeeper.model.closing import Closing, Question, closing_of, waiting_question
+from claudekeeper.model.closing import (
+    MOST_TURNS,
+    Closing,
+    LastTurn,
+    Question,
+    closing_of,
+    waiting_question,
+)
 from claudekeeper.model.facts import Facts
 from claudekeeper.model.prices import price_of
 from claudekeeper.model.resume import (
@@ -69,7 +76,7 @@ class Resuming:
         self, row: Row, session: Session, facts: Facts
     ) -> tuple[Closing, Coverage | None, list[Caution]]:
         """What the disk tells."""
-        closing = self._closing(row, session)
+        closing = self._closing(row, session, facts)
         coverage = None
         workdir = session.workdir
         if workdir is not None and (found := read_checklist(workdir)) is not None:
@@ -77,18 +84,20 @@ class Resuming:
         idle = int(self._clock() - _last(row, facts))
         return closing, coverage, _cautions(session, idle)
 
-    def _closing(self, row: Row, session: Session) -> Closing:
+    def _closing(self, row: Row, session: Session, facts: Facts) -> Closing:
         if row.fault is not None:
             return Closing([], "nothing")
         for limit in PAGES:
             page = self._history.page(Path(row.found.path), row.found.id, limit=limit)
             closing = closing_of(page.messages)
             asked = [turn for turn in closing.turns if turn.prompt is not None]
-            if len(asked) >= 3 or page.before is None:
+            if len(asked) >= MOST_TURNS or page.before is None:
                 break
         if closing.turns and closing.turns[-1].prompt is None:
             # it lies further back than was read
             closing.turns[-1].prompt = session.last_prompt
+        if page.before is not None:
+            closing.turns = [*_further_back(closing.turns, facts.asked), *closing.turns]
         return closing
 
     def _open_question(self, session_id: str) -> Question | None:
@@ -148,6 +157,13 @@ class Resuming:
             complete=facts is not None,
             recap=recap,
         )
+
+
+def _further_back(turns: list[LastTurn], asked: list[str]) -> list[LastTurn]:
+    """What was asked before these, where they are so long that it was not read again."""
+    room = MOST_TURNS - len(turns)
+    before = asked[: -len(turns) or None][-room:] if room > 0 else []
+    return [LastTurn(prompt, None, None) for prompt in before]
 
 
 def _said(facts: Facts, closing: Closing) -> list[str]:

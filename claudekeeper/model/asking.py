@@ -40,16 +40,34 @@ _CHOICE = re.compile(
     r"|(?:please )?(?:choose|pick|select|decide)\b.{0,40})[^.!?\n]*[:：]\s*$",
     re.IGNORECASE,
 )
+# it is put to the person without a question mark
 _REQUEST = re.compile(
     r"\b(?:let me know (?:which|what|whether|how|when|where|who|your|once|if (?:that|this|it|these)"
     r" (?:is|are|looks?|works?|sounds?))"
     r"|please (?:confirm|choose|pick|select|decide|clarify|specify|advise|answer|tell me|provide"
-    r"|let me know (?:which|what|whether|how|your))"
+    r"|share|paste|describe|send me|let me know (?:which|what|whether|how|your))"
     r"|tell me (?:which|what|whether|how)"
-    r"|(?:waiting for|wait for|need|needs) your (?:answer|approval|confirmation|decision|input"
+    r"|I(?:'ll| will|'d)? need (?:a bit )?(?:more|some|a few|the following) (?:information|details?"
+    r"|context|clarification|answers|input)"
+    r"|(?:waiting (?:for|on)|wait for|needs?) your (?:answer|approval|confirmation|decision|input"
     r"|go-ahead|reply|call))\b",
     re.IGNORECASE,
 )
+# and this too, where nothing else comes after it
+_LEFT_TO_YOU = re.compile(
+    r"\b(?:your call|up to you)\b.{0,4}\b(?:(?:on )?(?:whether|which|how)|if|regarding)\b",
+    re.IGNORECASE,
+)
+# what stands under such words asks, even where more is said after the question mark
+_CUE = re.compile(
+    r"\b(?:open|remaining|clarifying|some|few|two|three|my) (?:questions?|decisions?)\b"
+    r"|\b(?:questions?|decisions?) (?:for you|before|to (?:answer|make|settle)|that|needed)\b"
+    r"|\b(?:need|want|like) to (?:know|clarify|confirm|understand)\b"
+    r"|\bplease (?:clarify|confirm)\b",
+    re.IGNORECASE,
+)
+# where something was looked up, it says where, after everything else
+_SOURCES = re.compile(r"^\W*(?:sources|references)\W*$", re.IGNORECASE)
 _COURTESY = re.compile(
     r"anything else|any (?:other |more |further )?questions|how (?:can|may) I (?:help|assist)"
     r"|what can I (?:help|do for) you|does (?:that|this) help",
@@ -62,17 +80,30 @@ def question_in(text: str) -> str | None:
     text = _FENCE.sub("\n\n", text[-TAIL:])
     for silent in (_CODE, _ADDRESS):
         text = silent.sub(lambda found: found[0].replace("?", _HIDDEN), text)
-    blocks = _blocks(text)
+    blocks = _without_sources(_blocks(text))
     after = 0
     for place in range(len(blocks) - 1, max(-1, len(blocks) - 5), -1):
-        opening = blocks[place - 1] if place and _is_list(blocks[place]) else None
-        question = _asked(blocks[place], opening, last=after == 0)
+        question = _asked_at(blocks, place, last=after == 0)
         if question is not None:
-            return _shortened(question)
+            # "Tell me which." may only repeat what was asked before it
+            before = None if "?" in question or not place else _asked_at(blocks, place - 1)
+            return _shortened(f"{before}\n{question}" if before else question)
         after += sum(len(line) for line in blocks[place])
         if after > SHORT:
             return None
     return None
+
+
+def _without_sources(blocks: list[list[str]]) -> list[list[str]]:
+    for place in range(len(blocks) - 1, max(-1, len(blocks) - 3), -1):
+        if _SOURCES.match(blocks[place][0]):
+            return blocks[:place]
+    return blocks
+
+
+def _asked_at(blocks: list[list[str]], place: int, *, last: bool = False) -> str | None:
+    opening = blocks[place - 1] if place and _is_list(blocks[place]) else None
+    return _asked(blocks[place], opening, last=last)
 
 
 def _blocks(text: str) -> list[list[str]]:
@@ -80,7 +111,9 @@ def _blocks(text: str) -> list[list[str]]:
     blocks: list[list[str]] = []
     current: list[str] = []
     for line in text.splitlines():
-        silent = _QUOTE.match(line) or (_HEADING.match(line) and not _asks(line))
+        silent = _QUOTE.match(line) or (
+            _HEADING.match(line) and not _asks(line) and not _CUE.search(line)
+        )
         starts_list = _ITEM.match(line) and current and not _ITEM.match(current[-1])
         ends_list = bool(current) and _is_list(current) and not line.startswith((" ", "\t"))
         if (
@@ -123,6 +156,8 @@ def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | 
     if opening is not None:
         if _CHOICE.search(opening[-1]) or (_asks(opening[-1]) and _may_be_meant(opening[-1])):
             return "\n".join([*opening, *block])
+        if _CUE.search(opening[-1]) and (open_ := [line for line in block if "?" in line]):
+            return "\n".join(open_)
         asking = [line for line in block if _asks(line) and _may_be_meant(line)]
         if asking and (len(asking) * 2 >= len(block) or _asks(block[-1])):
             return "\n".join(asking)
@@ -132,7 +167,8 @@ def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | 
         # the last words may ask anything; what is followed by more must be put to the person
         final = last and place == len(sentences) - 1
         meant = _asks(sentence) and (final or _TO_YOU.search(sentence))
-        if (meant or _REQUEST.search(sentence)) and not _COURTESY.search(sentence):
+        meant = meant or _REQUEST.search(sentence) or (last and _LEFT_TO_YOU.search(sentence))
+        if meant and not _COURTESY.search(sentence):
             return sentence
     return None
 

@@ -21,7 +21,11 @@ MOST_PROMPT = 1_000
 MOST_REPLY = 3_000
 # the call with which a scripted turn hands over its answer: nothing comes after it
 HANDS_OVER = "StructuredOutput"
-WAITING = frozenset({"AskUserQuestion", "ExitPlanMode"})
+ASKS, PLANS = "AskUserQuestion", "ExitPlanMode"
+WAITING = frozenset({ASKS, PLANS})
+# Claude Code writes it in Claude's place where a session is taken up and nothing is to be said
+_SYNTHETIC = "<synthetic>"
+_SAYS_NOTHING = frozenset({"No response requested.", "(no content)"})
 
 
 class LastTurn(msgspec.Struct, rename="camel"):
@@ -89,6 +93,8 @@ class _Reading:
         self._error: str | None = None
         self._refused: str | None = None
         self._done: dict[str, str] = {}
+        # a question card that was put away without an answer
+        self._dismissed: Question | None = None
 
     def add(self, message: Message) -> None:
         parts = _parts_of(message.content)
@@ -110,11 +116,17 @@ class _Reading:
     def _ask(self, message: Message, parts: list[_Part]) -> None:
         blocks = [Block(type=part.type, text=part.text) for part in parts]
         text = _short(prompt_of(blocks), MOST_PROMPT)
+        if not text:
+            # only what an editor had open: a prompt of its own comes with it
+            return
         self._turns.append(LastTurn(text, message.uuid, message.timestamp))
         self._standing, self._error, self._refused = "asked", None, None
+        self._dismissed = None
         self._calls.clear()
 
     def _reply(self, message: Message, parts: list[_Part]) -> None:
+        if message.model == _SYNTHETIC and _text(parts) in _SAYS_NOTHING:
+            return
         if not self._turns:
             self._turns.append(LastTurn(None, None, message.timestamp))
         turn = self._turns[-1]
@@ -123,7 +135,7 @@ class _Reading:
             if part.type == "text" and (part.text or "").strip():
                 turn.reply = part.text
                 turn.reply_uuid = message.uuid
-                self._standing = "said"
+                self._standing, self._dismissed = "said", None
             elif part.type == "tool_use" and part.id:
                 turn.tools += 1
                 self._calls[part.id] = (part.name or "", part.input, message.uuid)
@@ -146,6 +158,8 @@ class _Reading:
             else:
                 self._standing = "cut"
                 self._refused = name if part.is_error and name in WAITING else None
+                if call and self._refused == ASKS:
+                    self._dismissed = waiting_question(ASKS, loads(call[1]), call[2])
 
     def closing(self) -> Closing:
         question = self._waiting() or self._asked()
@@ -156,7 +170,9 @@ class _Reading:
         )
 
     def _waiting(self) -> Question | None:
-        """A call that waits for a person and has no result."""
+        """A call that waits for a person: it has no result, or was put away without an answer."""
+        if self._standing == "interrupted":
+            return self._dismissed
         if self._standing != "cut":
             return None
         for name, given, uuid in reversed(self._calls.values()):
@@ -175,7 +191,7 @@ class _Reading:
 def waiting_question(tool: str, given: Any, uuid: str | None = None) -> Question:
     """The question or plan of a call, in words."""
     given = given if isinstance(given, dict) else {}
-    if tool == "ExitPlanMode":
+    if tool == PLANS:
         plan = given.get("plan")
         first = next((line.strip(" #*") for line in str(plan or "").splitlines() if line), "")
         return Question("plan", f"Is this plan right: {first or 'the plan'}?", uuid=uuid)

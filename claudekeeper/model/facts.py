@@ -269,6 +269,9 @@ class FactFinder:
                 self._create_task(loads(given), _words(result.content))
             case "TaskUpdate":
                 self._update_task(loads(given))
+            case "TeamDelete":
+                # the list is the team's and goes with it, whatever its members left undone
+                facts.tasks = []
             case "TaskList":
                 self._list_tasks(_words(result.content))
             case "AskUserQuestion":

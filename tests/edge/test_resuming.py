@@ -75,6 +75,22 @@ async def test_what_is_new_in_the_file_is_told(start_keeper: StartKeeper, tmp_pa
     assert told["work"]["prompts"] == 2
 
 
+async def test_the_last_three_turns_are_told_however_long_the_last_one_is(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    for words in ("draw it", "build it", "paint it"):
+        transcript.prompt(words)
+        transcript.reply("Good.")
+    for number in range(300):
+        transcript.call(f"c{number}")
+        transcript.result(f"c{number}")
+    transcript.write(projects_folder())
+    told = await resume(await start_keeper())
+    assert [turn["prompt"] for turn in told["turns"]] == ["draw it", "build it", "paint it"]
+    assert told["turns"][-1]["tools"] > 100
+
+
 async def test_it_warns_of_what_changed_and_offers_to_begin_anew(
     start_keeper: StartKeeper, tmp_path: Path
 ) -> None:

@@ -36,6 +36,25 @@ from claudekeeper.model.asking import MOST_CHARACTERS, question_in
             "How much do the bays rely on that text vs. the holder being visible?",
         ),
         ("Shall I use `a ? b : c`, or not?", "Shall I use `a ? b : c`, or not?"),
+        (
+            "Nothing blocks it. Your call whether to mend the two first or merge now.",
+            "Your call whether to mend the two first or merge now.",
+        ),
+        ("Waiting on your call regarding the race.", "Waiting on your call regarding the race."),
+        ("Please share the log of the failed run.", "Please share the log of the failed run."),
+        (
+            "Is it:\n- The matching?\n- Something else?\n\nTell me what you want instead.",
+            "- The matching?\n- Something else?\nTell me what you want instead.",
+        ),
+        (
+            "## Open decisions\n\n1. Stay on it, or move? It is cheaper.\n2. The font.\n\nYes.",
+            "1. Stay on it, or move? It is cheaper.",
+        ),
+        (
+            "Shall I use it?\n\nSources:\n"
+            + "\n".join(f"- [Page {n}](https://example.org/{'long/' * 20})" for n in range(4)),
+            "Shall I use it?",
+        ),
     ],
 )
 def test_a_question_at_the_end_is_one(text: str, question: str) -> None:
@@ -56,6 +75,8 @@ def test_a_question_at_the_end_is_one(text: str, question: str) -> None:
         "Pushed. Is there anything else I can help you with?",
         "Hello! How can I help you today?",
         "Let me know if you have any questions.",
+        "It is up to you whether to mend that here.\n\nVerdict: ship it.",
+        "The questions:\n\n- **Does it work?** Yes.\n- **Is it quick?** It is.",
         "Should it be one? I asked myself so.\n\n" + "So this is how it went. " * 30,
     ],
 )

@@ -114,6 +114,15 @@ def test_tasks_are_created_changed_deleted_and_listed() -> None:
     ]
 
 
+def test_the_tasks_of_a_team_go_with_it() -> None:
+    transcript = Transcript()
+    use(transcript, "TaskCreate", {"subject": "of a teammate"}, "Task #1 created successfully")
+    use(transcript, "TeamDelete", {}, "Team is busy", error=True)
+    assert len(facts_of(transcript).tasks) == 1
+    use(transcript, "TeamDelete", {}, '{"success": true}')
+    assert facts_of(transcript).tasks == []
+
+
 def test_decisions_are_answers_plans_and_denials_with_a_reason() -> None:
     transcript = Transcript()
     question = {"question": "Which one?", "options": [{"label": "A"}, {"label": "B"}]}

@@ -100,6 +100,31 @@ def test_the_current_task_then_the_next_then_all_done(isolated: Path) -> None:
     assert action(transcript) == ("done", None)
 
 
+def test_a_question_card_that_was_put_away_is_repeated(isolated: Path) -> None:
+    transcript = asked()
+    use(transcript, "AskUserQuestion", ASKS, NO_REASON, error=True)
+    transcript.prompt([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
+    question = closing(transcript).question
+    assert question is not None
+    assert (question.text, action(transcript)[0]) == ("Red or blue?", "answer")
+    transcript.prompt("neither, leave it")
+    assert action(transcript) == ("reply", "neither, leave it")
+
+
+def test_what_is_written_in_claudes_place_is_no_reply(isolated: Path) -> None:
+    transcript = asked()
+    transcript.reply("No response requested.", model="<synthetic>")
+    assert action(transcript) == ("reply", "paint it")
+
+
+def test_what_an_editor_had_open_is_no_turn(isolated: Path) -> None:
+    transcript = Transcript()
+    transcript.prompt([{"type": "text", "text": "<ide_opened_file>a.md</ide_opened_file>"}])
+    transcript.prompt("paint it")
+    transcript.reply("Painted.")
+    assert [turn.prompt for turn in closing(transcript).turns] == ["paint it"]
+
+
 def test_structured_output_ends_a_turn(isolated: Path) -> None:
     transcript = asked()
     use(transcript, "StructuredOutput", {"findings": []})
