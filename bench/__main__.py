@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bench import conversation, fanout, follow, listing, live, page, report, serving
+from bench import search as searching
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from bench.measure import ROOT, Figure, isolated
 
@@ -42,6 +43,7 @@ class Bench:
             "latency": lambda: live.latency(environment),
             "endurance": lambda: live.endurance(environment),
             "follow": lambda: self._warm(lambda: follow.follow(corpus, environment)),
+            "search": lambda: searching.search(corpus, environment),
             "page": page.page,
         }
 
@@ -64,6 +66,7 @@ SUBJECTS = (
     "latency",
     "endurance",
     "follow",
+    "search",
     "page",
 )
 

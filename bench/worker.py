@@ -9,6 +9,8 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from time import process_time
 
@@ -136,6 +138,47 @@ def sdk_history(session: str) -> Callable[[], int]:
     return lambda: len(get_session_messages(session))
 
 
+# ---- search ----
+
+
+def bare_extraction(projects: str) -> Callable[[], int]:
+    """The words of every message that is shown, gathered and thrown away."""
+    from claudekeeper.model.entries import parse, told_nothing
+    from claudekeeper.model.messages import kind_of
+    from claudekeeper.model.plaintext import parts_of, said_in
+    from claudekeeper.readers.indexing import all_transcripts
+    from claudekeeper.readers.lines import forwards, opened
+
+    def work() -> int:
+        messages = 0
+        for transcript in all_transcripts([Path(projects)]):
+            with opened(transcript.path) as descriptor:
+                for _, line, _ in forwards(descriptor, 0, os.fstat(descriptor).st_size):
+                    for entry in parse(line)[0] if line and not told_nothing(line) else []:
+                        nested = transcript.agent is not None or entry.is_sidechain
+                        kind = kind_of(entry, nested=nested)
+                        if kind is not None:
+                            said_in(parts_of(entry, kind))
+                            messages += 1
+        return messages
+
+    return work
+
+
+def build_index(projects: str, index: str) -> Callable[[], int]:
+    from claudekeeper.readers.indexer import build
+    from claudekeeper.readers.search_index import open_to_read
+
+    def work() -> int:
+        with redirect_stdout(StringIO()):
+            build(Path(index), [Path(projects)])
+        with closing(open_to_read(Path(index))) as database:
+            (messages,) = database.execute("SELECT count(*) FROM message").fetchone()
+        return int(messages)
+
+    return work
+
+
 WORKS: dict[str, Callable[..., Callable[[], int]]] = {
     "bare-read": bare_read,
     "bare-stat": bare_stat,
@@ -145,6 +188,8 @@ WORKS: dict[str, Callable[..., Callable[[], int]]] = {
     "last-page": last_page,
     "whole-history": whole_history,
     "sdk-history": sdk_history,
+    "bare-extraction": bare_extraction,
+    "build-index": build_index,
 }
 
 if __name__ == "__main__":

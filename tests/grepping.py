@@ -19,12 +19,20 @@ def messages_below(projects: Path) -> Iterator[tuple[str, str, str]]:
                 entry = json.loads(line)
             except ValueError:
                 continue
-            if not isinstance(entry, dict) or entry.get("type") not in ("user", "assistant"):
-                continue
-            if entry.get("isMeta") or "uuid" not in entry:
+            if not isinstance(entry, dict) or entry.get("isMeta") or "uuid" not in entry:
                 continue
             session = str(entry.get("sessionId") if nested else path.stem)
-            yield session, entry["uuid"], "\n".join(_words(entry["message"].get("content")))
+            yield session, entry["uuid"], "\n".join(_said(entry))
+
+
+def _said(entry: dict[str, Any]) -> Iterator[str]:
+    match entry:
+        case {"type": "user" | "assistant", "message": {"content": content}}:
+            yield from _words(content)
+        case {"type": "system", "subtype": "away_summary", "content": str(content)}:
+            yield content
+        case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}:
+            yield from _words(prompt)
 
 
 def grep(projects: Path, needle: str) -> Found:

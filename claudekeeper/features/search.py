@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.features.search_query import Query, Term, fold
+from claudekeeper.features.search_query import WHOLE_WORDS, Query, Term, fold
 from claudekeeper.features.snippets import Piece, finds_in, score, snippet
 from claudekeeper.model.entries import Entry, blocks_of, parse
 from claudekeeper.model.errors import InvalidRequest
@@ -23,9 +23,11 @@ from claudekeeper.readers.indexing import moment_of
 from claudekeeper.readers.lines import Changed, forwards, opened
 from claudekeeper.readers.search_index import (
     EPOCH,
+    INNER,
     PLACES,
     Place,
     first_row,
+    is_word,
     matching,
     spaced,
     words_beginning,
@@ -40,9 +42,14 @@ POOL = 100
 # longer forms of a word that are named one by one; beyond them the index is asked for all
 FORMS = 200
 FORMS_OF_LITERAL = 16
+# words of a phrase that tell enough without the one behind or before them
+FEW = 2
 # how far behind a prompt that waited it is looked for its second writing
 BEHIND = 2_000_000
 
+_FIRST_WORD = re.compile(r"[A-Za-z0-9]+")
+_WORD = re.compile(r"[^\W_]")
+_WORDS = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"[a-z0-9]+$")
 _CURSOR = re.compile(r"([0-9]):(-?[0-9]{1,15}):([0-9]{1,5})")
 
@@ -108,7 +115,7 @@ class Finder:
 
     def newest(self, limit: int, cursor: str | None) -> Page:
         """Newest first; of a question about decisions, first the decisions."""
-        sort, start, skip = _read_cursor(cursor)
+        sort, start, skip = read_cursor(cursor)
         hits: list[Hit] = []
         sorts = self._sorts()
         for number in range(sort, len(sorts)):
@@ -126,7 +133,7 @@ class Finder:
 
     def best(self, limit: int, cursor: str | None) -> Page:
         """The most telling first, among the newest of each sort: never all of a common word."""
-        _, start, _ = _read_cursor(cursor)
+        _, start, _ = read_cursor(cursor)
         skip = start or 0
         self._weighs = True
         pool: list[_Found] = []
@@ -172,29 +179,61 @@ class Finder:
         """The words as the index is asked for them; None where one of them is nowhere."""
         terms: list[str] = []
         for term in self._query.terms:
-            forms = self._forms_of_word(term) if term.kind == "word" else self._literal(term)
-            if not forms:
+            asked = self._word(term) if term.kind == "word" else self._literal(term)
+            if asked is None:
                 return None
-            terms.append(f"(said : ({' OR '.join(forms)}))")
+            terms.append(f"({asked})")
         return " AND ".join(terms)
 
-    def _forms_of_word(self, term: Term) -> list[str]:
+    def _word(self, term: Term) -> str | None:
         word = fold(term.text)[0]
-        if not term.begins or not word.isascii():
-            return [_quoted(spaced(term.text)) + (" *" if term.begins else "")]
-        forms = words_beginning(self._database, word, FORMS)
-        return [f'"{word}" *'] if forms is None else [f'"{form}"' for form in forms]
+        if term.begins and word.isascii():
+            said = self._words_like(word)
+            return _either(_of("said", said), _of("tags", self._words_like(INNER + word)))
+        said = [_quoted(spaced(term.text)) + (" *" if term.begins else "")]
+        inner = [f'"{INNER}{word}"'] if is_word(self._database, INNER + word) else []
+        return _either(_of("said", said), _of("tags", inner))
 
-    def _literal(self, term: Term) -> list[str]:
+    def _literal(self, term: Term) -> str | None:
         text = spaced(term.text)
+        whole = self._phrase(text)
+        # it may begin inside of a name, whose rest is a word of its own there
+        first = _FIRST_WORD.match(text)
+        if first is None:
+            return whole
+        inner, rest = INNER + first[0].lower(), text[first.end() :]
+        if not _WORD.search(rest):
+            return _either(whole, _of("tags", self._words_like(inner)))
+        behind = self._phrase(rest) if is_word(self._database, inner) else None
+        return _either(whole, f'(tags : "{inner}" AND {behind})' if behind else None)
+
+    def _phrase(self, text: str) -> str | None:
+        """Words next to each other, of which the last may be the beginning of a longer one.
+
+        A phrase costs the reading of all its words' lists, so there is one, not one for each form
+        of its last word; what is too much is seen when the message itself is read.
+        """
         last = _LAST_WORD.search(fold(text)[0]) if text.isascii() else None
         if last is None:
-            # the end may be the beginning of a longer word, where it is one of a word at all
-            return [_quoted(text) + (" *" if text[-1:].isalnum() else "")]
+            # the end is one of a word, or of none at all
+            return _of("said", [_quoted(text) + (" *" if text[-1:].isalnum() else "")])
+        before = _WORDS.findall(text[: last.start()])
         forms = words_beginning(self._database, last[0], FORMS_OF_LITERAL)
+        if len(before) >= FEW:
+            before = _without_first(before)
+            head = _of("said", [_quoted(" ".join(before))])
+            if forms is None:
+                return head
+            if len(forms) > 1:
+                return f"({head} AND {_of('said', [_quoted(form) for form in forms])})"
         if forms is None:
-            return [_quoted(text) + " *"]
-        return [_quoted(text[: last.start()] + form) for form in forms]
+            return _of("said", [_quoted(text) + " *"])
+        return _of("said", [_quoted(" ".join([*before, form])) for form in forms])
+
+    def _words_like(self, start: str) -> list[str]:
+        """Every word that begins so, one by one; as a beginning where they are too many."""
+        forms = words_beginning(self._database, start, FORMS)
+        return [f'"{start}" *'] if forms is None else [f'"{form}"' for form in forms]
 
     def _by_second(
         self, expression: str | None, start: int | None
@@ -311,11 +350,26 @@ def _prompt(entry: Entry) -> str | None:
     return prompt_of(blocks_of(content))
 
 
+def _without_first(words: list[str]) -> list[str]:
+    """A phrase without what every message has, where enough is left of it."""
+    while len(words) > FEW and words[0].casefold() in WHOLE_WORDS:
+        words = words[1:]
+    return words
+
+
+def _of(column: str, forms: list[str]) -> str | None:
+    return f"({column} : ({' OR '.join(forms)}))" if forms else None
+
+
+def _either(one: str | None, other: str | None) -> str | None:
+    return f"({one} OR {other})" if one and other else one or other
+
+
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _read_cursor(cursor: str | None) -> tuple[int, int | None, int]:
+def read_cursor(cursor: str | None) -> tuple[int, int | None, int]:
     """Which sort of hits, from which second on, and how many of it were told."""
     if cursor is None:
         return 0, None, 0

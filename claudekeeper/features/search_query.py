@@ -14,7 +14,7 @@ MOST_TERMS = 64
 # shorter words are meant whole: everything begins with an "a"
 SHORTEST_START = 3
 # and so are these, which every message has
-_WHOLE_WORDS = """
+_WHOLE = """
 and are but can did for from had has have how its not our out she the that them then there
 they this was were what when which who why will with you your
 """
@@ -37,7 +37,7 @@ it make made of on or our regarding settle settled should take that the there th
 us use used was we were what when where which who why will with would you
 """
 
-_WHOLE = frozenset(_WHOLE_WORDS.split())
+WHOLE_WORDS = frozenset(_WHOLE.split())
 _ASKING = frozenset(_ASKING_WORDS.split())
 
 
@@ -56,7 +56,7 @@ class Term(msgspec.Struct, frozen=True):
     @property
     def begins(self) -> bool:
         """Whether a longer word will do."""
-        return len(self.text) >= SHORTEST_START and self.text.casefold() not in _WHOLE
+        return len(self.text) >= SHORTEST_START and self.text.casefold() not in WHOLE_WORDS
 
 
 class Query(msgspec.Struct, frozen=True):

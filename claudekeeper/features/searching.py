@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.features.router import inside
-from claudekeeper.features.search import Filters, Finder, Page
+from claudekeeper.features.search import Filters, Finder, Page, read_cursor
 from claudekeeper.features.search_query import Query
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
@@ -108,6 +108,8 @@ class Search:
     async def find(
         self, query: Query, filters: Filters, order: Order, limit: int, cursor: str | None
     ) -> Page:
+        # what is no cursor is refused whether there is an index or not
+        read_cursor(cursor)
         return await asyncio.to_thread(self._find, query, filters, order, limit, cursor)
 
     def _find(

@@ -56,23 +56,23 @@ def _compiled(term: Term) -> re.Pattern[str]:
 def finds_in(text: str, terms: Sequence[Term]) -> list[Find] | None:
     """Every place where a term stands, in order; None where one of them is missing."""
     lower = text.lower()
-    if len(lower) == len(text) and (finds := _finds(lower, terms)) is not None:
+    if len(lower) == len(text) and (finds := _finds(lower, text, terms)) is not None:
         # accents need a closer look only where nothing is found without
         return finds
     folded, places = fold(text)
-    found = _finds(folded, terms)
+    found = _finds(folded, text, terms)
     if found is None or places is None:
         return found
     return [_moved(find, places, len(text)) for find in found]
 
 
-def _finds(folded: str, terms: Sequence[Term]) -> list[Find] | None:
+def _finds(folded: str, text: str, terms: Sequence[Term]) -> list[Find] | None:
     finds: list[Find] = []
     for number, term in enumerate(terms):
         before = len(finds)
         for match in _compiled(term).finditer(folded):
             start, end = match.span()
-            if term.kind == "word" and start and folded[start - 1].isalnum() and folded.isascii():
+            if term.kind == "word" and folded.isascii() and not _begins(text, start):
                 continue
             finds.append(Find(start, end, number))
             if len(finds) - before >= MOST_FINDS:
@@ -81,6 +81,17 @@ def _finds(folded: str, terms: Sequence[Term]) -> list[Find] | None:
             return None
     finds.sort(key=lambda find: (find.start, -find.end))
     return finds
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a word begins here, be it inside of a name: Token in refreshTokenCache."""
+    if at == 0 or not text[at - 1].isalnum():
+        return True
+    if text[at].isdigit():
+        return text[at - 1] in "vV" and not text[at - 2 : at - 1].isalnum()
+    if not text[at].isupper():
+        return False
+    return not text[at - 1].isupper() or text[at + 1 : at + 2].islower()
 
 
 def _moved(find: Find, places: list[int], length: int) -> Find:

@@ -27,6 +27,7 @@ from claudekeeper.readers.search_index import (
     Reading,
     Said,
     Source,
+    inner_words,
     source_of,
     spaced,
     workdir_tag,
@@ -266,7 +267,9 @@ def _said(
     tags = f"k{kind.lower()} r{role_of(entry, kind)}"
     if any(each.decides for each in parts):
         tags += " decision"
-    return Said(time, offset, length, part, KINDS.index(kind), spaced(said_in(parts)), tags)
+    text = said_in(parts)
+    tags += inner_words(text)
+    return Said(time, offset, length, part, KINDS.index(kind), spaced(text), tags)
 
 
 def may_be_shown(entry: Entry) -> bool:

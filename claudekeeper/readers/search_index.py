@@ -25,7 +25,7 @@ from claudekeeper.model.messages import Kind
 log = logging.getLogger(__name__)
 
 # raised whenever what is kept changes its shape or its meaning
-VERSION = 1
+VERSION = 2
 # rows count from here: smaller numbers are kept in fewer bytes
 EPOCH = 1_577_836_800
 # messages of one second, before they take places of the next
@@ -43,6 +43,15 @@ _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff])"
 )
+# a capital inside of a name and the rest of it; the number of a version
+_INSIDE = re.compile(
+    "[A-Z0-9](?:(?<=[a-z0-9][A-Z])[A-Za-z0-9]+|(?<=[A-Z][A-Z])[a-z][A-Za-z0-9]*"
+    "|(?<=[^A-Za-z0-9][vV][0-9])[0-9]*)"
+)
+# what is longer is no name but data in letters
+LONGEST_NAME = 64
+# a letter that nobody uses: such words are not those that stand there
+INNER = "\u02ac"
 
 _TABLES = """
 CREATE TABLE file (
@@ -128,6 +137,16 @@ class Reading(msgspec.Struct, gc=False):
 def spaced(text: str) -> str:
     """The text with its words apart, in every script."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def inner_words(text: str) -> str:
+    """What begins inside of names, each once: TokenCache and Cache of refreshTokenCache."""
+    names = {name for name in _INSIDE.findall(f" {text}") if len(name) <= LONGEST_NAME}
+    found = set(names)
+    while names:
+        names = {inner for name in names for inner in _INSIDE.findall(name, 1)} - found
+        found |= names
+    return "".join(f" {INNER}{name}" for name in found)
 
 
 def workdir_tag(workdir: str) -> str:
@@ -354,6 +373,11 @@ def workdirs(database: sqlite3.Connection) -> set[str]:
     """Every working directory of a session that the index has."""
     rows = database.execute("SELECT DISTINCT workdir FROM file WHERE workdir IS NOT NULL")
     return {workdir for (workdir,) in rows}
+
+
+def is_word(database: sqlite3.Connection, word: str) -> bool:
+    found = database.execute("SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1", (word,))
+    return found.fetchone() is not None
 
 
 def words_beginning(database: sqlite3.Connection, start: str, most: int) -> list[str] | None:

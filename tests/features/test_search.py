@@ -264,6 +264,24 @@ def test_filters(index: Path) -> None:
     assert uuids(Filters(after=first, before=last)) == [said, asked]
 
 
+def test_a_phrase_is_found_whatever_its_words_are(index: Path) -> None:
+    transcript = Transcript()
+    said = transcript.prompt("the heron of the pond sees the reeds, the rest and the road")
+    transcript.prompt("the heron of the lake sees " + " ".join(f"re{n}" for n in range(30)))
+    transcript.write(projects_folder())
+    build(index, [projects_folder()])
+    for phrase in (
+        "the heron of the pond",
+        "heron of the pond sees the re",
+        "the pond sees the r",
+        "the p",
+        "the rest and the roa",
+        "pond sees the reeds, the",
+    ):
+        assert [hit.uuid for hit in found(index, f'"{phrase}"')] == [said], phrase
+    assert found(index, '"the heron of the reeds"') == []
+
+
 def test_a_question_about_decisions_finds_those_first(index: Path) -> None:
     transcript = Transcript()
     decided = transcript.result(
