@@ -61,6 +61,19 @@ def first_page(environment: Mapping[str, str]) -> list[Figure]:
     return [below(name, median(inside) * 1000, 5, "ms", details)]
 
 
+def resume(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure]:
+    """Where the largest session stands."""
+    taken = _inside(environment, f"/sessions/{corpus.giant_id}/resume")
+    details = (
+        f"median of {REQUESTS}; one in twenty takes {milliseconds(_slow(taken, 20))}, "
+        f"the longest {milliseconds(max(taken))}; "
+        f"the first one, while the server still starts, {milliseconds(taken[0])}"
+    )
+    size = f"{corpus.giant.stat().st_size / 1e6:.0f} MB"
+    name = f"where a session of {size} stands, inside the server"
+    return [below(name, median(taken) * 1000, 50, "ms", details)]
+
+
 def route(environment: Mapping[str, str]) -> list[Figure]:
     """With twenty candidates, as many as there can be."""
     with _recent(Path(environment["CLAUDE_CONFIG_DIR"])):
