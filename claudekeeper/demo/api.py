@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import Counter, deque
 from types import TracebackType
 from typing import Any, Self
@@ -129,7 +130,12 @@ class ScriptedApi:
     async def _stream(
         self, http: web.Request, reply: Reply, model: str, usage: Usage
     ) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        # those who count what was used tell lines of one reply by this
+        headers = {
+            "Content-Type": "text/event-stream",
+            "request-id": f"req_{secrets.token_hex(12)}",
+        }
+        response = web.StreamResponse(headers=headers)
         waiting = bytearray()
         paced = 0
         try:

@@ -33,7 +33,7 @@ from claudekeeper.readers.search_index import (
     words_beginning,
     workdir_tag,
 )
-from claudekeeper.readers.subagents import inline_agents
+from claudekeeper.readers.subagents import inline_agents, place_of
 
 # messages whose words are read for one answer; a cursor leads on from there
 MOST_EXAMINED = 3_000
@@ -73,6 +73,8 @@ class Hit(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
     uuid: str
     agent_id: str | None
+    # the session's call that started the subagent, where it is known
+    tool_use_id: str | None
     role: Role
     kind: Kind
     timestamp: str | None
@@ -295,6 +297,7 @@ class Finder:
             place.session,
             uuid,
             agent,
+            place_of(Path(place.path)) if place.agent is not None else None,
             role_of(entry, kind),
             kind,
             entry.timestamp or iso(time * 1_000_000),

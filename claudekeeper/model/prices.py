@@ -34,6 +34,8 @@ PRICES: tuple[tuple[str, Price], ...] = (
     ("fable", Price(10, 50)),
     ("mythos", Price(10, 50)),
 )
+# how many times as much a model costs that is to answer faster, found in the same way
+FASTER: tuple[tuple[str, float], ...] = (("opus-5", 2), ("opus-4-8", 2), ("opus", 6))
 
 
 @lru_cache(maxsize=256)
@@ -58,4 +60,9 @@ def cost_of(model: str | None, usage: Usage) -> float:
         + (written - for_an_hour) * price.cache_write
         + for_an_hour * price.cache_write_hour
     )
-    return (paid_as_input * price.input + (usage.output_tokens or 0) * price.output) / 1_000_000
+    standard = (paid_as_input * price.input + (usage.output_tokens or 0) * price.output) / 1_000_000
+    return standard * _faster(model or "") if usage.speed == "fast" else standard
+
+
+def _faster(model: str) -> float:
+    return next((times for name, times in FASTER if name in model), 1)

@@ -121,6 +121,12 @@ def call_of(path: Path) -> str | None:
     return _described("", path).tool_use_id
 
 
+def place_of(path: Path) -> str | None:
+    """The same, where that call stands in the session itself and not in another subagent."""
+    described = _described("", path)
+    return None if described.parent_agent_id else described.tool_use_id
+
+
 def session_of(path: Path | str) -> str | None:
     """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
     try:

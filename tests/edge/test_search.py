@@ -54,6 +54,7 @@ async def test_a_hit_says_where_it_is_and_what_it_says(start_keeper: StartKeeper
         "sessionId": SESSION,
         "uuid": uuid,
         "agentId": None,
+        "toolUseId": None,
         "role": "assistant",
         "kind": "reply",
         "timestamp": "2026-03-01T10:00:02.000Z",
@@ -88,9 +89,10 @@ async def test_what_is_said_while_it_runs_is_found(start_keeper: StartKeeper) ->
     nested.prompt("and its egret", isSidechain=True)
     below = path.with_suffix("") / "subagents"
     below.mkdir(parents=True)
+    (below / "agent-a1.meta.json").write_text('{"toolUseId": "toolu_7"}')
     (below / "agent-a1.jsonl").write_bytes(nested.lines[0] + b"\n")
     (hit,) = await found(keeper, "egret", 1)
-    assert (hit["sessionId"], hit["agentId"]) == (SESSION, "a1")
+    assert (hit["sessionId"], hit["agentId"], hit["toolUseId"]) == (SESSION, "a1", "toolu_7")
     other = Transcript(uuid_of(77))
     other.prompt("a new session with a kingfisher")
     gone = other.write(projects_folder())

@@ -117,6 +117,13 @@ def test_prices_are_those_that_claude_code_reckons_with(model: str, dollars: flo
     assert cost_of(model, usage) == pytest.approx(dollars)
 
 
+def test_what_answers_faster_costs_more() -> None:
+    standard = Usage(1000, 500, 30_000, 2000)
+    fast = Usage(1000, 500, 30_000, 2000, speed="fast")
+    for model, times in (("claude-opus-4-8", 2), ("claude-opus-4-6", 6), ("claude-haiku-4-5", 1)):
+        assert cost_of(model, fast) == pytest.approx(times * cost_of(model, standard))
+
+
 def test_what_claude_code_reported_counts_if_it_is_more() -> None:
     transcript = Transcript()
     transcript.reply()

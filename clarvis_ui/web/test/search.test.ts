@@ -1,5 +1,13 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createSearch, indexedPercent, type Search, saidBy } from '../src/state/search';
+import {
+  createSearch,
+  hitHref,
+  indexedPercent,
+  isWorthFinding,
+  nearFind,
+  type Search,
+  saidBy,
+} from '../src/state/search';
 import { type Found, type Hit, readFound, searchQuery, type Wanted } from '../src/transport/search';
 import { FakeApi } from './fakes';
 
@@ -88,7 +96,7 @@ test('what is strange in an answer costs a detail only', () => {
 
 test('the parameters of a request', () => {
   const asked: Wanted = { words: 'a&b', kind: 'decision', workdir: '/x', best: true };
-  expect(Object.fromEntries(searchQuery(asked, 'c'))).toEqual({
+  expect(Object.fromEntries(searchQuery(asked, 'c', 50))).toEqual({
     q: 'a&b',
     limit: '50',
     kind: 'decision',
@@ -96,4 +104,26 @@ test('the parameters of a request', () => {
     order: 'relevance',
     cursor: 'c',
   });
+});
+
+test('a hit leads to its message; what a subagent said, to its call', () => {
+  const at = (changes: object) => hitHref({ ...found(['u']).hits[0], ...changes } as Hit);
+  expect(at({})).toBe('#session=s&message=u');
+  expect(at({ agentId: 'a', toolUseId: 'toolu_1' })).toBe('#session=s&message=toolu_1');
+  expect(at({ agentId: 'a', toolUseId: null })).toBe('#session=s');
+});
+
+test('what is looked for is neither a letter nor a page', () => {
+  expect(isWorthFinding('auth')).toBe(true);
+  expect(isWorthFinding(' au ')).toBe(false);
+  expect(isWorthFinding('one\ntwo')).toBe(false);
+  expect(isWorthFinding('word '.repeat(20))).toBe(false);
+});
+
+test('a find stands near the beginning of its line', () => {
+  const found = { text: 'heron', match: true };
+  const long = { text: `${'before '.repeat(9)}the grey `, match: false };
+  expect(nearFind([long, found])).toEqual([{ text: '…before the grey ', match: false }, found]);
+  expect(nearFind([found])).toEqual([found]);
+  expect(nearFind([])).toEqual([]);
 });

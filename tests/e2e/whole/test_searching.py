@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,36 @@ async def test_words_are_found_and_lead_to_where_they_were_said(
     await expect(page.get_by_role("alert")).to_have_text("Say at least one word to look for.")
     await field.fill("onerror")
     await expect(hits.first).to_contain_text("<img src=x onerror=alert(1)>")
+
+
+async def test_the_command_bar_finds_what_was_said(open_page: OpenPage, stage: Stage) -> None:
+    session = await stage.begin("say: a kingfisher dives from refreshBranchCache")
+    await found(stage, "BranchCache", 2)
+    other = await stage.begin("say: the pond is quiet")
+    page = await open_page()
+    await page.evaluate("id => { location.hash = `session=${id}` }", other)
+    await expect(replies(page)).to_have_text(["the pond is quiet"])
+    await page.keyboard.press("Control+k")
+    bar = page.get_by_role("dialog", name="Say what you want")
+    field = bar.get_by_role("textbox")
+    await field.fill("BranchCache")
+    hits = bar.get_by_role("option").filter(has=page.locator("mark"))
+    await expect(hits).to_have_count(2)
+    await expect(hits.first.locator("mark")).to_have_text("BranchCache")
+    everything = page.get_by_role("option", name="Search all messages for BranchCache")
+    await picture(page, "bar")
+    # up from the first option is the last one, the search page; the one before it is a message
+    await field.press("ArrowUp")
+    await expect(everything).to_have_attribute("aria-selected", "true")
+    await field.press("ArrowUp")
+    await expect(hits.last).to_have_attribute("aria-selected", "true")
+    await field.press("Enter")
+    await expect(page).to_have_url(re.compile(f"session={session}&message="))
+    await expect(page.locator("[data-meant=true]")).to_contain_text("refreshBranchCache")
+
+    await page.keyboard.press("Control+k")
+    await field.fill("kingfisher")
+    await page.get_by_role("option", name="Search all messages for kingfisher").click()
+    await expect(page.get_by_role("searchbox", name="Search all messages")).to_have_value(
+        "kingfisher"
+    )

@@ -1,7 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
 import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../transport/outcome';
-import type { Hit, Index, SearchKind, Wanted } from '../transport/search';
+import type { Hit, Index, Piece, SearchKind, Wanted } from '../transport/search';
+import { messageHref, sessionHref } from './address';
 
 /** What is looked for in all sessions: the last question counts, whichever answer comes first. */
 export interface Search {
@@ -87,6 +88,32 @@ export function createSearch(api: Pick<Api, 'search'>, onLoggedOut: () => void):
 export function indexedPercent({ stage, done, total }: Index): number | null {
   if (stage === 'ready') return null;
   return total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : 0;
+}
+
+/** Where it was said. A subagent's words stand inside of its call: that is the place. */
+export function hitHref({ sessionId, uuid, agentId, toolUseId }: Hit): string {
+  const place = agentId === null ? uuid : toolUseId;
+  return place === null ? sessionHref(sessionId) : messageHref(sessionId, place);
+}
+
+// what is longer is said to Claude, not looked for
+const LONGEST_FIND = 80;
+const SHORTEST_FIND = 3;
+
+/** Whether what is typed in the command bar may be something that one looks for. */
+export function isWorthFinding(words: string): boolean {
+  const length = words.trim().length;
+  return length >= SHORTEST_FIND && length <= LONGEST_FIND && !words.includes('\n');
+}
+
+const LEAD = 24;
+
+/** The same with few words before the first find, for a line that has room for little more. */
+export function nearFind([first, ...rest]: readonly Piece[]): readonly Piece[] {
+  if (!first) return [];
+  if (first.match || first.text.length <= LEAD) return [first, ...rest];
+  const before = first.text.slice(-LEAD).replace(/^\S*\s(?=.)/, '');
+  return [{ text: `…${before}`, match: false }, ...rest];
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {

@@ -46,7 +46,12 @@ export interface Api {
   /** Which conversation a command belongs to; nothing is sent. */
   route(words: string, signal?: AbortSignal): Promise<Outcome<Routing>>;
   archive(signal?: AbortSignal): Promise<Outcome<Archive>>;
-  search(wanted: Wanted, cursor: string | null, signal?: AbortSignal): Promise<Outcome<Found>>;
+  search(
+    wanted: Wanted,
+    cursor: string | null,
+    signal?: AbortSignal,
+    limit?: number,
+  ): Promise<Outcome<Found>>;
   switchArchive(on: boolean): Promise<Outcome<Archive>>;
   /** Brings back a session that Claude Code deleted. */
   restore(id: string): Promise<Outcome<Session>>;
@@ -112,8 +117,8 @@ export function createApi(fetcher: typeof fetch): Api {
     route: (words, signal) =>
       ask('POST', '/api/route', readRouting, { body: { text: words }, signal }),
     archive: (signal) => ask('GET', '/api/archive', readArchive, { signal }),
-    search: (wanted, cursor, signal) =>
-      ask('GET', `/api/search?${searchQuery(wanted, cursor)}`, readFound, { signal }),
+    search: (wanted, cursor, signal, limit = 50) =>
+      ask('GET', `/api/search?${searchQuery(wanted, cursor, limit)}`, readFound, { signal }),
     switchArchive: (on) => ask('POST', '/api/archive', readArchive, { body: { on } }),
     restore: (id) => ask('POST', session(id, '/restore'), readSession),
     resume: (id, signal) => ask('GET', session(id, '/resume'), readStanding, { signal }),

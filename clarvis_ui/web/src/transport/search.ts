@@ -22,6 +22,8 @@ export interface Hit {
   sessionId: string;
   uuid: string;
   agentId: string | null;
+  /** The call that started the subagent, where that is known. */
+  toolUseId: string | null;
   kind: string;
   timestamp: string | null;
   decision: boolean;
@@ -62,6 +64,7 @@ function readHit(raw: unknown): Hit | null {
     sessionId,
     uuid,
     agentId: text(given.agentId),
+    toolUseId: text(given.toolUseId),
     kind: verbatim(given.kind),
     timestamp: text(given.timestamp),
     decision: given.decision === true,
@@ -91,8 +94,8 @@ export function readFound(raw: unknown): Found | null {
 }
 
 /** The same wish as parameters of the request. */
-export function searchQuery(wanted: Wanted, cursor: string | null): URLSearchParams {
-  const query = new URLSearchParams({ q: wanted.words, limit: '50' });
+export function searchQuery(wanted: Wanted, cursor: string | null, limit: number): URLSearchParams {
+  const query = new URLSearchParams({ q: wanted.words, limit: `${limit}` });
   if (wanted.kind !== null) query.set('kind', wanted.kind);
   if (wanted.workdir !== null) query.set('workdir', wanted.workdir);
   if (wanted.best) query.set('order', 'relevance');

@@ -1,13 +1,21 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { LIST_HREF, messageHref, searchHref, sessionHref } from '../state/address';
+import { LIST_HREF, searchHref } from '../state/address';
 import type { Clarvis } from '../state/clarvis';
-import { createSearch, FILTER_WORDS, indexedPercent, type Results, saidBy } from '../state/search';
+import {
+  createSearch,
+  FILTER_WORDS,
+  hitHref,
+  indexedPercent,
+  type Results,
+  saidBy,
+} from '../state/search';
 import { fullTime, relativeTime } from '../state/words';
 import { type Hit, SEARCH_KINDS, type Wanted } from '../transport/search';
 import { Icon } from '../ui/Icon';
 import { useNow } from '../ui/useNow';
 import './head.css';
 import './inbox.css';
+import { Snippet } from './Snippet';
 import './search.css';
 
 // milliseconds after the last key: nobody wants to know what "au" finds on the way to "auth"
@@ -157,12 +165,9 @@ function Answer({ results, onMore }: { results: Results; onMore(): void }) {
 }
 
 function HitRow({ hit, now }: { hit: Hit; now: number }) {
-  // a subagent's words stand inside of its call: the session is as near as a link leads
-  const href =
-    hit.agentId === null ? messageHref(hit.sessionId, hit.uuid) : sessionHref(hit.sessionId);
   return (
     <li>
-      <a class="search-hit" href={href}>
+      <a class="search-hit" href={hitHref(hit)}>
         <span class="search-where">
           <b dir="auto">{hit.title ?? 'Untitled session'}</b>
           {hit.project && <bdi>{hit.project}</bdi>}
@@ -175,9 +180,7 @@ function HitRow({ hit, now }: { hit: Hit; now: number }) {
             {saidBy(hit)}
             {hit.agentId !== null && ', in a subagent'}
           </i>{' '}
-          {hit.snippet.map((piece, at) =>
-            piece.match ? <mark key={at}>{piece.text}</mark> : piece.text,
-          )}
+          <Snippet pieces={hit.snippet} />
         </span>
       </a>
     </li>

@@ -1,7 +1,8 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { sessionHref } from '../../state/address';
+import { searchHref, sessionHref } from '../../state/address';
 import type { Commanding } from '../../state/commanding';
 import { byProject } from '../../state/projects';
+import { hitHref, isWorthFinding } from '../../state/search';
 import { keyOf, opensFor } from '../../state/ways';
 import type { Api } from '../../transport/api';
 import type { Session } from '../../transport/wire';
@@ -10,6 +11,7 @@ import { canSpeak } from '../../ui/voice';
 import { DirectoryChooser } from '../beginning/DirectoryChooser';
 import { DictateButton } from './DictateButton';
 import { type Option, Options } from './Options';
+import { useFinds } from './useFinds';
 import './command.css';
 
 export interface CommandFormProps {
@@ -17,7 +19,7 @@ export interface CommandFormProps {
   /** The newest first. */
   sessions: readonly Session[];
   currentId: string | null;
-  api: Pick<Api, 'directories'>;
+  api: Pick<Api, 'directories' | 'search'>;
   /** Sent, or another session was opened. */
   onDone?(): void;
 }
@@ -30,16 +32,19 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   const listId = useId();
   const [choosing, setChoosing] = useState(false);
   const [problem, setProblem] = useState('');
-  /** The session that Enter would open instead of sending. */
+  /** What Enter would open instead of sending: a session, a message, or the search page. */
   const [opening, setOpening] = useState<string | null>(null);
   const empty = text.value.trim() === '';
   const opens = useMemo(
     () => opensFor(sessions, text.value, currentId),
     [sessions, text.value, currentId],
   );
+  const hits = useFinds(api, text.value);
   const options: Option[] = [
     ...(empty ? [] : ways.value.map((way) => ({ key: keyOf(way), way }))),
     ...opens.map((session) => ({ key: `open ${session.id}`, session })),
+    ...hits.map((hit) => ({ key: `find ${hit.sessionId} ${hit.uuid}`, hit })),
+    ...(isWorthFinding(text.value) ? [{ key: 'find', words: text.value.trim() }] : []),
   ];
   const sent = empty ? options[0]?.key : keyOf(chosen.value);
   const active = options.find(({ key }) => key === opening)?.key ?? sent;
@@ -60,8 +65,8 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
 
   async function act(key: string | undefined): Promise<void> {
     const option = options.find((one) => one.key === key);
-    if (option && 'session' in option) {
-      location.hash = sessionHref(option.session.id);
+    if (option && !('way' in option)) {
+      location.hash = hrefOf(option);
       onDone?.();
       return;
     }
@@ -78,11 +83,10 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
 
   function select(option: Option | undefined): void {
     if (!option) return;
-    if ('session' in option) setOpening(option.key);
-    else {
+    if ('way' in option) {
       setOpening(null);
       command.choose(option.way);
-    }
+    } else setOpening(option.key);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -179,6 +183,11 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
       </footer>
     </form>
   );
+}
+
+function hrefOf(option: Exclude<Option, { way: unknown }>): string {
+  if ('session' in option) return sessionHref(option.session.id);
+  return 'hit' in option ? hitHref(option.hit) : searchHref({ words: option.words });
 }
 
 function Keys({ empty }: { empty: boolean }) {

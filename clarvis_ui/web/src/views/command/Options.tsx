@@ -1,15 +1,22 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { statusOf, summaryOf, titleOf } from '../../state/described';
 import { projectOf } from '../../state/projects';
+import { nearFind, saidBy } from '../../state/search';
 import type { Way } from '../../state/ways';
 import { relativeTime } from '../../state/words';
+import type { Hit } from '../../transport/search';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { StatusDot } from '../../ui/StatusDot';
 import { useNow } from '../../ui/useNow';
+import { Snippet } from '../Snippet';
 
-/** Something that Enter can do: send it this way, or open this session. */
-export type Option = { key: string; way: Way } | { key: string; session: Session };
+/** Something that Enter can do: send it this way, open a session or message, look for it. */
+export type Option =
+  | { key: string; way: Way }
+  | { key: string; session: Session }
+  | { key: string; hit: Hit }
+  | { key: string; words: string };
 
 export interface OptionsProps {
   id: string;
@@ -26,6 +33,7 @@ export function Options({ id, options, active, asking, onPick, onDirectory }: Op
   const list = useRef<HTMLDivElement>(null);
   const now = useNow(20_000);
   const firstOpen = options.find((option) => 'session' in option);
+  const firstFound = options.find((option) => 'hit' in option || 'words' in option);
   const typed = options.some((option) => 'way' in option);
 
   useEffect(() => {
@@ -48,6 +56,11 @@ export function Options({ id, options, active, asking, onPick, onDirectory }: Op
               Open {typed && <kbd>Ctrl Enter</kbd>}
             </p>
           )}
+          {option === firstFound && (
+            <p class="say-heading" role="presentation">
+              Found in messages
+            </p>
+          )}
           {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and says which is active */}
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: its keys are those of the field */}
           <div
@@ -59,11 +72,10 @@ export function Options({ id, options, active, asking, onPick, onDirectory }: Op
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => onPick(option)}
           >
-            {'way' in option ? (
-              <WayView way={option.way} onDirectory={onDirectory} />
-            ) : (
-              <SessionView session={option.session} now={now} />
-            )}
+            {'way' in option && <WayView way={option.way} onDirectory={onDirectory} />}
+            {'session' in option && <SessionView session={option.session} now={now} />}
+            {'hit' in option && <HitView hit={option.hit} now={now} />}
+            {'words' in option && <FindView words={option.words} />}
           </div>
         </>
       ))}
@@ -127,6 +139,32 @@ function SessionView({ session, now }: { session: Session; now: number }) {
         {projectOf(session)} · {silent ? summaryOf(session) : status.words}
       </span>
       <time class="say-time">{relativeTime(session.modified, now)}</time>
+    </>
+  );
+}
+
+function HitView({ hit, now }: { hit: Hit; now: number }) {
+  return (
+    <>
+      <Icon name="message" />
+      <span class="say-what" dir="auto">
+        <Snippet pieces={nearFind(hit.snippet)} />
+      </span>
+      <span class="say-why" dir="auto">
+        {saidBy(hit)} in {hit.title ?? 'Untitled session'}
+      </span>
+      <time class="say-time">{relativeTime(hit.timestamp, now)}</time>
+    </>
+  );
+}
+
+function FindView({ words }: { words: string }) {
+  return (
+    <>
+      <Icon name="search" />
+      <span class="say-what">
+        Search all messages for <b dir="auto">{words}</b>
+      </span>
     </>
   );
 }

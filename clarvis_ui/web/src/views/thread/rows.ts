@@ -362,11 +362,11 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && 'kind' in value && 'key' in value;
 }
 
-/** Whether a link to this message leads to this row. */
+/** Whether a link to this message, or to this call, leads to this row. */
 export function shows(row: Row, uuid: string): boolean {
   switch (row.kind) {
     case 'tool':
-      return row.uuid === uuid || row.resultUuid === uuid;
+      return row.uuid === uuid || row.resultUuid === uuid || row.use.id === uuid;
     case 'tools':
       return row.calls.some((call) => shows(call, uuid));
     case 'branch':
