@@ -51,6 +51,9 @@ class Proxy:
             web.get("/search", self.thinned(Visible.search)),
             web.post("/archive", self.without_roots),
             web.get("/usage", self.usage),
+            # of the person, not of any session
+            web.get("/preferences", self.pass_on),
+            web.patch("/preferences", self.pass_on),
             web.get("/commands", self.within_workdir),
             web.get(session, self.within_session),
             web.patch(session, self.within_session),

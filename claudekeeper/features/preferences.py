@@ -1,4 +1,5 @@
-"""What people set: names, models and modes of sessions. Kept in state.json, replaced whole."""
+"""What people set: names, models and modes of sessions, and how much they want to be told when
+they come back. Kept in state.json, replaced whole."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, get_args
 
 import msgspec
 
@@ -22,6 +24,10 @@ log = logging.getLogger(__name__)
 REMEMBERED = 10_000
 
 
+# how much of a session one is told on coming back to it
+Telling = Literal["detailed", "quick", "dive"]
+
+
 class Chosen(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True):
     """With what a session goes on; None leaves it to Claude Code."""
 
@@ -34,6 +40,7 @@ class State(msgspec.Struct, rename="camel"):
 
     names: dict[str, str] = {}
     choices: dict[str, Chosen] = {}
+    recap: str | None = None
 
 
 class Preferences:
@@ -74,13 +81,17 @@ class Preferences:
                 names.pop(session_id, None)
             else:
                 names[session_id] = name
-            try:
-                await self._write(names)
-            except OSError as error:
-                raise StateUnwritable(
-                    f"The change could not be saved ({error.strerror}); the old value is kept."
-                ) from error
-            self._state.names = names
+            await self._change(msgspec.structs.replace(self._state, names=names))
+
+    @property
+    def recap(self) -> Telling | None:
+        """None where nobody chose yet; a newer version may know others."""
+        return next((each for each in get_args(Telling) if each == self._state.recap), None)
+
+    async def prefer(self, recap: Telling | None) -> None:
+        """Set or clear how much is told; returns when it is on disk."""
+        async with self._writing:
+            await self._change(msgspec.structs.replace(self._state, recap=recap))
 
     def choices_of(self, session_id: str) -> Choices:
         chosen = self._state.choices.get(session_id) or Chosen()
@@ -106,14 +117,25 @@ class Preferences:
     async def _save(self) -> None:
         async with self._writing:
             try:
-                await self._write(self._state.names)
+                await self._write(self._state)
             except OSError as error:
                 # the session goes on with it all the same
                 log.warning("what was chosen for a session could not be saved: %s", error)
 
-    async def _write(self, names: dict[str, str]) -> None:
-        whole = {**self._raw, "names": msgspec.Raw(msgspec.json.encode(names))}
-        if self._state.choices or "choices" in whole:
-            whole["choices"] = msgspec.Raw(msgspec.json.encode(self._state.choices))
+    async def _change(self, state: State) -> None:
+        try:
+            await self._write(state)
+        except OSError as error:
+            raise StateUnwritable(
+                f"The change could not be saved ({error.strerror}); the old value is kept."
+            ) from error
+        self._state = state
+
+    async def _write(self, state: State) -> None:
+        whole = {**self._raw, "names": msgspec.Raw(msgspec.json.encode(state.names))}
+        if state.choices or "choices" in whole:
+            whole["choices"] = msgspec.Raw(msgspec.json.encode(state.choices))
+        if state.recap or "recap" in whole:
+            whole["recap"] = msgspec.Raw(msgspec.json.encode(state.recap))
         await asyncio.to_thread(write_whole, self._path, msgspec.json.encode(whole))
         self._raw = whole

@@ -123,3 +123,15 @@ async def test_an_unknown_session_stands_nowhere(keeper: Api) -> None:
     path = f"/sessions/{SESSION}/resume"
     assert await error_code(keeper, "GET", path, 404) == "session_not_found"
     assert await error_code(keeper, "GET", path + "?x=1", 400) == "invalid_request"
+
+
+async def test_how_much_one_is_told_is_the_same_in_every_browser(start_keeper: StartKeeper) -> None:
+    keeper = await start_keeper()
+    assert await get(keeper, "/preferences") == {"recap": None}
+    async with keeper.patch("/preferences", json={"recap": "dive"}) as answer:
+        assert answer.status == 200
+    assert await get(await start_keeper(), "/preferences") == {"recap": "dive"}
+    for wish in ({"recap": "sung"}, {"theme": "dark"}, {}):
+        assert (
+            await error_code(keeper, "PATCH", "/preferences", 400, json=wish) == "invalid_request"
+        )

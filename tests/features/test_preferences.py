@@ -125,3 +125,20 @@ async def test_what_was_chosen_is_there_after_a_restart(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["choices"] == {
         "s1": {"model": "opus", "permissionMode": "plan"}
     }
+
+
+async def test_how_much_is_told_is_remembered_and_what_is_unknown_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    preferences = loaded(path)
+    assert preferences.recap is None
+    await preferences.prefer("dive")
+    await preferences.rename("a", "name")
+    again = loaded(path)
+    assert (again.recap, again.name_of("a")) == ("dive", "name")
+    await again.prefer(None)
+    assert loaded(path).recap is None
+    path.write_text('{"names": {}, "recap": "sung"}')
+    newer = loaded(path)
+    assert newer.recap is None
+    await newer.rename("a", "name")
+    assert '"recap":"sung"' in path.read_text()

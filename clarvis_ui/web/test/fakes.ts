@@ -90,6 +90,8 @@ export class FakeApi implements Api {
   archive = () => this.say('archive');
   resume = (id: string) => this.say('resume', id);
   recap = (id: string) => this.say('recap', id);
+  telling = () => this.say('telling');
+  prefer = (telling: string) => this.say('prefer', telling);
   usage = (by: string, after: string | null) => this.say('usage', by, after);
   switchArchive = (on: boolean) => this.say('switchArchive', on);
   restore = (id: string) => this.say('restore', id);

@@ -123,7 +123,10 @@ test('what is looked for is neither a letter nor a page', () => {
 test('a find stands near the beginning of its line', () => {
   const found = { text: 'heron', match: true };
   const long = { text: `${'before '.repeat(9)}the grey `, match: false };
-  expect(nearFind([long, found])).toEqual([{ text: '…before the grey ', match: false }, found]);
+  expect(nearFind([long, found])).toEqual([
+    { text: '…before before the grey ', match: false },
+    found,
+  ]);
   expect(nearFind([found])).toEqual([found]);
   expect(nearFind([])).toEqual([]);
 });

@@ -56,6 +56,27 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
     await page.reload()
     await expect(page.get_by_role("button", name="Where were we?")).to_be_visible()
     await expect(card).to_have_count(0)
+    # in another browser it is the same person
+    page = await open_page()
+    await row(page, "Shall I paint it red?").click()
+    again = page.get_by_role("button", name="Where were we?")
+    await expect(again).to_be_visible()
+
+    # after a month one may want to begin anew
+    old -= 40 * 24 * HOUR
+    os.utime(transcript, (old, old))
+    await expect(row(page, "Shall I paint it red?")).not_to_contain_text("5 h")
+    await page.reload()
+    await again.click()
+    card = page.get_by_role("region", name="Where were we")
+    await expect(card).to_contain_text("Nothing was said here for 40 days")
+    await card.get_by_role("button", name="Start afresh").click()
+    dialog = page.get_by_role("dialog", name="New session")
+    await expect(dialog).to_contain_text("scratch")
+    await page.keyboard.press("Escape")
+    await card.get_by_role("button", name="Resume here").click()
+    await expect(page.locator(".composer textarea")).to_be_focused()
+    await expect(card).to_have_count(0)
 
 
 async def test_what_was_used_is_shown(open_page: OpenPage, stage: Stage) -> None:

@@ -1,10 +1,6 @@
+import { TELLINGS, type Telling } from '../transport/returning';
 import type { Session } from '../transport/wire';
 import type { Memory } from './memory';
-
-/** How much one wants to be told when one comes back. */
-export type Telling = 'detailed' | 'quick' | 'dive';
-
-export const TELLINGS: readonly Telling[] = ['detailed', 'quick', 'dive'];
 
 /** Milliseconds after which one has been away. */
 export const AWAY = 30 * 60 * 1000;
@@ -18,7 +14,7 @@ export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number
   return now - then > AWAY;
 }
 
-/** What was chosen last; null where nobody chose yet. */
+/** What was chosen last as far as this browser knows; null where nobody chose yet. */
 export function chosenTelling(memory: Memory): Telling | null {
   const kept = memory.read(KEY);
   return TELLINGS.find((telling) => telling === kept) ?? null;

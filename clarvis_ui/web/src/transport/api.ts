@@ -4,7 +4,14 @@ import { type Answer, type Attention, type Left, readAttentions, readLeft } from
 import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
-import { type Retold, readRetold, readStanding, type Standing } from './returning';
+import {
+  type Retold,
+  readRetold,
+  readStanding,
+  readTelling,
+  type Standing,
+  type Telling,
+} from './returning';
 import { type Routing, readRouting } from './routing';
 import { type Found, readFound, searchQuery, type Wanted } from './search';
 import {
@@ -59,6 +66,9 @@ export interface Api {
   resume(id: string, signal?: AbortSignal): Promise<Outcome<Standing>>;
   /** A recap by Claude itself. */
   recap(id: string): Promise<Outcome<Retold>>;
+  /** How much one wants to be told on coming back; chosen in one browser, it holds in all. */
+  telling(): Promise<Outcome<{ telling: Telling | null }>>;
+  prefer(telling: Telling): Promise<Outcome<{ telling: Telling | null }>>;
   usage(by: UsageBy, after: string | null, signal?: AbortSignal): Promise<Outcome<Usage>>;
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
@@ -123,6 +133,8 @@ export function createApi(fetcher: typeof fetch): Api {
     restore: (id) => ask('POST', session(id, '/restore'), readSession),
     resume: (id, signal) => ask('GET', session(id, '/resume'), readStanding, { signal }),
     recap: (id) => ask('POST', session(id, '/recap'), readRetold),
+    telling: () => ask('GET', '/api/preferences', readTelling),
+    prefer: (recap) => ask('PATCH', '/api/preferences', readTelling, { body: { recap } }),
     usage(by, after, signal) {
       const query = new URLSearchParams({ by });
       if (after !== null) query.set('after', after);

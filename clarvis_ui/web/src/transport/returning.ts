@@ -2,6 +2,10 @@
 
 import { each, fields, number, oneOf, text, verbatim } from './reading';
 
+/** How much one wants to be told when one comes back. */
+export const TELLINGS = ['detailed', 'quick', 'dive'] as const;
+export type Telling = (typeof TELLINGS)[number];
+
 const KINDS = ['working', 'answer', 'reply', 'continue', 'start', 'done'] as const;
 
 export interface NextAction {
@@ -39,7 +43,7 @@ export interface Standing {
   commands: number;
   resumeTokens: number | null;
   resumeUsd: number | null;
-  warnings: string[];
+  directoryGone: boolean;
   /** Whether there is a reason to begin anew. */
   fresh: boolean;
   complete: boolean;
@@ -112,7 +116,9 @@ export function readStanding(raw: unknown): Standing | null {
     commands: number(work?.commands) ?? 0,
     resumeTokens: number(cost?.resumeTokens),
     resumeUsd: number(cost?.resumeUsd),
-    warnings: each(given.warnings, (one) => text(fields(one)?.message)),
+    directoryGone: each(given.warnings, (one) => text(fields(one)?.code)).includes(
+      'directory_gone',
+    ),
     fresh: Array.isArray(given.choices) && given.choices.includes('fresh'),
     complete: given.complete === true,
     quick: verbatim(fields(given.recap)?.quick),
@@ -124,4 +130,10 @@ export function readRetold(raw: unknown): Retold | null {
   const quick = given && text(given.quick);
   if (!given || !quick) return null;
   return { quick, next: verbatim(given.next), detailed: verbatim(given.detailed) };
+}
+
+/** What was chosen, in whichever browser; null where nobody chose yet. */
+export function readTelling(raw: unknown): { telling: Telling | null } | null {
+  const given = fields(raw);
+  return given && { telling: oneOf(TELLINGS, given.recap) };
 }

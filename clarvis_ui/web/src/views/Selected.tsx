@@ -13,6 +13,7 @@ export interface SelectedProps {
   place: Place;
   notifications: Notifications;
   commanding: Commanding;
+  onNew(workdir: string | null): void;
 }
 
 // what shows conversations is most of the page: the list does not wait for it
@@ -28,12 +29,13 @@ export function fetchAhead(): void {
 }
 
 /** What is beside the list: a session, what waits, or nothing yet. */
-export function Selected({ clarvis, place, notifications, commanding }: SelectedProps) {
+export function Selected(props: SelectedProps) {
+  const { clarvis, place, notifications, commanding, onNew } = props;
   const { complete } = clarvis.sessions.listing.value;
   const id = place.session.value;
   // asked before one is let in, the answer "not logged in" would come after one is
   if (clarvis.door.state.value !== 'open') return null;
-  if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} />;
+  if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} onNew={onNew} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
   if (place.usage.value) return <WhatWasUsed clarvis={clarvis} />;
   const wanted = place.search.value;
@@ -43,7 +45,11 @@ export function Selected({ clarvis, place, notifications, commanding }: Selected
   return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
 }
 
-function OneSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
+function OneSession({
+  clarvis,
+  id,
+  onNew,
+}: Pick<SelectedProps, 'clarvis' | 'onNew'> & { id: string }) {
   const talk = useMemo(() => clarvis.conversations.open(id), [clarvis, id]);
   const loaded = useModule(loadSession);
   const { sessions, complete } = clarvis.sessions.listing.value;
@@ -52,7 +58,7 @@ function OneSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
   if (loaded === null) return null;
   if ('failed' in loaded) return <PageOutOfDate />;
   const { SessionPage } = loaded.module;
-  return <SessionPage clarvis={clarvis} session={session} talk={talk} />;
+  return <SessionPage clarvis={clarvis} session={session} talk={talk} onNew={onNew} />;
 }
 
 /** Nothing is open: one says what one wants. */

@@ -70,6 +70,7 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
             place={place}
             notifications={notifications}
             commanding={commanding}
+            onNew={beginning.show}
           />
           <a class="back" href={LIST_HREF}>
             <Icon name="back" />

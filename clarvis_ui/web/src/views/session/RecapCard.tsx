@@ -9,14 +9,16 @@ export interface RecapCardProps {
   standing: Standing;
   detailed: boolean;
   workdir: string | null;
-  onPrompt(text: string): void;
+  onPrompt(text: string | null): void;
+  onFresh(): void;
   onRetell(): Promise<Outcome<Retold>>;
 }
 
 const MOST = 8;
 
 /** Where things stand: what is next, what was decided, how far it is, what going on costs. */
-export function RecapCard({ standing, detailed, workdir, onPrompt, onRetell }: RecapCardProps) {
+export function RecapCard(props: RecapCardProps) {
+  const { standing, detailed, workdir, onPrompt, onFresh, onRetell } = props;
   const [retold, setRetold] = useState<Retold | null>(null);
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
@@ -47,6 +49,16 @@ export function RecapCard({ standing, detailed, workdir, onPrompt, onRetell }: R
           <button type="button" onClick={() => onPrompt(retold.next)} dir="auto">
             {retold.next}
           </button>
+        )}
+        {standing.fresh && (
+          <>
+            <button type="button" onClick={() => onPrompt(null)}>
+              Resume here
+            </button>
+            <button type="button" onClick={onFresh}>
+              Start afresh
+            </button>
+          </>
         )}
         {!retold && (
           <button type="button" class="quiet" disabled={asking} onClick={() => void retell()}>

@@ -1,13 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Clarvis } from '../../state/clarvis';
-import {
-  chosenTelling,
-  isCold,
-  rememberTelling,
-  TELLINGS,
-  type Telling,
-} from '../../state/returning';
-import type { Standing } from '../../transport/returning';
+import { chosenTelling, isCold, rememberTelling } from '../../state/returning';
+import { type Standing, TELLINGS, type Telling } from '../../transport/returning';
 import type { Session } from '../../transport/wire';
 import { RecapCard } from './RecapCard';
 import './returning.css';
@@ -17,8 +11,10 @@ export interface ReturningProps {
   session: Session;
   /** Whether there is something else to look at now. */
   quiet: boolean;
-  /** Puts words into the composer. */
-  onPrompt(text: string): void;
+  /** Puts words into the composer; none: leaves it as it is. */
+  onPrompt(text: string | null): void;
+  /** Begins another session, where this one was or somewhere else. */
+  onFresh(workdir: string | null): void;
 }
 
 const WORDS: Readonly<Record<Telling, string>> = {
@@ -28,14 +24,34 @@ const WORDS: Readonly<Record<Telling, string>> = {
 };
 
 /** For whoever comes back to a session after a while: where were we? */
-export function Returning({ clarvis, session, quiet, onPrompt }: ReturningProps) {
+export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: ReturningProps) {
   const { api, memory } = clarvis;
   // as it was when it was opened: what is said from now on is no reason to tell it all
   const [cold] = useState(() => isCold(session, Date.now()));
   const [telling, setTelling] = useState<Telling | null>(() => chosenTelling(memory));
   const [standing, setStanding] = useState<Standing | null>(null);
   const [closed, setClosed] = useState(false);
-  const shown = cold && !closed && !quiet && telling !== 'dive';
+  /** Whether it is known what was chosen in other browsers. */
+  const [known, setKnown] = useState(false);
+  const wanted = cold && known && !closed && !quiet;
+  const shown = wanted && telling !== 'dive';
+
+  useEffect(() => {
+    if (!cold) return;
+    let here = true;
+    void api.telling().then((outcome) => {
+      if (!here) return;
+      const chosen = outcome.ok ? outcome.value.telling : null;
+      if (chosen !== null) {
+        rememberTelling(memory, chosen);
+        setTelling(chosen);
+      }
+      setKnown(true);
+    });
+    return () => {
+      here = false;
+    };
+  }, [api, memory, cold]);
 
   useEffect(() => {
     if (!shown || standing !== null) return;
@@ -61,13 +77,14 @@ export function Returning({ clarvis, session, quiet, onPrompt }: ReturningProps)
 
   function choose(chosen: Telling): void {
     rememberTelling(memory, chosen);
+    // a keeper that cannot be reached is no reason not to tell it
+    void api.prefer(chosen);
     setTelling(chosen);
     if (chosen === 'dive') setClosed(true);
   }
 
   if (!shown || standing === null) {
-    const back = cold && telling === 'dive' && !quiet && !closed;
-    return back ? (
+    return wanted && telling === 'dive' ? (
       <p class="returning-again">
         <button type="button" class="quiet" onClick={() => choose('quick')}>
           Where were we?
@@ -103,6 +120,7 @@ export function Returning({ clarvis, session, quiet, onPrompt }: ReturningProps)
           setClosed(true);
           onPrompt(text);
         }}
+        onFresh={() => onFresh(standing.directoryGone ? null : session.workdir)}
         onRetell={() => api.recap(session.id)}
       />
     </section>

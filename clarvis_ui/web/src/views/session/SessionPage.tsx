@@ -29,10 +29,12 @@ export interface SessionPageProps {
   clarvis: Clarvis;
   session: Session;
   talk: Talk;
+  /** Begins another session; without a directory one is chosen. */
+  onNew(workdir: string | null): void;
 }
 
 /** One session: read it, answer it, talk to it. */
-export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
+export function SessionPage({ clarvis, session, talk, onNew }: SessionPageProps) {
   const { id } = session;
   const conversation = talk.state.value;
   const [details, setDetails] = useState(false);
@@ -157,9 +159,10 @@ export function SessionPage({ clarvis, session, talk }: SessionPageProps) {
           session={session}
           quiet={running || unusable || messages.length === 0}
           onPrompt={(text) => {
-            setDraft({ ...draft.current, text });
+            if (text !== null) setDraft({ ...draft.current, text });
             document.querySelector<HTMLElement>('.composer textarea')?.focus();
           }}
+          onFresh={onNew}
         />
         {session.archived && (
           <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
