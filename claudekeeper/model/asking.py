@@ -21,15 +21,24 @@ _HIDDEN = "\0"
 _ADDRESS = re.compile(r"\bhttps?://\S+")
 _ASKING = re.compile(r"[?？؟][\s\"'”’»›)\]*_`~.!\U0001F300-\U0001FAFF☀-➿️]*$")
 # what goes on in small letters is the same sentence: "the first vs. the second"
-_SENTENCE = re.compile(r"(?<=[.!?。？！؟])[\"'”’»)\]*_]*\s+(?![a-z])")
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\(?[0-9a-zA-Z]{1,2}[.)])\s+")
+_SENTENCE = re.compile(
+    r"(?<=[.!?。？！؟])[\"'”’»)\]*_]*\s+(?![a-z])|(?<=[。？！])(?=[^\s。？！\"'”’»」』）)\]*_])"
+)
+# "- …", "2. …", and choices as paragraphs: "**Option B**: …", "**2. …"
+_ITEM = re.compile(
+    r"^\s*(?:(?:[-*+•]|\(?[0-9a-zA-Z]{1,2}[.)])\s+"
+    r"|\*\*(?:(?:Option|Approach|Choice|Path) [0-9A-Za-z]{1,2}(?:[.):]|\*\*)|\(?[0-9A-Z]{1,2}[.)]))"
+)
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s|\|)|^\s*[*_]{2}[^*_]+[*_]{2}:?\s*$")
 _QUOTE = re.compile(r"^\s*>")
 _MARKS = re.compile(r"[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}")
 # it is put to the person: rhetorical questions are not
 _TO_YOU = re.compile(
     r"\b(?:you|your|yours|shall I|should I|should we|shall we|want me|can I|may I|could I|do I"
-    r"|need me|prefer|OK to|okay to|ready (?:to|for)|go ahead)\b",
+    r"|need me|prefer|OK to|okay to|ready (?:to|for)|go ahead"
+    r"|soll(?:en)? (?:ich|wir)|möchte(?:st|n)|willst du|quieres|prefieres|deseas?|veux-tu"
+    r"|voulez-vous|souhait(?:es|ez)|vuoi|preferisci|quer(?:es)? que|хо(?:чешь|тите))\b"
+    r"|(?:ますか|でしょうか|ましょうか|吗|要不要)",
     re.IGNORECASE,
 )
 # an opening whose choices follow in a list, whatever sign is behind it
@@ -43,7 +52,10 @@ _CHOICE = re.compile(
 # it is put to the person without a question mark
 _REQUEST = re.compile(
     r"\b(?:let me know (?:which|what|whether|how|when|where|who|your|once|if (?:that|this|it|these)"
-    r" (?:is|are|looks?|works?|sounds?))"
+    r" (?:is|are|looks?|works?|sounds?)"
+    r"|if (?:you'd like|you would like|you want) me to (?:proceed|continue|go ahead|start)"
+    r"|if [^.?!]{0,60} before I)"
+    r"|please (?:run|try|test|check|restart)\b[^.?!]{0,80}\b(?:share|tell me|let me know|paste)"
     r"|please (?:confirm|choose|pick|select|decide|clarify|specify|advise|answer|tell me|provide"
     r"|share|paste|describe|send me|let me know (?:which|what|whether|how|your))"
     r"|tell me (?:which|what|whether|how)"
@@ -70,7 +82,8 @@ _CUE = re.compile(
 _SOURCES = re.compile(r"^\W*(?:sources|references)\W*$", re.IGNORECASE)
 _COURTESY = re.compile(
     r"anything else|any (?:other |more |further )?questions|how (?:can|may) I (?:help|assist)"
-    r"|what can I (?:help|do for) you|does (?:that|this) help",
+    r"|what can I (?:help|do for) you|does (?:that|this) help"
+    r"|what (?:would|do) you (?:like|want) (?:me )?to (?:work on|do) today",
     re.IGNORECASE,
 )
 

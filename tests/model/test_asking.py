@@ -40,6 +40,19 @@ from claudekeeper.model.asking import MOST_CHARACTERS, question_in
             "Nothing blocks it. Your call whether to mend the two first or merge now.",
             "Your call whether to mend the two first or merge now.",
         ),
+        (
+            "How shall we go on?\n\n**1. Keep going** – "
+            + "long " * 40
+            + "\n\n**2. Stop** – at once.",
+            "How shall we go on?\n1. Keep going – " + "long " * 39 + "long\n2. Stop – at once.",
+        ),
+        ("Soll ich das tun?\n\nSag einfach Bescheid.", "Soll ich das tun?"),
+        ("提交了。要我继续吗？ 我建议先测试。", "要我继续吗？"),
+        (
+            "Review it and let me know if anything is wrong before I start.",
+            "Review it and let me know if anything is wrong before I start.",
+        ),
+        ("Please run it and share what it says.", "Please run it and share what it says."),
         ("Waiting on your call regarding the race.", "Waiting on your call regarding the race."),
         ("Please share the log of the failed run.", "Please share the log of the failed run."),
         (
@@ -75,6 +88,8 @@ def test_a_question_at_the_end_is_one(text: str, question: str) -> None:
         "Pushed. Is there anything else I can help you with?",
         "Hello! How can I help you today?",
         "Let me know if you have any questions.",
+        "Hello! What would you like to work on today?",
+        "**Q: Does it scale?**\nYes.\n\n**Q: Is it fast?**\nYes.",
         "It is up to you whether to mend that here.\n\nVerdict: ship it.",
         "The questions:\n\n- **Does it work?** Yes.\n- **Is it quick?** It is.",
         "Should it be one? I asked myself so.\n\n" + "So this is how it went. " * 30,
