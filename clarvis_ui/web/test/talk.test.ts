@@ -246,6 +246,18 @@ describe('loading', () => {
   });
 });
 
+test('more than a page above is asked for at once, up to what one answer may hold', async () => {
+  api.answers.conversation = page({ messages: [message('b')], before: 'b' });
+  talk.reload();
+  await soon();
+  talk.older(4);
+  await soon();
+  expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 600`);
+  talk.older(1 << 20);
+  await soon();
+  expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 10000`);
+});
+
 describe('several conversations', () => {
   test('hear each its own', async () => {
     api.answers.conversation = (id: string) =>

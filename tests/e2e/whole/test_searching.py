@@ -12,6 +12,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.conftest import OpenPage
 from tests.e2e.stage import Stage, replies
+from tests.writing import Transcript, uuid_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 # where to put pictures, for whoever wants to look
@@ -111,3 +112,40 @@ async def test_the_command_bar_finds_what_was_said(open_page: OpenPage, stage: S
     await expect(page.get_by_role("searchbox", name="Search all messages")).to_have_value(
         "kingfisher"
     )
+
+
+async def test_a_hit_far_back_and_one_of_a_subagent_open_where_they_were_said(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    transcript = Transcript(uuid_of(7), str(stage.transcripts))
+    transcript.prompt("a bittern booms in the reeds")
+    task = {"description": "look", "prompt": "look for it", "subagent_type": "general-purpose"}
+    block = {"type": "tool_use", "id": "toolu_far", "name": "Task", "input": task}
+    transcript.block(block, None)
+    transcript.result("toolu_far", "it was there")
+    for number in range(2_000):
+        transcript.prompt(f"and then {number}")
+        transcript.reply(f"then came {number}")
+    path = transcript.write(stage.transcripts)
+    nested = Transcript(transcript.session_id)
+    nested.prompt("look for it", isSidechain=True)
+    nested.reply("the nightjar churrs", isSidechain=True)
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    (below / "agent-a1.meta.json").write_text('{"toolUseId": "toolu_far"}')
+    (below / "agent-a1.jsonl").write_bytes(b"\n".join(nested.lines) + b"\n")
+    await found(stage, "bittern", 1)
+    await found(stage, "nightjar", 1)
+    page = await open_page()
+    await page.get_by_role("link", name="Search all messages").click()
+    field = page.get_by_role("searchbox", name="Search all messages")
+    hits = page.get_by_role("list", name="Found").get_by_role("link")
+    await field.fill("bittern")
+    await hits.click()
+    meant = page.locator("[data-meant=true]")
+    await expect(meant).to_contain_text("a bittern booms in the reeds")
+    await page.go_back()
+    await field.fill("nightjar")
+    await expect(hits).to_contain_text("in a subagent")
+    await hits.click()
+    await expect(meant.last).to_contain_text("look")

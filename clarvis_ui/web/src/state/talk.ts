@@ -25,7 +25,8 @@ export interface Talk {
   hear(events: readonly KeeperEvent[]): void;
   /** Asks again for all that is shown. */
   reload(): void;
-  older(): void;
+  /** What stands above, as much as so many pages hold. */
+  older(pages?: number): void;
   send(text: string, pictures: readonly Picture[]): void;
   /** One that another part of the page has sent, and the keeper has taken. */
   adopt(sending: Sending): void;
@@ -160,13 +161,14 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       // a hole that was there already is asked for again too: its answer may be on no way at all
       if (request === null) void load();
     },
-    async older() {
+    async older(pages = 1) {
       const cursor = state.value.before;
       if (cursor === null || above !== null || request !== null) return;
       const mine = new AbortController();
       above = mine;
       loading.value = true;
-      const outcome = await api.conversation(id, cursor, PAGE, mine.signal);
+      const limit = Math.min(LARGEST_PAGE, PAGE * pages);
+      const outcome = await api.conversation(id, cursor, limit, mine.signal);
       if (above !== mine) return;
       above = null;
       loading.value = request !== null;

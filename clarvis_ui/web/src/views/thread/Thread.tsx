@@ -26,7 +26,7 @@ export interface ThreadProps {
   turn: Turn | null;
   hasOlder: boolean;
   loading: boolean;
-  onOlder(): void;
+  onOlder(pages?: number): void;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   /** Calls that wait for an answer, by their ids. */
   waiting: ReadonlySignal<ReadonlySet<string>>;

@@ -11,14 +11,17 @@ export interface SpotIn {
   box: { current: HTMLElement | null };
   hasOlder: boolean;
   loading: boolean;
-  onOlder(): void;
+  onOlder(pages?: number): void;
 }
 
 type Wanted = { link: string } | { spot: Spot & { at: 'row' } };
 
 const SAVE_AFTER_MS = 250;
-/** So many pages back one is led to an old place; beyond that the end is the better one. */
-const MOST_PAGES = 25;
+/**
+ * So often one asks for earlier messages, each time for twice as many: for a message that somebody
+ * meant up to a hundred thousand back; for where one was reading the end is soon the better place.
+ */
+const MOST_STEPS = { link: 20, spot: 5 };
 
 /**
  * Where the view begins: at the message that the address names, else where one was reading, else
@@ -28,14 +31,14 @@ export function useSpot(where: SpotIn): { notice: string | null } {
   const { sessionId, rows, window: view, box, hasOlder, loading, onOlder } = where;
   const [wanted, setWanted] = useState<Wanted | null>(() => firstWanted(sessionId));
   const [notice, setNotice] = useState<string | null>(null);
-  const pages = useRef(0);
+  const steps = useRef(0);
   const live = useRef({ view, wanted });
   live.current = { view, wanted };
 
   useEffect(() => {
     const onHash = () => {
       const link = linkedMessage(location.hash, sessionId);
-      pages.current = 0;
+      steps.current = 0;
       if (link) setWanted({ link });
     };
     addEventListener('hashchange', onHash);
@@ -52,11 +55,11 @@ export function useSpot(where: SpotIn): { notice: string | null } {
       if ('link' in wanted) flash(box.current, row.key);
       setNotice(null);
       setWanted(null);
-    } else if (hasOlder && pages.current < MOST_PAGES) {
+    } else if (hasOlder && steps.current < MOST_STEPS['link' in wanted ? 'link' : 'spot']) {
       setNotice('link' in wanted ? 'Going to the message…' : 'Going back to where you were…');
       if (!loading) {
-        pages.current += 1;
-        onOlder();
+        onOlder(2 ** steps.current);
+        steps.current += 1;
       }
     } else {
       setNotice('link' in wanted ? 'That message is not in this conversation.' : null);
