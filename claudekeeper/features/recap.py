@@ -33,7 +33,8 @@ def recap_of(
     workdir: str | None,
 ) -> Recap:
     quick = [
-        _about(title, idle_seconds, turns),
+        # what got no reply is told with what to do next
+        _about(title, idle_seconds, [] if next_action.kind == "reply" else turns),
         _how_far(progress) if progress is not None and progress.done < progress.items else "",
         _next(next_action),
         *(caution.message for caution in warnings),

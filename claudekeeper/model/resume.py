@@ -167,19 +167,22 @@ def _unanswered(closing: Closing, last: LastTurn | None) -> NextAction:
     if closing.refused == "ExitPlanMode":
         return NextAction("reply", "You rejected the plan and did not say how to go on.", uuid=uuid)
     prompt = last.prompt if last is not None and last.prompt else None
-    about = f": {one_line(prompt, 160)}" if prompt else "."
+    said = f"“{one_line(prompt, 160)}”" if prompt else None
     match closing.standing:
         case "asked":
-            return NextAction("reply", f"Your last message got no reply{about}", prompt, uuid)
+            words = f"Your last message got no reply{f': {said}' if said else ''}."
+            return NextAction("reply", words, prompt, uuid)
         case "failed":
             reason = f" ({one_line(closing.error, 120)})" if closing.error else ""
-            words = f"Your last message failed{reason}{about}"
+            words = f"Your last message failed{reason}{f': {said}' if said else ''}."
             begun = last is not None and (last.tools or last.reply)
             return NextAction("reply", words, GO_ON if begun else prompt or GO_ON, uuid)
         case "interrupted":
-            return NextAction("reply", f"You interrupted the reply to{about}", GO_ON, uuid)
+            words = f"You interrupted the reply{f' to {said}' if said else ''}."
+            return NextAction("reply", words, GO_ON, uuid)
         case _:
-            return NextAction("reply", f"The reply broke off{about}", GO_ON, uuid)
+            words = f"The reply{f' to {said}' if said else ''} broke off."
+            return NextAction("reply", words, GO_ON, uuid)
 
 
 def progress_of(tasks: Sequence[Task]) -> TaskProgress | None:

@@ -77,6 +77,9 @@ def test_what_got_no_reply_comes_second(isolated: Path, how: str) -> None:
     begun = how in ("call", "result", "interrupted")
     expected = "Continue where you left off." if begun else "paint it"
     assert action(transcript, Task("1", "t", "in_progress")) == ("reply", expected)
+    words = next_action(closing(transcript), [], working=False).text
+    assert "“paint it”" in words
+    assert words.endswith(".")
 
 
 def test_a_rejected_plan_leaves_it_to_the_person(isolated: Path) -> None:
