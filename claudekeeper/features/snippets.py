@@ -60,13 +60,16 @@ def finds_in(text: str, terms: Sequence[Term]) -> list[Find] | None:
         # accents need a closer look only where nothing is found without
         return finds
     folded, places = fold(text)
-    found = _finds(folded, text, terms)
-    if found is None or places is None:
-        return found
+    if places is None:
+        return _finds(folded, text, terms)
+    found = _finds(folded, "".join(text[at] for at in places), terms)
+    if found is None:
+        return None
     return [_moved(find, places, len(text)) for find in found]
 
 
 def _finds(folded: str, text: str, terms: Sequence[Term]) -> list[Find] | None:
+    """`text` is as it was written, letter by letter beside the folded one."""
     finds: list[Find] = []
     for number, term in enumerate(terms):
         before = len(finds)

@@ -140,7 +140,7 @@ class _Reading:
                 turn.tools += 1
                 self._calls[part.id] = (part.name or "", part.input, message.uuid)
                 self._done[part.id] = part.name or ""
-                self._standing = "cut"
+                self._standing, self._dismissed = "cut", None
             elif part.type in ("thinking", "redacted_thinking") and self._standing == "asked":
                 self._standing = "cut"
 
@@ -171,7 +171,7 @@ class _Reading:
 
     def _waiting(self) -> Question | None:
         """A call that waits for a person: it has no result, or was put away without an answer."""
-        if self._standing == "interrupted":
+        if self._dismissed is not None:
             return self._dismissed
         if self._standing != "cut":
             return None

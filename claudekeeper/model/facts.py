@@ -52,6 +52,7 @@ _NOTE = re.compile(r"\n\s*Note: The user's next message may contain .*", re.DOTA
 _CREATED = re.compile(r"Task #(\S+) created")
 _LISTED = re.compile(r"^#(\S+) \[(pending|in_progress|completed)\] (.+)$", re.MULTILINE)
 _ANSWERED = re.compile(r'"((?:[^"\\]|\\.)+)"="((?:[^"\\]|\\.)*)"')
+_UNDONE = re.compile(r'"success":\s*false')
 # Claude Code's own words in place of a reason
 _CLARIFYING = "The user wants to clarify these questions"
 
@@ -269,7 +270,7 @@ class FactFinder:
                 self._create_task(loads(given), _words(result.content))
             case "TaskUpdate":
                 self._update_task(loads(given))
-            case "TeamDelete":
+            case "TeamDelete" if not _UNDONE.search(_words(result.content)):
                 # the list is the team's and goes with it, whatever its members left undone
                 facts.tasks = []
             case "TaskList":

@@ -89,3 +89,24 @@ def test_of_a_long_text_the_piece_with_most_terms_is_shown() -> None:
 
 def test_folding_keeps_every_letter_in_its_place() -> None:
     assert fold("GRÖSSE İ ß Ⅷ") == ("grosse i ß ⅷ", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("refreshTokenCache", "token"),
+        ("HTTPServer", "Server"),
+        ("since v2.1", "2"),
+        ("nai\u0308ve heron", "heron"),
+        ("foo_bar", "bar"),
+    ],
+)
+def test_a_word_begins_inside_of_names_too(text: str, word: str) -> None:
+    assert finds_in(text, [Term("word", word)])
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("filename", "name"), ("HTTPS", "tps"), ("sha256", "256"), ("Token", "oken")]
+)
+def test_and_nowhere_else(text: str, word: str) -> None:
+    assert finds_in(text, [Term("word", word)]) is None

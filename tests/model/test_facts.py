@@ -118,6 +118,7 @@ def test_the_tasks_of_a_team_go_with_it() -> None:
     transcript = Transcript()
     use(transcript, "TaskCreate", {"subject": "of a teammate"}, "Task #1 created successfully")
     use(transcript, "TeamDelete", {}, "Team is busy", error=True)
+    use(transcript, "TeamDelete", {}, '{"success": false, "message": "3 members are active"}')
     assert len(facts_of(transcript).tasks) == 1
     use(transcript, "TeamDelete", {}, '{"success": true}')
     assert facts_of(transcript).tasks == []

@@ -106,12 +106,15 @@ def test_the_current_task_then_the_next_then_all_done(isolated: Path) -> None:
 def test_a_question_card_that_was_put_away_is_repeated(isolated: Path) -> None:
     transcript = asked()
     use(transcript, "AskUserQuestion", ASKS, NO_REASON, error=True)
+    assert action(transcript)[0] == "answer"
     transcript.prompt([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
     question = closing(transcript).question
     assert question is not None
     assert (question.text, action(transcript)[0]) == ("Red or blue?", "answer")
     transcript.prompt("neither, leave it")
     assert action(transcript) == ("reply", "neither, leave it")
+    transcript.reply("As you like.")
+    assert action(transcript)[0] == "done"
 
 
 def test_what_is_written_in_claudes_place_is_no_reply(isolated: Path) -> None:
