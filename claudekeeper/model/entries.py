@@ -57,8 +57,8 @@ class Usage(msgspec.Struct, gc=False):
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
     cache_creation: CacheWrites | None = None
-    # `fast` costs more
-    speed: str | None = None
+    # `fast` costs more; whatever else stands there, the counts are right
+    speed: Any = None
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from claudekeeper.model.entries import Usage, parse
+from claudekeeper.model.entries import Usage, parse, usage_of
 from claudekeeper.model.prices import cost_of
 from claudekeeper.model.replies import identity
 from claudekeeper.model.summary import Fold, Summary
@@ -115,6 +115,12 @@ def test_a_replayed_reply_is_not_paid_again() -> None:
 def test_prices_are_those_that_claude_code_reckons_with(model: str, dollars: float) -> None:
     usage = Usage(1000, 500, 30_000, 2000)
     assert cost_of(model, usage) == pytest.approx(dollars)
+
+
+def test_a_strange_speed_costs_no_counts() -> None:
+    usage = usage_of(b'{"input_tokens": 3, "speed": {"of": "light"}}')
+    assert usage is not None
+    assert usage.input_tokens == 3
 
 
 def test_what_answers_faster_costs_more() -> None:
