@@ -50,6 +50,7 @@ class Proxy:
             web.get("/archive", self.thinned(Visible.archive)),
             web.get("/search", self.thinned(Visible.search)),
             web.post("/archive", self.without_roots),
+            web.get("/timeline", self.thinned(Visible.timeline)),
             web.get("/usage", self.usage),
             # of the person, not of any session
             web.get("/preferences", self.pass_on),
@@ -61,6 +62,7 @@ class Proxy:
             web.get(f"{session}/subagents/{{agent:{ID}}}", self.within_session),
             web.get(f"{session}/commands", self.within_session),
             web.get(f"{session}/resume", self.within_session),
+            web.get(f"{session}/timeline", self.within_session),
             web.post(f"{session}/recap", self.within_session),
             web.post(f"{session}/interrupt", self.within_session),
             web.post(f"{session}/continue", self.within_session),

@@ -110,6 +110,19 @@ class Found(msgspec.Struct, rename="camel"):
     index: msgspec.Raw
 
 
+class Timeline(msgspec.Struct):
+    """What was done when, and the prompts of that time."""
+
+    by: str
+    zone: str
+    after: str | None
+    before: str | None
+    total: msgspec.Raw
+    buckets: msgspec.Raw
+    prompts: list[msgspec.Raw]
+    complete: bool
+
+
 class Resolve(msgspec.Struct, rename="camel"):
     attention_id: str
 
@@ -189,6 +202,13 @@ class Visible:
         found = await self._keeper.read(("search",), self.narrowed(query), Found)
         if not isinstance(found, Refusal):
             found.hits = await self.whereabouts.within(found.hits)
+        return found
+
+    async def timeline(self, query: Mapping[str, str]) -> Timeline | Refusal:
+        """What was done inside, as with what was said there."""
+        found = await self._keeper.read(("timeline",), self.narrowed(query), Timeline)
+        if not isinstance(found, Refusal):
+            found.prompts = await self.whereabouts.within(found.prompts)
         return found
 
     async def routing(self, asked: Route) -> Routing | Refusal:

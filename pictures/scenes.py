@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from playwright.async_api import Page, expect
 
 from pictures.stage import ASKING, EDITING, PLANNING, REMOVING, REPLYING, Stage
+from pictures.weeks import TITLE, write_a_month
 
 Play = Callable[[Page, Stage], Awaitable[None]]
 
@@ -105,6 +107,19 @@ async def is_away(page: Page) -> None:
     await expect(page.get_by_text("The keeper does not answer")).to_be_visible()
 
 
+async def timeline(page: Page, stage: Stage) -> None:
+    projects = stage.demo.home.config / "projects"
+    workdir = stage.demo.home.root / "code" / "greenhouse"
+    session_id = await asyncio.to_thread(write_a_month, projects, workdir)
+    # a day in its middle, with what was asked then
+    day = "from=2026-11-11&to=2026-11-12"
+    await page.evaluate(
+        "fragment => { location.hash = fragment }", f"timeline&of={session_id}&{day}"
+    )
+    await expect(page.get_by_role("list", name="Prompts").get_by_role("link")).not_to_have_count(0)
+    await expect(page.get_by_role("link", name=TITLE).last).to_be_visible()
+
+
 QUEUE = "Retry queue with backoff"
 
 SCENES = [
@@ -159,4 +174,6 @@ SCENES = [
         session(QUEUE, "The queue now waits"),
         without_keeper=is_away,
     ),
+    # the last: it brings a session of its own
+    Scene("timeline", "What was done when, and what was discussed then", timeline),
 ]

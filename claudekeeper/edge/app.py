@@ -27,6 +27,7 @@ from claudekeeper.edge import (
     searching,
     sessions,
     talking,
+    timeline,
     usage,
     ws,
 )
@@ -59,6 +60,7 @@ from claudekeeper.edge.keys import (
     STARTED,
     TALLY,
     TERMINALS,
+    TIMELINES,
     USAGE,
 )
 from claudekeeper.edge.observing import name_answer, observed
@@ -74,6 +76,7 @@ from claudekeeper.features.retelling import Ask, Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.features.searching import Search
 from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
+from claudekeeper.features.timeline import Timelines
 from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.aside import ask_aside
@@ -142,6 +145,7 @@ def endpoints() -> list[Endpoint]:
         resuming,
         preferences,
         usage,
+        timeline,
         searching,
         ws,
     )
@@ -211,10 +215,12 @@ def create_app(
         clock,
     )
     app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
-    app[USAGE] = usage = UsageBook(catalog, cache, places.projects, _label_of(overview))
+    folders = [places.projects, archive.gone]
+    app[USAGE] = book = UsageBook(catalog, cache, folders, _label_of(overview))
+    app[TIMELINES] = Timelines(catalog, cache, book, _label_of(overview))
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
-    app[SEARCH] = Search(places.words, [places.projects, archive.gone], usage.looked)
+    app[SEARCH] = Search(places.words, folders, book.looked)
     app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
     app[SOCKETS] = Sockets()
     _tie_together(app)

@@ -15,6 +15,7 @@ from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.features.searching import Search
+from claudekeeper.features.timeline import Timelines
 from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
 from claudekeeper.live.attention import Desk
@@ -53,5 +54,6 @@ RETELLING: web.AppKey[Retelling] = web.AppKey("retelling", Retelling)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)
 SEARCH: web.AppKey[Search] = web.AppKey("search", Search)
 ABILITIES: web.AppKey[Abilities] = web.AppKey("abilities", Abilities)
+TIMELINES: web.AppKey[Timelines] = web.AppKey("timelines", Timelines)
 USAGE: web.AppKey[UsageBook] = web.AppKey("usage", UsageBook)
 SOCKETS: web.AppKey[Sockets] = web.AppKey("sockets", Sockets)

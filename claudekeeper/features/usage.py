@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,7 @@ from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.replies import NANO
 from claudekeeper.model.sessions import project_of
-from claudekeeper.model.summary import Summary, unpack_account
+from claudekeeper.model.summary import Account, Summary, unpack_account
 from claudekeeper.readers.accounting import all_files, files_of, found_at, owner_of, version_of
 from claudekeeper.readers.accounts import Claim, Sums, zone
 from claudekeeper.readers.cache import Cache
@@ -70,12 +70,13 @@ class UsageBook:
         self,
         catalog: Catalog,
         cache: Cache,
-        projects: Path,
+        folders: Sequence[Path],
         label_of: Callable[[str], str | None],
     ) -> None:
         self._catalog = catalog
         self._cache = cache
-        self._projects = projects
+        # of the projects, and of those sessions that Claude Code deleted
+        self._folders = folders
         self._label_of = label_of
         self._tasks = Tasks()
         self._looking = asyncio.Lock()
@@ -102,6 +103,14 @@ class UsageBook:
             self._touched.add(row.found.path)
         self._news.set()
 
+    async def current(self) -> bool:
+        """Until what was read is counted; whether that is every transcript."""
+        await self._catalog.rows()
+        # as of before the look: what is read in the meantime comes with the next
+        progress = self._catalog.progress
+        await self._refresh()
+        return progress.done >= progress.total
+
     async def used(
         self,
         by: By,
@@ -110,16 +119,12 @@ class UsageBook:
         within: list[str] | None,
         limit: int,
     ) -> Usage:
-        await self._catalog.rows()
-        # as of before the look: what is read in the meantime comes with the next
-        progress = self._catalog.progress
-        await self._refresh()
+        complete = await self.current()
         found = await asyncio.to_thread(self._sums, by, after, before, within)
         if by != "day":
             # what cost most first; where nothing has a price, what was most
             found.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
         rows = [self._row(by, each) for each in (found if by == "day" else found[:limit])]
-        complete = progress.done >= progress.total
         return Usage(by, zone(), after, before, _total(found), rows, complete)
 
     def _row(self, by: By, sums: Sums) -> Used:
@@ -187,9 +192,10 @@ class UsageBook:
         Returns whether there was much to do.
         """
         much = False
-        files = all_files(self._projects) if touched is None else files_of(touched)
+        files = files_of(touched) if touched is not None else self._all_files()
         known = self._cache.versions()
-        claims: list[Claim] = []
+        batch: list[Claim] = []
+        folds: dict[str, bytes] = {}
         for path in files:
             found = found_at(path)
             if found is None or known.get(path) == version_of(found):
@@ -197,13 +203,13 @@ class UsageBook:
             row = rows.get(path)
             if row is not None and not row.counted and row.fault is None:
                 continue
-            claim = self._read(found, row)
+            claim = self._known_claim(found, row) or self._read_claim(found, row, folds)
             if claim is not None:
-                claims.append(claim)
-            if len(claims) >= BATCH:
-                self._cache.claim(claims)
-                claims, much = [], True
-        self._cache.claim(claims)
+                batch.append(claim)
+            if len(batch) >= BATCH:
+                self._count(batch, folds)
+                batch, folds, much = [], {}, True
+        self._count(batch, folds)
         if touched is None:
             self._cache.release([path for path in known if path not in files])
         return much
@@ -212,21 +218,36 @@ class UsageBook:
         self._cache.rest()
         give_back()
 
-    def _read(self, found: Found, row: Row | None) -> Claim | None:
-        workdir = row.summary.workdir if row is not None else None
-        if row is not None and row.counted:
-            fold = self._cache.fold(found.path)
-            account = unpack_account(fold) if fold is not None else None
-            if account is not None and account.lines == row.summary.lines:
-                version = version_of(row.found)
-                return Claim(found.path, found.id, workdir, version, account.replies)
+    def _all_files(self) -> set[str]:
+        return {path for folder in self._folders for path in all_files(folder)}
+
+    def _count(self, batch: list[Claim], folds: dict[str, bytes]) -> None:
+        # kept with them: whoever inherits something is reckoned anew from that
+        self._cache.keep(folds)
+        self._cache.claim(batch)
+
+    def _known_claim(self, found: Found, row: Row | None) -> Claim | None:
+        """What the catalog's fold tells, if it has read this file to its end."""
+        fold = self._cache.fold(found.path) if row is not None and row.counted else None
+        if row is None or fold is None:
+            return None
+        account = unpack_account(fold)
+        if account.lines != row.summary.lines:
+            return None
+        return _claim(row.found, found.id, row, account)
+
+    def _read_claim(self, found: Found, row: Row | None, folds: dict[str, bytes]) -> Claim | None:
+        """What the file tells: too small for the catalog to keep a fold, or none of its own."""
         read = fold_on(row or Row.of(found, Summary()), None)
         if read is None or read[1] is None:
             return None
-        if row is None:
-            self._cache.keep(found.path, read[1])
-        replies = unpack_account(read[1]).replies
-        return Claim(found.path, owner_of(found.path), workdir, version_of(read[0].found), replies)
+        folds[found.path] = read[1]
+        return _claim(read[0].found, owner_of(found.path), row, unpack_account(read[1]))
+
+
+def _claim(found: Found, session: str, row: Row | None, account: Account) -> Claim:
+    workdir = row.summary.workdir if row is not None else None
+    return Claim(found.path, session, workdir, version_of(found), account.replies, account.activity)
 
 
 def _total(found: list[Sums]) -> Amount:

@@ -16,7 +16,7 @@ from claudekeeper.live.memory import give_back
 from claudekeeper.live.reading import Reader
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.facts import Facts
-from claudekeeper.model.summary import unpack
+from claudekeeper.model.summary import Diary, unpack, unpack_account, unpack_diary
 from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.counting import count
 from claudekeeper.readers.discovery import (
@@ -160,17 +160,24 @@ class Catalog:
 
     async def facts(self, row: Row) -> tuple[Row, Facts | None]:
         """What was done there, where every line was read or that takes no time; else None."""
+        row, fold = await self._fold_of(row)
+        return row, unpack(fold).facts if fold is not None else None
+
+    async def diary(self, row: Row) -> tuple[Row, Diary | None]:
+        """When that was, and what was asked, where as much is known."""
+        row, fold = await self._fold_of(row)
+        return row, unpack_diary(fold) if fold is not None else None
+
+    async def _fold_of(self, row: Row) -> tuple[Row, bytes | None]:
         fold = self._unsaved_folds.get(row.found.path)
         if fold is None and row.counted:
             fold = await asyncio.to_thread(self._cache.fold, row.found.path)
-        if fold is not None and row.counted:
-            folded = unpack(fold)
-            if folded.lines == row.summary.lines:
-                return row, folded.facts
+        if fold is not None and row.counted and unpack_account(fold).lines == row.summary.lines:
+            return row, fold
         if row.fault is None and row.found.size <= AT_ONCE:
             read = await asyncio.to_thread(fold_on, row, None)
             if read is not None and read[1] is not None:
-                return read[0], unpack(read[1]).facts
+                return read
         return row, None
 
     # ---- staying current ----

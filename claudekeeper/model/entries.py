@@ -248,7 +248,7 @@ def dumps(value: object) -> Raw:
 
 def _clean(value: object) -> object:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _whole(value)
     if isinstance(value, list):
         return [_clean(item) for item in value]
     if isinstance(value, dict):
@@ -256,8 +256,15 @@ def _clean(value: object) -> object:
     return value
 
 
+def _whole(text: str) -> str:
+    """Half an emoji cannot be written down."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return _whole(value) if isinstance(value, str) else None
 
 
 def _salvage(line: bytes) -> tuple[list[Entry], int]:

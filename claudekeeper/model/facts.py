@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from claudekeeper.model.activity import Deeds
 from claudekeeper.model.attention import DENIED
 from claudekeeper.model.entries import (
     NOTHING,
@@ -39,7 +40,6 @@ MOST_TASKS = 500
 MOST_TOOLS = 200
 MOST_COMMANDS = 10
 MOST_PENDING = 64
-MOST_HOURS = 5_000
 LARGEST_INPUT = 64 * 1024
 MOST_WORDS = 400
 MOST_ASKED = 200
@@ -82,15 +82,6 @@ class Decision(msgspec.Struct, rename="camel", gc=False):
     at: str | None = None
 
 
-class Activity(msgspec.Struct, array_like=True, gc=False):
-    """How much was done in one hour."""
-
-    prompts: int = 0
-    tools: int = 0
-    edits: int = 0
-    compactions: int = 0
-
-
 # a call that has no result yet: its tool, and its input as JSON; of an edit only the path
 Pending = tuple[str, bytes]
 
@@ -112,8 +103,6 @@ class Facts(msgspec.Struct, array_like=True, gc=False):
     prompts: int = 0
     asked: list[str] = []
     compactions: int = 0
-    # by hour (2026-03-01T10, UTC)
-    activity: dict[str, Activity] = {}
     # tokens that the model saw and said last
     context: int = 0
     # when something was last said or done
@@ -151,8 +140,10 @@ _STRANGE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 class FactFinder:
     """Facts in the making."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, deeds: Deeds) -> None:
         self.facts = facts
+        # when things were done is written down there
+        self._deeds = deeds
         # of these only the last are told: as they were written, until then
         self._last_usage = b""
         self._last_commands: deque[bytes] = deque(maxlen=MOST_COMMANDS)
@@ -172,7 +163,7 @@ class FactFinder:
             facts.compactions += 1
             # how much is left is known with the next reply
             facts.context, self._last_usage = 0, b""
-            self._hour(entry).compactions += 1
+            self._deeds.compact(entry)
         elif asked is not None:
             self._ask(asked, entry)
         else:
@@ -180,7 +171,7 @@ class FactFinder:
         facts.last = entry.timestamp or facts.last
 
     def _ask(self, asked: str, entry: Entry) -> None:
-        self._hour(entry).prompts += 1
+        self._deeds.ask(entry, asked)
         self.facts.prompts += 1
         self.facts.asked.append(asked[:MOST_ASKED_WORDS])
         del self.facts.asked[:-MOST_ASKED]
@@ -207,15 +198,6 @@ class FactFinder:
         if seen > 0:
             facts.context = min(MOST_TOKENS, seen + (usage.output_tokens or 0))
 
-    def _hour(self, entry: Entry) -> Activity:
-        hour = (entry.timestamp or "")[:13]
-        activity = self.facts.activity
-        if hour not in activity:
-            if len(activity) >= MOST_HOURS:
-                return Activity()
-            activity[hour] = Activity()
-        return activity[hour]
-
     # ---- calls ----
 
     def _add_calls(self, entry: Entry) -> None:
@@ -223,16 +205,17 @@ class FactFinder:
         if _TOOL_USE not in content:
             return
         facts = self.facts
-        hour = self._hour(entry)
+        made = 0
         for call in _decoded_calls(content):
             if call.id in facts.settled:
                 continue
-            hour.tools += 1
+            made += 1
             if call.name in facts.tools or len(facts.tools) < MOST_TOOLS:
                 facts.tools[call.name] = facts.tools.get(call.name, 0) + 1
             facts.pending[call.id] = (call.name, _kept(call))
             if len(facts.pending) > MOST_PENDING:
                 del facts.pending[next(iter(facts.pending))]
+        self._deeds.call(made)
 
     # ---- results ----
 
@@ -263,7 +246,7 @@ class FactFinder:
         match tool:
             case _ if tool in EDITING:
                 self._edited(given.decode("utf-8", "replace"))
-                self._hour(entry).edits += 1
+                self._deeds.edit()
             case "TodoWrite":
                 facts.todos = list(_todos(loads(given)))[:MOST_TASKS]
             case "TaskCreate":

@@ -69,6 +69,8 @@ class Replies:
         # by their place: the model, and the usage as it was written
         self._unsettled: dict[int, tuple[str | None, bytes]] = {}
         self._more, self._cost = Tokens(), 0
+        # the place of the reply that was met last
+        self.last: int | None = len(self._ids) - 1 if self._ids else None
 
     def packed(self) -> Packed:
         return Packed(
@@ -91,6 +93,7 @@ class Replies:
             self._numbers.extend((minute_of(timestamp), *_NOTHING))
             if len(self._recent) > RECENT:
                 del self._recent[next(iter(self._recent))]
+        self.last = index
         # the last line is right: the others need not be looked into. A copy, since what is not
         # decoded yet holds on to its whole line
         self._unsettled[index] = (body.model, bytes(body.usage))

@@ -6,6 +6,7 @@ from array import array
 
 import msgspec
 
+from claudekeeper.model.activity import Activity, Asked, Deeds
 from claudekeeper.model.entries import Entry, blocks_of, starts
 from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
@@ -62,7 +63,7 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
 
 
 class Account(msgspec.Struct, array_like=True, gc=False):
-    """How far a transcript was read, and what its replies used."""
+    """How far a transcript was read, what its replies used, and what was done when."""
 
     offset: int = 0
     # how many lines the summary had by then
@@ -70,13 +71,20 @@ class Account(msgspec.Struct, array_like=True, gc=False):
     # the bytes before the offset: if they are others now, the file was rewritten
     mark: bytes = b""
     replies: Packed = msgspec.field(default_factory=Packed)
+    activity: Activity = msgspec.field(default_factory=Activity)
 
 
-class Folded(Account, array_like=True, gc=False):
+class Diary(Account, array_like=True, gc=False):
+    """The same, and what was asked."""
+
+    asked: list[Asked] = []
+
+
+class Folded(Diary, array_like=True, gc=False):
     """What the fold must remember between two readings, beside the summary.
 
     Thousands are kept, and most pass through a keeper only on their way to the disk: packed, and
-    whoever needs an account does not unpack the rest.
+    whoever needs an account or a diary does not unpack the rest.
     """
 
     seen: bytes = b""
@@ -94,7 +102,8 @@ class Fold:
         self._replies = Replies(folded.replies)
         # titles that name a leaf: they count only if that leaf is in this file
         self._titles = dict(folded.titles)
-        self._finder = FactFinder(folded.facts)
+        self._deeds = Deeds(folded.activity, folded.asked, self._replies)
+        self._finder = FactFinder(folded.facts, self._deeds)
 
     def add(self, entry: Entry) -> None:
         """Take the next entry of the file."""
@@ -130,6 +139,8 @@ class Fold:
             replies=self._replies.packed(),
             titles=list(self._titles.items()),
             facts=self._finder.facts,
+            activity=self._deeds.packed(),
+            asked=self._deeds.asked,
         )
         return summary, folded
 
@@ -210,6 +221,7 @@ def said_by(entry: Entry) -> tuple[str, bool] | None:
 pack = msgspec.msgpack.Encoder().encode
 unpack = msgspec.msgpack.Decoder(Folded).decode
 unpack_account = msgspec.msgpack.Decoder(Account).decode
+unpack_diary = msgspec.msgpack.Decoder(Diary).decode
 
 
 def _packed(identities: set[int]) -> bytes:

@@ -10,18 +10,21 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from datetime import datetime
-from functools import lru_cache
 
 import msgspec
 
-from claudekeeper.model.replies import Packed, identities, unpacked
+from claudekeeper.model.activity import Activity, Asked, add_up, by_quarter, marks_of
+from claudekeeper.model.replies import COLUMNS, Packed, identities
+from claudekeeper.readers import moments
 
-TABLES = """
+TABLES = (
+    """
 CREATE TABLE IF NOT EXISTS zone (name TEXT PRIMARY KEY);
--- a transcript, which version of it, whose it is; `claimed`: how many of its replies are seen to
+-- a transcript, which version of it, whose it is; how many of its replies are seen to, and of its
+-- prompts and compactions, which are among the replies here: counted once too
 CREATE TABLE IF NOT EXISTS account (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL,
-  session TEXT NOT NULL, workdir TEXT, version TEXT NOT NULL, claimed INTEGER NOT NULL);
+  session TEXT NOT NULL, workdir TEXT, version TEXT NOT NULL, claimed INTEGER NOT NULL,
+  marked INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS reply (id INTEGER PRIMARY KEY, account INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS repeat (id INTEGER, account INTEGER, PRIMARY KEY (account, id))
   WITHOUT ROWID;
@@ -29,7 +32,9 @@ CREATE TABLE IF NOT EXISTS usage (account INTEGER, day TEXT, model TEXT, replies
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cost INTEGER,
   PRIMARY KEY (account, day, model)) WITHOUT ROWID;
 """
-NAMES = ("account", "reply", "repeat", "usage", "zone")
+    + moments.TABLES
+)
+NAMES = ("account", "reply", "repeat", "usage", "zone", *moments.NAMES)
 CHUNK = 500
 
 # replies, input, output, cache read, cache write, cost: of a key
@@ -44,13 +49,19 @@ _KEYS = {
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """What a version of a transcript says of its replies."""
+    """What a version of a transcript says of its replies, and of what was done there."""
 
     path: str
     session: str
     workdir: str | None
     version: str
     replies: Packed
+    activity: Activity
+
+
+# what is kept of a transcript
+Kept = tuple[Packed, Activity]
+KeptOf = Callable[[str], Kept | None]
 
 
 def zone() -> str:
@@ -67,41 +78,41 @@ def settle_zone(database: sqlite3.Connection) -> None:
         database.execute("INSERT INTO zone VALUES (?)", (zone(),))
 
 
-def claim(
-    database: sqlite3.Connection, wish: Claim, packed_of: Callable[[str], Packed | None]
-) -> None:
+def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
     """Count what this file has and no other had before."""
     known = database.execute(
-        "SELECT id, claimed, version FROM account WHERE path = ?", (wish.path,)
+        "SELECT id, claimed, marked, version FROM account WHERE path = ?", (wish.path,)
     ).fetchone()
     replies = identities(wish.replies)
+    marks = marks_of(wish.activity)
     if known is not None and (
-        known[1] > len(replies) or known[2].partition(":")[0] != wish.version.partition(":")[0]
+        known[1] > len(replies)
+        or known[2] > len(marks)
+        or known[3].partition(":")[0] != wish.version.partition(":")[0]
     ):
         # it was written anew: shorter, or as another file
-        release(database, wish.path, packed_of)
+        release(database, wish.path, kept_of)
         known = None
     if known is None:
         account = database.execute(
-            "INSERT INTO account (path, session, workdir, version, claimed) VALUES (?, ?, ?, ?, 0)",
+            "INSERT INTO account (path, session, workdir, version, claimed, marked)"
+            " VALUES (?, ?, ?, ?, 0, 0)",
             (wish.path, wish.session, wish.workdir, wish.version),
         ).lastrowid
-        claimed = 0
+        claimed = marked = 0
     else:
-        account, claimed, _ = known
+        account, claimed, marked, _ = known
     assert account is not None
-    _own(database, account, [_signed(reply) for reply in replies[claimed:]])
+    _own(database, account, [_signed(each) for each in (*replies[claimed:], *marks[marked:])])
     database.execute(
-        "UPDATE account SET session = ?, workdir = COALESCE(?, workdir), version = ?, claimed = ?"
-        " WHERE id = ?",
-        (wish.session, wish.workdir, wish.version, len(replies), account),
+        "UPDATE account SET session = ?, workdir = COALESCE(?, workdir), version = ?, claimed = ?,"
+        " marked = ? WHERE id = ?",
+        (wish.session, wish.workdir, wish.version, len(replies), len(marks), account),
     )
-    _reckon(database, account, wish.replies)
+    _reckon(database, account, (wish.replies, wish.activity))
 
 
-def release(
-    database: sqlite3.Connection, path: str, packed_of: Callable[[str], Packed | None]
-) -> None:
+def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
     """The file is gone, or another one: what others repeat of it is theirs now."""
     known = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
     if known is None:
@@ -113,15 +124,16 @@ def release(
     ).fetchall()
     for table in ("usage", "repeat", "reply"):
         database.execute(f"DELETE FROM {table} WHERE account = ?", (account,))  # noqa: S608
+    moments.forget(database, account)
     database.execute("DELETE FROM account WHERE id = ?", (account,))
     for heir, reply in heirs:
         database.execute("DELETE FROM repeat WHERE account = ? AND id = ?", (heir, reply))
         _own(database, heir, [reply])
     for heir in {heir for heir, _ in heirs}:
         (place,) = database.execute("SELECT path FROM account WHERE id = ?", (heir,)).fetchone()
-        packed = packed_of(place)
-        if packed is not None:
-            _reckon(database, heir, packed)
+        kept = kept_of(place)
+        if kept is not None:
+            _reckon(database, heir, kept)
 
 
 def versions(database: sqlite3.Connection) -> dict[str, str]:
@@ -138,26 +150,62 @@ def sums(
 ) -> list[Sums]:
     """What was used, by a key; of the projects that are allowed only."""
     key = _KEYS[by]
-    database.execute("CREATE TEMP TABLE IF NOT EXISTS allowed (workdir TEXT PRIMARY KEY)")
-    database.execute("DELETE FROM allowed")
-    narrowed = ""
-    if allowed is not None:
-        database.executemany(
-            "INSERT OR IGNORE INTO allowed VALUES (?)", [(each,) for each in allowed if each]
-        )
-        narrowed = " AND COALESCE(a.workdir, m.workdir) IN (SELECT workdir FROM allowed)"
-    joined = (
-        " LEFT JOIN (SELECT session, MAX(workdir) AS workdir FROM account WHERE workdir IS NOT NULL"
-        " GROUP BY session) m ON m.session = a.session"
-        if by == "project" or allowed is not None
-        else ""
-    )
     found = database.execute(
-        f"SELECT {key}, {_SUMS} FROM usage u JOIN account a ON a.id = u.account{joined}"  # noqa: S608
-        f" WHERE u.day >= ? AND u.day < ?{narrowed} GROUP BY 1 ORDER BY 1",
+        f"SELECT {key}, {_SUMS} FROM usage u JOIN account a ON a.id = u.account"  # noqa: S608
+        f"{_among(database, allowed, joined=by == 'project')}"
+        " AND u.day >= ? AND u.day < ? GROUP BY 1 ORDER BY 1",
         (after or "", before or "~"),
     )
     return found.fetchall()
+
+
+def done(
+    database: sqlite3.Connection, after: str, before: str, allowed: Iterable[str] | None
+) -> list[moments.Moment]:
+    """What was done in every hour; in the projects that are allowed only."""
+    return moments.moments(database, _among(database, allowed), (), after, before)
+
+
+def done_beside(
+    database: sqlite3.Connection, session: str, after: str, before: str
+) -> list[moments.Moment]:
+    """What was done for a session in other files than its own transcript: by its subagents."""
+    scope = " WHERE a.session = ? AND a.path NOT LIKE ?"
+    return moments.moments(database, scope, (session, f"%{session}.jsonl"), after, before)
+
+
+def asked(
+    database: sqlite3.Connection,
+    after: str,
+    before: str,
+    allowed: Iterable[str] | None,
+    limit: int,
+    asked_in: Callable[[str], Iterable[Asked]],
+) -> list[moments.Prompt]:
+    """The first prompts of this time."""
+    scope = _among(database, allowed)
+    return moments.asked(database, scope, after, before, limit, asked_in)
+
+
+def _among(
+    database: sqlite3.Connection, allowed: Iterable[str | None] | None, *, joined: bool = False
+) -> str:
+    """The part of a statement that looks only at projects that are allowed."""
+    if allowed is None and not joined:
+        return " WHERE TRUE"
+    of_session = (
+        " LEFT JOIN (SELECT session, MAX(workdir) AS workdir FROM account WHERE workdir IS NOT NULL"
+        " GROUP BY session) m ON m.session = a.session WHERE TRUE"
+    )
+    if allowed is None:
+        return of_session
+    database.execute("CREATE TEMP TABLE IF NOT EXISTS allowed (workdir TEXT PRIMARY KEY)")
+    database.execute("DELETE FROM allowed")
+    database.executemany(
+        "INSERT OR IGNORE INTO allowed VALUES (?)", [(each,) for each in allowed if each]
+    )
+    narrowed = " AND COALESCE(a.workdir, m.workdir) IN (SELECT workdir FROM allowed)"
+    return of_session + narrowed
 
 
 def workdirs(database: sqlite3.Connection) -> list[str]:
@@ -178,33 +226,21 @@ def _own(database: sqlite3.Connection, account: int, replies: list[int]) -> None
         database.executemany("INSERT OR IGNORE INTO reply VALUES (?, ?)", free)
 
 
-def _reckon(database: sqlite3.Connection, account: int, packed: Packed) -> None:
+def _reckon(database: sqlite3.Connection, account: int, kept: Kept) -> None:
+    replies, activity = kept
     found = database.execute("SELECT id FROM repeat WHERE account = ?", (account,))
-    repeated = {reply for (reply,) in found}
+    quarters = by_quarter(replies, activity, {reply + 2**63 for (reply,) in found})
     used: dict[tuple[str, int], list[int]] = {}
-    for reply, spent in unpacked(packed):
-        if repeated and _signed(reply) in repeated:
-            continue
-        sum_ = used.setdefault((_day(spent.minute // 15), spent.place), [0] * 6)
-        sum_[0] += 1
-        for place, number in enumerate(spent[2:], start=1):
-            sum_[place] += number
+    for (quarter, place), sums in quarters.items():
+        if sums[0]:
+            day = moments.local_hour(quarter)[:10]
+            add_up(used.setdefault((day, place), [0] * (COLUMNS - 1)), sums[: COLUMNS - 1])
     database.execute("DELETE FROM usage WHERE account = ?", (account,))
     database.executemany(
         "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(account, day, packed.models[place], *sum_) for (day, place), sum_ in used.items()],
+        [(account, day, replies.models[place], *sums) for (day, place), sums in used.items()],
     )
-
-
-@lru_cache(maxsize=4096)
-def _day(quarter: int) -> str:
-    """The local day of a quarter of an hour: no zone of the world is finer."""
-    if not quarter:
-        return ""
-    try:
-        return datetime.fromtimestamp(quarter * 900).astimezone().date().isoformat()
-    except (ValueError, OverflowError, OSError):
-        return ""
+    moments.write(database, account, moments.by_hour(quarters))
 
 
 def _signed(reply: int) -> int:

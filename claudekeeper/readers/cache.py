@@ -13,11 +13,12 @@ from typing import TypeVar
 
 import msgspec
 
-from claudekeeper.model.replies import Packed
-from claudekeeper.model.summary import unpack_account
+from claudekeeper.model.activity import Asked
+from claudekeeper.model.summary import unpack_account, unpack_diary
 from claudekeeper.readers import accounts
-from claudekeeper.readers.accounts import Claim, Sums
+from claudekeeper.readers.accounts import Claim, Kept, Sums
 from claudekeeper.readers.discovery import Row
+from claudekeeper.readers.moments import Moment, Prompt
 
 T = TypeVar("T")
 # rows by the path of their transcript, by the folder they lie in
@@ -29,7 +30,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 10
+VERSION = 11
 
 _TABLES = (
     """
@@ -101,14 +102,15 @@ class Cache:
 
     # ---- what was used ----
 
-    def keep(self, path: str, fold: bytes) -> None:
-        """What the fold of a file remembers that is in no list."""
+    def keep(self, folds: Mapping[str, bytes]) -> None:
+        """What the folds of files remember that no list has read."""
 
         def write(database: sqlite3.Connection) -> None:
             with database:
-                database.execute("INSERT OR REPLACE INTO fold VALUES (?, ?)", (path, fold))
+                database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", [*folds.items()])
 
-        self._use(write, None)
+        if folds:
+            self._use(write, None)
 
     def claim(self, claims: Sequence[Claim]) -> None:
         """Count the replies of these files."""
@@ -118,7 +120,7 @@ class Cache:
             database.execute("PRAGMA cache_size = -2048")
             with database:
                 for each in claims:
-                    accounts.claim(database, each, lambda path: _packed_at(database, path))
+                    accounts.claim(database, each, lambda path: _kept_at(database, path))
             database.execute("PRAGMA cache_size = -256")
 
         if claims:
@@ -130,7 +132,7 @@ class Cache:
         def write(database: sqlite3.Connection) -> None:
             with database:
                 for path in paths:
-                    accounts.release(database, path, lambda each: _packed_at(database, each))
+                    accounts.release(database, path, lambda each: _kept_at(database, each))
 
         if paths:
             self._use(write, None)
@@ -147,6 +149,30 @@ class Cache:
         return self._use(
             lambda database: accounts.sums(database, by, after, before, allowed), list[Sums]()
         )
+
+    # ---- what was done when; hours are local, and `before` is not among them ----
+
+    def done(self, after: str, before: str, allowed: Iterable[str] | None) -> list[Moment]:
+        return self._use(
+            lambda database: accounts.done(database, after, before, allowed), list[Moment]()
+        )
+
+    def done_beside(self, session: str, after: str, before: str) -> list[Moment]:
+        return self._use(
+            lambda database: accounts.done_beside(database, session, after, before), list[Moment]()
+        )
+
+    def asked(
+        self, after: str, before: str, allowed: Iterable[str] | None, limit: int
+    ) -> list[Prompt]:
+        def read(database: sqlite3.Connection) -> list[Prompt]:
+            def asked_in(path: str) -> list[Asked]:
+                fold = _fold_at(database, path)
+                return unpack_diary(fold).asked if fold is not None else []
+
+            return accounts.asked(database, after, before, allowed, limit, asked_in)
+
+        return self._use(read, list[Prompt]())
 
     def rest(self) -> None:
         """Let go of what much work has gathered; the next one to ask opens it again."""
@@ -214,6 +240,9 @@ def _fold_at(database: sqlite3.Connection, path: str) -> bytes | None:
     return found[0] if found else None
 
 
-def _packed_at(database: sqlite3.Connection, path: str) -> Packed | None:
+def _kept_at(database: sqlite3.Connection, path: str) -> Kept | None:
     fold = _fold_at(database, path)
-    return unpack_account(fold).replies if fold is not None else None
+    if fold is None:
+        return None
+    account = unpack_account(fold)
+    return account.replies, account.activity

@@ -144,6 +144,8 @@ class FakeKeeper:
         app.router.add_get("/archive", self.kept)
         app.router.add_get("/usage", self.health)
         app.router.add_get("/sessions/{id}/resume", self.health)
+        app.router.add_get("/sessions/{id}/timeline", self.timeline)
+        app.router.add_get("/timeline", self.timeline)
         app.router.add_post("/archive", self.kept)
         app.router.add_get("/search", self.search)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
@@ -298,6 +300,10 @@ class FakeKeeper:
         return web.json_response(
             {"hits": self.hits, "cursor": "0:1:0", "decisionsFirst": False, "index": index}
         )
+
+    async def timeline(self, request: web.Request) -> web.Response:
+        told = {"by": "day", "zone": "UTC", "after": None, "before": None, "complete": True}
+        return web.json_response({**told, "total": {}, "buckets": [], "prompts": self.hits})
 
     async def kept(self, request: web.Request) -> web.Response:
         if request.method == "POST":

@@ -338,3 +338,23 @@ async def test_usage_is_asked_for_within_the_roots_whatever_the_page_says(
     assert (await browser.get("/api/usage", params={"by": "day", "within": "/"})).status == 200
     (asked,) = [each for each in keeper.asked if each.path == "/usage"]
     assert dict(asked.query) == {"by": "day", "within": str(root.resolve())}
+
+
+async def test_what_was_done_is_told_of_those_inside(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+    root: Path,
+) -> None:
+    # a keeper that does not keep to what it was told
+    keeper.hits = [
+        {"sessionId": row["id"], "workdir": row["workdir"], "text": "a prompt"}
+        for row in (inside, outside)
+    ]
+    found = await (await browser.get("/api/timeline?workdir=/code&within=/")).json()
+    assert [prompt["sessionId"] for prompt in found["prompts"]] == [inside["id"]]
+    (asked,) = [each for each in keeper.asked if each.path == "/timeline"]
+    assert dict(asked.query) == {"workdir": "/code", "within": str(root.resolve())}
+    assert (await browser.get(f"/api/sessions/{inside['id']}/timeline")).status == 200
+    assert (await browser.get(f"/api/sessions/{outside['id']}/timeline")).status == 404

@@ -23,6 +23,8 @@ from claudekeeper.demo.home import DemoHome
 # a CLI starts, asks and answers within this, also where seven others do so at the same time
 PATIENCE_MS = 60_000
 READY = b"claudekeeper listening on "
+# where to put pictures, for whoever wants to look
+PICTURES = os.environ.get("E2E_PICTURES")
 
 
 class Stage:
@@ -141,3 +143,15 @@ def card(page: Page) -> Locator:
 def allow(page: Page) -> Locator:
     # on a phone the key beside it is left out
     return card(page).get_by_role("button", name=re.compile(r"^Allow( a)?$"))
+
+
+async def picture(page: Page, name: str) -> None:
+    """What is seen now, in light and dark, on a desk and on a phone."""
+    if PICTURES is None:
+        return
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for width, height in ((1440, 900), (390, 844)):
+            await page.set_viewport_size({"width": width, "height": height})
+            await page.screenshot(path=Path(PICTURES, f"{name}-{scheme}-{width}.png"))
+    await page.set_viewport_size({"width": 1280, "height": 800})

@@ -49,6 +49,8 @@ async def test_every_route_is_described_and_every_description_is_a_route(keeper:
         ("/workdirs", "/workdirs"),
         ("/archive", "/archive"),
         ("/usage?by=session", "/usage"),
+        (f"/sessions/{SESSION}/timeline", "/sessions/{id}/timeline"),
+        ("/timeline", "/timeline"),
         (f"/sessions/{SESSION}/resume", "/sessions/{id}/resume"),
         (f"/sessions/{SESSION}", "/sessions/{id}"),
         (f"/sessions/{SESSION}?limit=all", "/sessions/{id}"),

@@ -67,6 +67,9 @@ async def test_a_due_deletion_is_told_and_the_archive_is_switched_over_the_contr
     assert refused["error"]["code"] == "not_archived"
     path.unlink()
     await updated(ear, SESSION, archived=True)
+    # what was done does not go with its transcript
+    for address in ("/timeline", f"/sessions/{SESSION}/timeline"):
+        assert [each["text"] for each in (await keeper.get(address))["prompts"]] == ["hello"]
     restored = await keeper.post(f"/sessions/{SESSION}/restore")
     assert (restored["archived"], path.exists()) == (False, True)
     assert (await keeper.post("/archive", {"on": False}))["on"] is False

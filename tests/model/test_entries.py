@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from claudekeeper.model.entries import Entry, blocks_of, parse, told_nothing, usage_of
@@ -62,6 +63,13 @@ def test_bytes_that_are_not_utf8_cost_only_themselves() -> None:
 def test_half_an_emoji_can_be_sent_on() -> None:
     entries, _ = parse(USER.replace(b"hi", b"\\ud83d hi"))
     assert json.loads(bytes(entries[0].message.content)) == "� hi"
+
+
+@pytest.mark.parametrize("name", ["uuid", "timestamp", "cwd", "gitBranch", "customTitle"])
+def test_half_an_emoji_in_any_field_can_be_written_down(name: str) -> None:
+    # what a list keeps of it is packed: one such line must not cost the whole list
+    (entry,) = parse(json.dumps({"type": "user", name: "x\ud83d"}).encode())[0]
+    assert b"x\xef\xbf\xbd" in msgspec.msgpack.encode(entry)
 
 
 def test_a_whole_emoji_written_as_two_escapes_stays_whole() -> None:

@@ -55,7 +55,11 @@ const commanding = createCommanding({
   speak: (words) => speak(window, words),
   follow(sessionId) {
     const nothingOpen =
-      !place.session.value && !place.inbox.value && !place.archive.value && !place.usage.value;
+      !place.session.value &&
+      !place.inbox.value &&
+      !place.archive.value &&
+      !place.usage.value &&
+      !place.timeline.value;
     if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });

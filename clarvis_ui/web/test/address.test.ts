@@ -5,6 +5,7 @@ import {
   parseAddress,
   searchHref,
   sessionHref,
+  timelineHref,
   withoutLogin,
 } from '../src/state/address';
 
@@ -31,6 +32,7 @@ test('what waits has an address of its own', () => {
     archive: false,
     usage: false,
     search: null,
+    timeline: null,
   });
   expect(parseAddress(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
 });
@@ -65,4 +67,26 @@ test('what is looked for stands in the address, and comes back out of it', () =>
   });
   expect(parseAddress('#search=x&kind=nonsense').search?.kind).toBeNull();
   expect(parseAddress('#session=abc').search).toBeNull();
+});
+
+test('what is looked at in a timeline stands in the address, and comes back out of it', () => {
+  const span = { from: '2026-03-01T10', to: '2026-03-01T11' };
+  const ofSession = { session: 'abc', workdir: null, span };
+  expect(parseAddress(timelineHref(ofSession))).toMatchObject({
+    session: null,
+    timeline: ofSession,
+  });
+  const ofProject = { session: null, workdir: '/a b&c', span: null };
+  expect(parseAddress(timelineHref(ofProject)).timeline).toEqual(ofProject);
+  const everything = { session: null, workdir: null, span: null };
+  expect(parseAddress(timelineHref()).timeline).toEqual(everything);
+});
+
+test.each([
+  'from=2026-03-01',
+  'from=yesterday&to=today',
+  'from=2026-13-01&to=2026-14-01',
+  'from=2026-03-02&to=2026-03-01',
+])('a timeline at %s is shown as a whole', (span) => {
+  expect(parseAddress(`#timeline&${span}`).timeline?.span).toBeNull();
 });

@@ -3,6 +3,7 @@ import type { Api } from '../src/transport/api';
 import { failed, type Outcome, success } from '../src/transport/outcome';
 import type { Wanted } from '../src/transport/search';
 import type { Prompt } from '../src/transport/talking';
+import type { Looked } from '../src/transport/timeline';
 import type { Health, Session, SessionsPage } from '../src/transport/wire';
 
 /** A server in memory: what it has can be changed, and it can be away. */
@@ -92,6 +93,7 @@ export class FakeApi implements Api {
   recap = (id: string) => this.say('recap', id);
   telling = () => this.say('telling');
   prefer = (telling: string) => this.say('prefer', telling);
+  timeline = (looked: Looked, prompts: number) => this.say('timeline', looked, prompts);
   usage = (by: string, after: string | null) => this.say('usage', by, after);
   switchArchive = (on: boolean) => this.say('switchArchive', on);
   restore = (id: string) => this.say('restore', id);

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.e2e.conftest import OpenPage
-from tests.e2e.stage import Stage, replies
+from tests.e2e.stage import Stage, picture, replies
 from tests.writing import Transcript, uuid_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-# where to put pictures, for whoever wants to look
-PICTURES = os.environ.get("SEARCH_PICTURES")
-
-
-async def picture(page: Page, name: str) -> None:
-    if PICTURES is None:
-        return
-    for scheme in ("light", "dark"):
-        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        for width, height in ((1440, 900), (390, 844)):
-            await page.set_viewport_size({"width": width, "height": height})
-            await page.screenshot(path=Path(PICTURES, f"{name}-{scheme}-{width}.png"))
-    await page.set_viewport_size({"width": 1280, "height": 800})
 
 
 async def found(stage: Stage, word: str, number: int) -> None:

@@ -1,5 +1,6 @@
 import { oneOf } from '../transport/reading';
 import { SEARCH_KINDS, type Wanted } from '../transport/search';
+import { type Looked, readMoment } from '../transport/timeline';
 
 /**
  * The fragment of the page's address: `#session=UUID` is all that is needed to come back to the
@@ -15,6 +16,8 @@ export interface Address {
   usage: boolean;
   /** What is looked for in all sessions; null where one is not searching. */
   search: Wanted | null;
+  /** Of what one sees when it was done; null where that is not shown. */
+  timeline: Looked | null;
   login: string | null;
 }
 
@@ -30,6 +33,7 @@ export function parseAddress(fragment: string): Address {
     archive: given.has('archive'),
     usage: given.has('usage'),
     search: given.has('search') ? wantedIn(given) : null,
+    timeline: given.has('timeline') ? lookedIn(given) : null,
     login: given.get('login') || null,
   };
 }
@@ -70,6 +74,27 @@ export function searchHref(wanted: Partial<Wanted> = {}): string {
   if (kind !== null) fragment.set('kind', kind);
   if (workdir !== null) fragment.set('in', workdir);
   if (best) fragment.set('best', '');
+  return `#${fragment}`;
+}
+
+function lookedIn(given: URLSearchParams): Looked {
+  const [from, to] = [readMoment(given.get('from')), readMoment(given.get('to'))];
+  return {
+    session: given.get('of') || null,
+    workdir: given.get('in') || null,
+    span: from !== null && to !== null && from < to ? { from, to } : null,
+  };
+}
+
+/** What was done when: in a session (`of`), in a directory (`in`), or everywhere. */
+export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): string {
+  const fragment = new URLSearchParams({ timeline: '' });
+  if (session) fragment.set('of', session);
+  if (workdir) fragment.set('in', workdir);
+  if (span) {
+    fragment.set('from', span.from);
+    fragment.set('to', span.to);
+  }
   return `#${fragment}`;
 }
 

@@ -1,5 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Wanted } from '../transport/search';
+import type { Looked } from '../transport/timeline';
 import { parseAddress, withoutLogin } from './address';
 
 /** Where in the page one is. The address is the only place that knows; this follows it. */
@@ -9,6 +10,7 @@ export interface Place {
   readonly archive: ReadonlySignal<boolean>;
   readonly usage: ReadonlySignal<boolean>;
   readonly search: ReadonlySignal<Wanted | null>;
+  readonly timeline: ReadonlySignal<Looked | null>;
   /** The code that came with the address, which from then on no longer has it. */
   takeLogin(): string | null;
   onChange(listener: () => void): void;
@@ -30,6 +32,7 @@ export function createPlace(browser: Browser): Place {
     archive: computed(() => here.value.archive),
     usage: computed(() => here.value.usage),
     search: computed(() => here.value.search),
+    timeline: computed(() => here.value.timeline),
     takeLogin() {
       const { login } = parseAddress(location.hash);
       if (login !== null) {

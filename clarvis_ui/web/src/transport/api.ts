@@ -23,6 +23,7 @@ import {
   readDirectories,
   readOffers,
 } from './talking';
+import { type Looked, readTimeline, type Timeline, timelineQuery } from './timeline';
 import { readUsage, type Usage, type UsageBy } from './usage';
 import {
   type Health,
@@ -70,6 +71,8 @@ export interface Api {
   telling(): Promise<Outcome<{ telling: Telling | null }>>;
   prefer(telling: Telling): Promise<Outcome<{ telling: Telling | null }>>;
   usage(by: UsageBy, after: string | null, signal?: AbortSignal): Promise<Outcome<Usage>>;
+  /** What was done when, with so many of the prompts. */
+  timeline(looked: Looked, prompts: number, signal?: AbortSignal): Promise<Outcome<Timeline>>;
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
   left(id: string): Promise<Outcome<Left>>;
@@ -139,6 +142,14 @@ export function createApi(fetcher: typeof fetch): Api {
       const query = new URLSearchParams({ by });
       if (after !== null) query.set('after', after);
       return ask('GET', `/api/usage?${query}`, readUsage, { signal });
+    },
+    timeline(looked, prompts, signal) {
+      const query = timelineQuery(looked, prompts);
+      const path =
+        looked.session === null
+          ? `/api/timeline?${query}`
+          : session(looked.session, `/timeline?${query}`);
+      return ask('GET', path, readTimeline, { signal });
     },
     interrupt: (id) => done(session(id, '/interrupt')),
     left: (id) => ask('GET', session(id, '?limit=1'), readLeft),

@@ -4,6 +4,7 @@ import type { Commanding } from '../state/commanding';
 import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
 import type { Wanted } from '../transport/search';
+import type { Looked } from '../transport/timeline';
 import { useModule } from '../ui/useModule';
 import { loadBar } from './command/CommandBar';
 import { MissingSession, PageOutOfDate } from './NothingSelected';
@@ -21,6 +22,7 @@ const loadSession = () => import('./session/SessionPage');
 const loadInbox = () => import('./Inbox');
 const loadSearch = () => import('./SearchPage');
 const loadArchive = () => import('./ArchivePage');
+const loadTimeline = () => import('./timeline/TimelinePage');
 const loadUsage = () => import('./usage/UsagePage');
 
 /** Fetches the larger parts ahead, once the first view stands. */
@@ -40,6 +42,8 @@ export function Selected(props: SelectedProps) {
   if (place.usage.value) return <WhatWasUsed clarvis={clarvis} />;
   const wanted = place.search.value;
   if (wanted !== null) return <WhatWasSaid clarvis={clarvis} wanted={wanted} />;
+  const looked = place.timeline.value;
+  if (looked !== null) return <WhatWasDone clarvis={clarvis} looked={looked} />;
   if (place.archive.value) return <WhatIsKept clarvis={clarvis} />;
   // before the list stands, nobody knows what could be gone on with
   return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
@@ -91,6 +95,14 @@ function WhatWasSaid({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) 
   if ('failed' in loaded) return <PageOutOfDate />;
   const { SearchPage } = loaded.module;
   return <SearchPage clarvis={clarvis} wanted={wanted} />;
+}
+
+function WhatWasDone({ clarvis, looked }: { clarvis: Clarvis; looked: Looked }) {
+  const loaded = useModule(loadTimeline);
+  if (loaded === null) return null;
+  if ('failed' in loaded) return <PageOutOfDate />;
+  const { TimelinePage } = loaded.module;
+  return <TimelinePage clarvis={clarvis} looked={looked} />;
 }
 
 function WhatIsKept({ clarvis }: { clarvis: Clarvis }) {

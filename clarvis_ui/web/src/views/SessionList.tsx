@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useImperativeHandle, useMemo, useRef, useState } from 'preact/hooks';
+import { timelineHref } from '../state/address';
 import type { Live } from '../state/described';
 import { HEADING_HEIGHT, ROW_HEIGHT, visibleSections } from '../state/layout';
 import { outlineOf } from '../state/outline';
@@ -7,6 +8,7 @@ import type { Section } from '../state/projects';
 import { count } from '../state/words';
 import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
+import { Icon } from '../ui/Icon';
 import { RowName } from './RowName';
 import { SessionRow } from './SessionRow';
 import { useListScroll } from './useListScroll';
@@ -84,6 +86,16 @@ export function SessionList(props: SessionListProps) {
               <bdi>{section.label}</bdi>
               {section.parent !== null && <bdi class="section-parent">{section.parent}</bdi>}
               <span class="section-count">{count(section.sessions.length)}</span>
+              {section.path !== null && (
+                <a
+                  class="section-timeline"
+                  href={timelineHref({ workdir: section.path })}
+                  aria-label={`Timeline of ${section.label}`}
+                  title="Timeline"
+                >
+                  <Icon name="timeline" size={14} />
+                </a>
+              )}
             </h2>
             <ul class="section-rows" style={{ paddingTop: `${first * ROW_HEIGHT}px` }}>
               {rows.map((session, index) => (

@@ -43,7 +43,11 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
     [sessions.newestFirst.value],
   );
   const elsewhere =
-    place.inbox.value || place.archive.value || place.usage.value || place.search.value !== null;
+    place.inbox.value ||
+    place.archive.value ||
+    place.usage.value ||
+    place.search.value !== null ||
+    place.timeline.value !== null;
   const showing = selectedId === null && !elsewhere ? 'list' : 'session';
 
   return (

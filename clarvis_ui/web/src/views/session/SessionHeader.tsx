@@ -1,4 +1,4 @@
-import { LIST_HREF } from '../../state/address';
+import { LIST_HREF, timelineHref } from '../../state/address';
 import type { ContextUse } from '../../state/context';
 import { statusOf } from '../../state/described';
 import { sinceWords } from '../../state/elsewhere';
@@ -57,6 +57,14 @@ export function SessionHeader(props: SessionHeaderProps) {
           {money(session.costUsd)}
         </span>
       )}
+      <a
+        class="session-timeline"
+        href={timelineHref({ session: session.id })}
+        aria-label="Timeline"
+        title="Timeline"
+      >
+        <Icon name="timeline" />
+      </a>
       <button
         type="button"
         class="quiet session-more"

@@ -6,7 +6,8 @@ import type { Used } from '../../transport/usage';
 export interface RankingProps {
   title: string;
   rows: readonly Used[];
-  href: ((key: string) => string) | null;
+  /** Where a row leads, if anywhere. */
+  href(key: string): string | null;
 }
 
 const FEW = 6;
@@ -25,15 +26,7 @@ export function Ranking({ title, rows, href }: RankingProps) {
       <ol>
         {shown.map(({ used, share }) => (
           <li key={used.key}>
-            {href ? (
-              <a href={href(used.key)} dir="auto" title={used.label}>
-                {used.label}
-              </a>
-            ) : (
-              <span dir="auto" title={used.key}>
-                {used.label}
-              </span>
-            )}
+            <Name used={used} href={href(used.key)} />
             <span class="usage-amount">
               {money(used.costUsd)} <small>{roughly(used.output)} out</small>
             </span>
@@ -49,5 +42,20 @@ export function Ranking({ title, rows, href }: RankingProps) {
         </button>
       )}
     </section>
+  );
+}
+
+function Name({ used, href }: { used: Used; href: string | null }) {
+  if (href === null) {
+    return (
+      <span dir="auto" title={used.key}>
+        {used.label}
+      </span>
+    );
+  }
+  return (
+    <a href={href} dir="auto" title={used.label}>
+      {used.label}
+    </a>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { LIST_HREF, sessionHref } from '../../state/address';
+import { LIST_HREF, sessionHref, timelineHref } from '../../state/address';
 import { daily } from '../../state/plots';
 import { money, roughly } from '../../state/words';
 import type { Api } from '../../transport/api';
@@ -73,16 +73,24 @@ export function UsagePage({ api }: { api: Pick<Api, 'usage'> }) {
             {problem}
           </p>
           {byDay && <Total total={byDay.total} complete={byDay.complete} />}
+          <p>
+            <a href={timelineHref()}>Timeline of all projects</a>
+          </p>
           {byDay && <DayPlot days={daily(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
           {RANKED.map(({ by, title }) => {
             const rows = found[by]?.rows ?? [];
-            const href = by === 'session' ? sessionHref : null;
-            return <Ranking key={by} title={title} rows={rows} href={href} />;
+            return <Ranking key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />;
           })}
         </div>
       </div>
     </div>
   );
+}
+
+/** A session, or what was done in a project. */
+function hrefOf(by: UsageBy, key: string): string | null {
+  if (by === 'session') return sessionHref(key);
+  return by === 'project' && key !== '' ? timelineHref({ workdir: key }) : null;
 }
 
 function Total({ total, complete }: { total: Amount; complete: boolean }) {

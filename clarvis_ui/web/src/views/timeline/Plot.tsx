@@ -1,0 +1,108 @@
+import { useRef, useState } from 'preact/hooks';
+import { type Column, doneWords, lanesOf, shortName } from '../../state/timeline';
+import type { Done } from '../../transport/timeline';
+
+export interface PlotProps {
+  columns: readonly Column[];
+  total: Done;
+  /** Which of them is looked at closely. */
+  at: number;
+  zone: string;
+  hrefOf(column: Column): string;
+  onChoose(column: Column): void;
+}
+
+// units of the drawing: its width is stretched, its height is not
+const STEP = 10;
+const LANE = 56;
+// above the bars of a lane stands what they are
+const LABEL = 24;
+const SMALLEST = 2;
+const KEYS: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  Home: () => 0,
+  End: (_at, last) => last,
+};
+
+/** What was done, a lane for each kind of deed; every column leads to what was discussed then. */
+export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) {
+  const drawing = useRef<SVGSVGElement>(null);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const lanes = lanesOf(columns);
+  const height = lanes.length * LANE;
+  const last = columns.length - 1;
+  const told = pointed === null ? undefined : columns[pointed];
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const links = [...(drawing.current?.querySelectorAll<SVGAElement>('a') ?? [])];
+    const from = links.indexOf(document.activeElement as SVGAElement);
+    const next = KEYS[event.key]?.(from, last);
+    if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    links[Math.min(last, Math.max(0, next))]?.focus();
+  }
+
+  return (
+    <figure class="timeline-plot">
+      <figcaption>
+        <b>{told ? told.name : 'In all'}</b> {doneWords(told ? told.done : total)}
+      </figcaption>
+      <div class="timeline-drawing">
+        {lanes.map(({ key, label, total }, lane) => (
+          <p key={key} class="timeline-lane" style={{ top: `${lane * LANE}px` }}>
+            {label} <b>{total}</b>
+          </p>
+        ))}
+        {/* biome-ignore lint/a11y/useSemanticElements: a drawing is no set of fields */}
+        <svg
+          ref={drawing}
+          viewBox={`0 0 ${columns.length * STEP} ${height}`}
+          style={{ height: `${height}px` }}
+          preserveAspectRatio="none"
+          role="group"
+          aria-label="What was done when"
+          onKeyDown={onKeyDown}
+          onPointerLeave={() => setPointed(null)}
+        >
+          {columns.map((column, index) => (
+            <a
+              key={column.from}
+              class="timeline-column"
+              href={hrefOf(column)}
+              tabIndex={index === at ? 0 : -1}
+              aria-label={`${column.name}: ${doneWords(column.done)}`}
+              aria-current={index === at ? 'true' : undefined}
+              onPointerEnter={() => setPointed(index)}
+              onFocus={() => setPointed(index)}
+              onBlur={() => setPointed(null)}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                onChoose(column);
+              }}
+            >
+              <rect class="timeline-band" x={index * STEP} width={STEP} height={height} />
+              {lanes.map(({ key, shares }, lane) => (
+                <Bar key={key} lane={lane} index={index} share={shares[index] ?? 0} />
+              ))}
+            </a>
+          ))}
+        </svg>
+      </div>
+      <p class="timeline-ends">
+        <span>{columns[0] && shortName(columns[0])}</span>
+        <span title={`Times of the keeper's zone, ${zone}`}>
+          {columns[last] && shortName(columns[last])}
+        </span>
+      </p>
+    </figure>
+  );
+}
+
+function Bar({ lane, index, share }: { lane: number; index: number; share: number }) {
+  if (share <= 0) return null;
+  const tall = Math.max(SMALLEST, share * (LANE - LABEL));
+  const y = (lane + 1) * LANE - tall;
+  return <rect class="timeline-bar" x={index * STEP + 1} y={y} width={STEP - 2} height={tall} />;
+}

@@ -1,0 +1,75 @@
+"""What was done when, with the real keeper, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.conftest import OpenPage
+from tests.e2e.stage import Stage, picture, replies
+from tests.writing import Transcript, uuid_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def write(stage: Stage, number: int, *said: tuple[int, str]) -> Transcript:
+    """A session whose prompts are of these days of March."""
+    transcript = Transcript(uuid_of(number), str(stage.workdir))
+    for day, text in said:
+        at = f"2026-03-{day:02}T12:00:{{:02}}.000Z"
+        transcript.prompt(text, timestamp=at.format(number))
+        transcript.reply(f"heard: {text}", timestamp=at.format(number + 1))
+    transcript.write(stage.transcripts)
+    return transcript
+
+
+async def test_what_was_done_leads_to_what_was_discussed(open_page: OpenPage, stage: Stage) -> None:
+    tides = (1, "the tide turns at noon"), (4, "and again at six"), (4, "<b>what</b> then?")
+    session = write(stage, 1, *tides).session_id
+    write(stage, 2, (4, "another session of the same project"))
+    page = await open_page()
+    await page.locator(".row").filter(has_text="then?").first.click()
+    await expect(replies(page)).to_have_count(3)
+    await picture(page, "session")
+    await page.locator("main").get_by_role("link", name="Timeline").click()
+    prompts = page.get_by_role("list", name="Prompts").get_by_role("link")
+    # the last day, until another one is chosen
+    await expect(prompts).to_contain_text(["and again at six", "<b>what</b> then?"])
+    await picture(page, "timeline")
+
+    # a column of the drawing, without a mouse
+    await page.locator("svg a[aria-current]").focus()
+    await page.keyboard.press("ArrowLeft")
+    await picture(page, "focus")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Nothing was done then.")).to_be_visible()
+    await page.get_by_role("link", name="Earlier: Sun, 1 Mar 2026").click()
+    await expect(prompts).to_contain_text(["the tide turns at noon"])
+    assert "from=2026-03-01" in page.url
+    # a refresh comes back to the same place, and so does who read on
+    await page.reload()
+    await prompts.first.click()
+    await expect(replies(page)).to_have_count(3)
+    assert f"session={session}&message=" in page.url
+    await page.go_back()
+    await expect(prompts).to_contain_text(["the tide turns at noon"])
+    # with a finger; and as it grows
+    await page.locator("svg a").last.click()
+    await expect(prompts).to_have_count(2)
+    write(stage, 1, *tides, (4, "one more"))
+    await expect(prompts).to_have_count(3)
+
+    # the whole project, from its heading in the list
+    await page.get_by_role("link", name=f"Timeline of {stage.workdir.name}").click()
+    await expect(prompts).to_have_count(4)
+    await expect(page.get_by_role("combobox", name="Project")).to_have_value(str(stage.workdir))
+    await picture(page, "project")
+    await page.get_by_text("As a table").click()
+    await expect(page.get_by_role("table").get_by_role("row")).to_have_count(3)
+    await picture(page, "table")
+    await page.get_by_role("link", name="Usage").click()
+    await page.get_by_role("button", name="All", exact=True).click()
+    await expect(page.get_by_role("link", name="Timeline of all projects")).to_be_visible()
+    await picture(page, "usage")
+    await page.get_by_role("region", name="By project").get_by_role("link").first.click()
+    await expect(prompts).to_have_count(4)
