@@ -177,6 +177,8 @@ async def test_a_full_window_is_summarised_and_a_thread_can_be_reset_and_forgott
     assert "compaction" in kinds
     assert (await work.get("item"))["acts"][0]["what"] == "summary"
 
+    kept = await keeper.post("/conversations/item/reset", {})
+    assert (kept["state"], kept["systemPrompt"]) == ("reset", "You are Ada.")
     reset = await keeper.post("/conversations/item/reset", {"keepSystemPrompt": False})
     assert (reset["state"], reset["sessionId"], reset["systemPrompt"]) == ("reset", None, None)
     three = await work.dispatch("item", "say: three")
@@ -211,26 +213,34 @@ async def test_what_is_refused_leaves_nothing_behind(keeper: Keeper) -> None:
     assert (await keeper.get("/conversations"))["conversations"] == []
 
 
-async def test_a_dispatch_made_again_is_said_once(start_keeper: StartKeeper) -> None:
+async def test_a_dispatch_made_again_is_said_once(
+    start_keeper: StartKeeper, scripted_api: ScriptedApi
+) -> None:
     keeper = await start_keeper()
     work = Orchestrator(keeper)
     uuid = new_uuid()
     # twice at once, as after a broken connection; and once more when it is over
     first, second = await asyncio.gather(
-        *(work.dispatch("item", "say: one", uuid=uuid) for _ in range(2))
+        *(work.dispatch("item", "say: one", uuid=uuid, systemPrompt="You are Ada.") for _ in "12")
     )
     third = await work.dispatch("item", "say: one", uuid=uuid.upper())
     for answer in (first, second, third):
         assert (answer["uuid"], answer["how"]) == (uuid, "created")
         assert answer["sessionId"] == first["sessionId"]
         assert (answer["ended"]["outcome"], answer["ended"]["reply"]) == ("done", "one")
-    await work.dispatch("item", "say: two", uuid=new_uuid())
+    await work.dispatch("item", "say: two", uuid=new_uuid(), systemPrompt="You are Bob.")
 
     await keeper.stop()
     work.keeper = await start_keeper()
     again = await work.dispatch("item", "say: one", uuid=uuid)
     assert (again["ended"]["outcome"], again["ended"]["reply"]) == ("done", "one")
     assert await work.thread("item") == ["say: one", "say: two"]
+    # it stays who it is, also after a restart, for as long as it lives
+    for text, persona in (("say: as ever", "You are Ada."), ("say: afresh", "You are Bob.")):
+        await work.dispatch("item", text)
+        seen = [each for each in scripted_api.requests if each.understood.prompt == text]
+        assert persona in seen[-1].understood.system_text
+        await work.keeper.post("/conversations/item/reset", {})
     # another item is another matter, and a message of another session too
     ear = await work.keeper.listen()
     said = new_uuid()

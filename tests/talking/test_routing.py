@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
+
+import pytest
 
 from claudekeeper.demo.talk import talking
 from tests.talking.conftest import StartKeeper
@@ -48,6 +51,25 @@ async def test_follow_ups_find_their_conversation_also_after_a_restart(
         "also add a test for that",
         "is session.py covered now?",
     ]
+
+
+async def test_the_worked_examples_come_out_so(start_keeper: StartKeeper) -> None:
+    ahead = 0.0
+    keeper = await start_keeper(clock=lambda: time.time() + ahead)
+    session = await keeper.begin("fix login validation errors", await keeper.listen())
+
+    async def plain(text: str) -> tuple[str, str | None, float]:
+        answer = await keeper.post("/route", {"text": text, "scorer": "plain"})
+        return answer["action"], answer["sessionId"], answer["confidence"]
+
+    assert await plain("also add a test for that") == ("resume", session, 0.85)
+    ahead = 120
+    assert await plain("login validation messages") == ("resume", session, 0.46)
+    ahead = 300
+    action, _, confidence = await plain("refactor the database")
+    assert (action, confidence) == ("new", pytest.approx(1 - 0.26, abs=0.005))
+    ahead = 31 * 60
+    assert await plain("also add a test for that") == ("new", None, 1.0)
 
 
 async def test_two_commands_never_meet_in_one_session(start_keeper: StartKeeper) -> None:
