@@ -238,7 +238,7 @@ class Book:
         with self._writing() as database:
             database.execute(
                 "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ? "
-                "WHERE uuid = ?",
+                "WHERE uuid = ? AND outcome IS NULL",
                 (outcome, tokens, cost, at, uuid),
             )
 

@@ -170,6 +170,10 @@ class Conversations:
         kept, how = await self._ready(key, wish)
         was = msgspec.structs.replace(kept) if how != "created" else None
         begins = kept.session is None or not await self._threads.is_there(kept.session)
+        if begins and kept.session is not None and kept.primer is None:
+            # it was to have this session, and a keeper or a CLI ended before there was one
+            earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
+            how = "renewed" if earlier else "created"
         kept.session = kept.session or str(uuid4())
         now = self._clock()
         kept.updated, kept.expires = now, now + kept.lifetime

@@ -62,6 +62,10 @@ def test_what_was_written_is_there_for_the_next_keeper(opened: Open) -> None:
     ((logged,), (other,)) = (later.story(kept(key))[2] for key in "ab")
     assert (logged.text, logged.outcome) == ("do it", "unknown")
     assert (other.outcome, other.tokens) == ("done", 7)
+    # made again under its name, it is another line of the trail
+    later.begin(kept("a"), "u1", "created", "do it", 1.8)
+    later.finish("u1", "done", 9, 0.1, 1.9)
+    assert [each.outcome for each in later.story(kept("a"))[2]] == ["unknown", "done"]
 
 
 def test_a_session_that_is_left_is_remembered_and_a_key_forgotten_whole(opened: Open) -> None:
