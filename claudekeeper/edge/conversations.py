@@ -1,10 +1,8 @@
-"""The messages of a session and of its subagents."""
+"""The messages of a session: a page of them, or the whole as a stream."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -12,14 +10,10 @@ from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REGISTRY
-from claudekeeper.edge.sessions import is_lost, position_of, row_of, shown
+from claudekeeper.edge.sessions import is_lost, position_of, readable, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
     HistoryQuery,
-    Nested,
-    NestedQuery,
-    NoQuery,
-    Subagents,
     query_of,
     reply,
 )
@@ -27,7 +21,6 @@ from claudekeeper.live.session import LiveSession
 from claudekeeper.model.errors import (
     MessageNotFound,
     SessionNotFound,
-    SubagentNotFound,
     TranscriptUnreadable,
 )
 from claudekeeper.model.messages import Message
@@ -35,7 +28,6 @@ from claudekeeper.model.sessions import Session
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import Page, View
 from claudekeeper.readers.lines import Changed
-from claudekeeper.readers.subagents import Subagent, list_subagents, read_subagent
 from claudekeeper.readers.whole import ALL, Whole
 
 # seconds in which a client has to take a piece of a stream
@@ -58,26 +50,29 @@ async def conversation(request: web.Request) -> web.StreamResponse:
     # from before the reading: what is written meanwhile may come twice, but never not at all
     position = position_of(request.app)
     page = await _page(request, row, query, query.limit)
-    return reply(
-        Conversation(
-            session,
-            page.messages,
-            page.before,
-            page.branches,
-            [],
-            None,
-            None,
-            position,
-            request.app[RECORDS].left(row.found.id),
-        )
-    )
+    quiet = _quiet(request, session, position)
+    quiet.messages, quiet.before = page.messages, page.before
+    quiet.branches = page.branches
+    return reply(quiet)
 
 
 def _nothing_but_words(request: web.Request) -> web.Response:
     session = shown(request, request.match_info["id"].lower())
-    left = request.app[RECORDS].left(session.id)
-    return reply(
-        Conversation(session, [], None, [], [], None, None, position_of(request.app), left)
+    return reply(_quiet(request, session, position_of(request.app)))
+
+
+def _quiet(request: web.Request, session: Session, position: str) -> Conversation:
+    """A conversation in which nothing happens, before its messages are filled in."""
+    return Conversation(
+        session=session,
+        messages=[],
+        before=None,
+        branches=[],
+        queue=[],
+        partial=None,
+        turn=None,
+        position=position,
+        interrupted=request.app[RECORDS].left(session.id),
     )
 
 
@@ -110,15 +105,15 @@ async def _live_conversation(
             before = messages[0].uuid
     return reply(
         Conversation(
-            shown(request, live.id),
-            messages,
-            before,
-            page.branches,
-            live.queue,
-            live.stream.partial,
-            live.turns.shown,
-            position_of(request.app),
-            request.app[RECORDS].left(live.id),
+            session=shown(request, live.id),
+            messages=messages,
+            before=before,
+            branches=page.branches,
+            queue=live.queue,
+            partial=live.stream.partial,
+            turn=live.turns.shown,
+            position=position_of(request.app),
+            interrupted=request.app[RECORDS].left(live.id),
         )
     )
 
@@ -128,7 +123,7 @@ async def _page(request: web.Request, row: Row, query: HistoryQuery, limit: int)
         # the session says what is wrong; it has no messages to show
         return Page([], None)
     history = request.app[HISTORY]
-    with _unreadable():
+    with readable():
         return await asyncio.to_thread(
             history.page,
             Path(row.found.path),
@@ -147,8 +142,7 @@ async def _stream(
     live: LiveSession | None = None,
 ) -> web.StreamResponse:
     """The whole history, piece by piece, in bounded memory."""
-    rest = Conversation(session, [], None, [], [], None, None, position_of(request.app))
-    rest.interrupted = request.app[RECORDS].left(session.id)
+    rest = _quiet(request, session, position_of(request.app))
     unwritten: list[Message] = []
     now = request.app[BUS].seq
     if live is not None:
@@ -156,7 +150,7 @@ async def _stream(
         unwritten = live.ledger.lately
     whole: Whole | None = None
     if row.fault is None:
-        with _unreadable():
+        with readable():
             whole = await asyncio.to_thread(
                 request.app[HISTORY].whole,
                 Path(row.found.path),
@@ -211,53 +205,6 @@ async def _give(request: web.Request, response: web.StreamResponse, piece: bytes
         raise ConnectionResetError("the client does not read") from error
 
 
-async def subagents(request: web.Request) -> web.Response:
-    query_of(request, NoQuery)
-    row = await row_of(request)
-    with _unreadable():
-        return reply(Subagents(await asyncio.to_thread(_subagents, row)))
-
-
-async def subagent(request: web.Request) -> web.Response:
-    query = query_of(request, NestedQuery)
-    row = await row_of(request)
-    wanted = request.match_info["agent_id"]
-    with _unreadable():
-        known = await asyncio.to_thread(_subagents, row)
-        # a client that shows a call knows the call's id only
-        agent = next((each for each in known if wanted in (each.agent_id, each.tool_use_id)), None)
-        if agent is None:
-            raise SubagentNotFound
-        page = await asyncio.to_thread(
-            read_subagent,
-            request.app[HISTORY],
-            Path(row.found.path),
-            row.found.id,
-            agent.agent_id,
-            limit=query.limit,
-            before=query.before,
-        )
-    for message in page.messages:
-        message.agent_id = agent.agent_id
-        message.parent_tool_use_id = agent.tool_use_id
-    return reply(Nested(agent, page.messages, page.before, page.branches))
-
-
-def _subagents(row: Row) -> list[Subagent]:
-    inline = row.summary.sidechains or not row.counted
-    return list_subagents(Path(row.found.path), row.found.id, inline=inline)
-
-
-@contextlib.contextmanager
-def _unreadable() -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise SessionNotFound from error
-    except OSError as error:
-        raise TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.") from error
-
-
 ENDPOINTS = [
     Endpoint(
         "GET",
@@ -267,22 +214,5 @@ ENDPOINTS = [
         Conversation,
         query=HistoryQuery,
         failures=(SessionNotFound, MessageNotFound, TranscriptUnreadable),
-    ),
-    Endpoint(
-        "GET",
-        "/sessions/{id}/subagents",
-        subagents,
-        "The subagents of a session",
-        Subagents,
-        failures=(SessionNotFound, TranscriptUnreadable),
-    ),
-    Endpoint(
-        "GET",
-        "/sessions/{id}/subagents/{agent_id}",
-        subagent,
-        "A subagent's messages, in pages from the end; the id of its call does as well",
-        Nested,
-        query=NestedQuery,
-        failures=(SessionNotFound, SubagentNotFound, MessageNotFound, TranscriptUnreadable),
     ),
 ]

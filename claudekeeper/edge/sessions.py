@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from aiohttp import web
@@ -25,6 +27,7 @@ from claudekeeper.model.errors import (
     InvalidRequest,
     SessionNotFound,
     StateUnwritable,
+    TranscriptUnreadable,
     UnsupportedMedia,
 )
 from claudekeeper.model.sessions import Session, iso, project_of
@@ -105,6 +108,17 @@ async def row_of(request: web.Request) -> Row:
     if row is None:
         raise SessionNotFound
     return row
+
+
+@contextlib.contextmanager
+def readable() -> Iterator[None]:
+    """What the disk refuses is told as an error of the contract."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise SessionNotFound from error
+    except OSError as error:
+        raise TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.") from error
 
 
 async def known_id(request: web.Request) -> str:
