@@ -200,6 +200,9 @@ class Conversations:
             future.cancel()
             await asyncio.shield(self._take_back(key, uuid, was))
             raise
+        if not taken.busy and not future.done():
+            # said there before, by other means, and over: nothing more will be heard of it
+            future.set_result(Ended(outcome="unknown"))
         self._threads.tell(kept, how, wish.text[:200])
         following = self._followers.start(
             self._follow(key, kept.session, uuid, future), name=f"dispatch:{uuid}"
@@ -287,7 +290,8 @@ class Conversations:
             kept = await asyncio.to_thread(self._book.get, key)
             if kept is None or kept.session != session_id:
                 return ended
-            kept.done += ended.outcome not in ("cancelled", "unknown")
+            # one that failed may have left no transcript: then the session has yet to begin
+            kept.done += ended.outcome in ("done", "interrupted")
             kept.updated, kept.expires = now, now + kept.lifetime
             if ended.tokens is not None:
                 kept.tokens, kept.model = ended.tokens, ended.model

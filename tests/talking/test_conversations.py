@@ -10,11 +10,12 @@ from urllib.parse import quote
 import pytest
 
 from claudekeeper.demo.api import ScriptedApi
-from claudekeeper.edge.keys import CONVERSATIONS
+from claudekeeper.edge.keys import CONVERSATIONS, REGISTRY
 from claudekeeper.features.conversation_book import Kept
 from claudekeeper.model.dispatch import ConversationSettings
 from tests.talking.conftest import StartKeeper
 from tests.talking.keeper import Keeper, new_uuid, text_of
+from tests.writing import projects_folder
 
 DAY = 24 * 3600.0
 # a dozen processes of the real CLI, one after another, on whatever machine
@@ -241,14 +242,31 @@ async def test_a_dispatch_made_again_is_said_once(
         seen = [each for each in scripted_api.requests if each.understood.prompt == text]
         assert persona in seen[-1].understood.system_text
         await work.keeper.post("/conversations/item/reset", {})
+    other = await work.dispatch("item", "say: once more")
     # another item is another matter, and a message of another session too
     ear = await work.keeper.listen()
     said = new_uuid()
     await work.keeper.begin("say: by hand", ear, uuid=said)
+    await work.keeper.send("say: to the item", other["sessionId"], uuid=(known := new_uuid()))
+    await ear.finished(other["sessionId"], uuid=known)
+    again = await work.dispatch("item", "say: to the item", uuid=known)
+    assert again["ended"]["outcome"] == "unknown"
     for taken in (uuid, said):
         body = {"text": "say: one", "workdir": str(work.keeper.workdir), "uuid": taken}
         await work.keeper.post("/conversations/other/dispatch", body, 400)
     await work.keeper.get("/conversations/other", 404)
+
+
+async def test_an_item_whose_transcript_is_gone_begins_afresh(keeper: Keeper) -> None:
+    work = Orchestrator(keeper)
+    one = await work.dispatch("item", "say: one")
+    await keeper.app[REGISTRY].close_session(one["sessionId"])
+    (transcript,) = projects_folder().glob(f"*/{one['sessionId']}.jsonl")
+    transcript.unlink()
+    two = await work.dispatch("item", "say: two")
+    assert (two["how"], two["ended"]["reply"]) == ("renewed", "two")
+    (earlier,) = (await work.get("item"))["earlier"]
+    assert (earlier["sessionId"], earlier["why"]) == (one["sessionId"], "lost")
 
 
 async def test_thousands_of_items_come_in_pages(keeper: Keeper) -> None:
