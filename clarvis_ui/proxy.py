@@ -6,6 +6,7 @@ of the keeper stays closed until somebody has thought about that.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 
 import aiohttp
@@ -13,7 +14,14 @@ import msgspec
 from aiohttp import hdrs, web
 
 from .bodies import LARGE, SMALL, BoundedBody, WholeBody
-from .failures import BodyTooLarge, InvalidRequest, KeeperUnreachable, OutsideRoots, json_response
+from .failures import (
+    BodyTooLarge,
+    InvalidRequest,
+    KeeperUnreachable,
+    OutsideRoots,
+    SessionNotFound,
+    json_response,
+)
 from .guard import comes_from_afar
 from .keeper import Keeper, Refusal
 from .visible import Resolve, Route, Send, Visible
@@ -63,6 +71,10 @@ class Proxy:
             web.get(f"{session}/commands", self.within_session),
             web.get(f"{session}/resume", self.within_session),
             web.get(f"{session}/timeline", self.within_session),
+            web.get(f"{session}/family", self.family),
+            web.get(f"{session}/branches", self.within_session),
+            web.get(f"{session}/branch", self.compared),
+            web.get(f"{session}/branch/work", self.compared),
             web.post(f"{session}/recap", self.within_session),
             web.post(f"{session}/interrupt", self.within_session),
             web.post(f"{session}/continue", self.within_session),
@@ -97,6 +109,23 @@ class Proxy:
         if self._visible is not None:
             await self._visible.require_workdir(query_of(request).get("workdir"))
         return await self.pass_on(request)
+
+    async def family(self, request: web.Request) -> web.StreamResponse:
+        """Forks and copies of a session, without those outside."""
+        if self._visible is None:
+            return await self.pass_on(request)
+        session_id = request.match_info["id"]
+        await self._visible.require_session(session_id)
+        return answered(await self._visible.family(session_id, query_of(request)))
+
+    async def compared(self, request: web.Request) -> web.StreamResponse:
+        """A branch beside one of another session: both have to lie inside."""
+        other = query_of(request).get("with")
+        if self._visible is not None and other is not None:
+            if re.fullmatch(ID, other) is None:
+                raise SessionNotFound
+            await self._visible.require_session(other.lower())
+        return await self.within_session(request)
 
     async def without_roots(self, request: web.Request) -> web.StreamResponse:
         """For what concerns every session of the machine."""

@@ -123,6 +123,22 @@ class Timeline(msgspec.Struct):
     complete: bool
 
 
+class Kin(msgspec.Struct, rename="camel"):
+    """As much of a fork or copy as the roots need."""
+
+    session_id: str
+    workdir: str | None = None
+    parent: str | None = None
+
+
+class Family(msgspec.Struct, rename="camel"):
+    """A session with those that share its beginning."""
+
+    session_id: str
+    sessions: list[msgspec.Raw]
+    complete: bool
+
+
 class Resolve(msgspec.Struct, rename="camel"):
     attention_id: str
 
@@ -211,6 +227,16 @@ class Visible:
             found.prompts = await self.whereabouts.within(found.prompts)
         return found
 
+    async def family(self, session_id: str, query: Mapping[str, str]) -> Family | Refusal:
+        """Forks inside; one whose parent lies outside goes on from nothing."""
+        found = await self._keeper.read(("sessions", session_id, "family"), query, Family)
+        if isinstance(found, Refusal):
+            return found
+        inside = await self.whereabouts.within(found.sessions)
+        named = {msgspec.json.decode(row, type=Kin).session_id for row in inside}
+        found.sessions = [_without_parent(row, named) for row in inside]
+        return found
+
     async def routing(self, asked: Route) -> Routing | Refusal:
         """Where a command belongs, among the conversations inside."""
         if asked.workdir is not None:
@@ -274,3 +300,13 @@ class Visible:
         question = msgspec.json.decode(row, type=Question)
         self.remember(question)
         return await self.whereabouts.of(question.session_id) is Where.INSIDE
+
+
+def _without_parent(row: msgspec.Raw, named: set[str]) -> msgspec.Raw:
+    """A fork as it is, unless what it is a fork of must not be named."""
+    parent = msgspec.json.decode(row, type=Kin).parent
+    if parent is None or parent in named:
+        return row
+    return msgspec.Raw(
+        msgspec.json.encode({**msgspec.json.decode(row), "parent": None, "at": None})
+    )

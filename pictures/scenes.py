@@ -96,6 +96,17 @@ async def details(page: Page, stage: Stage) -> None:
     await expect(page.get_by_text("Go on in a terminal")).to_be_visible()
 
 
+async def tree(page: Page, stage: Stage) -> None:
+    await page.evaluate("id => { location.hash = `session=${id}&branches` }", stage.sessions[LOGIN])
+    await expect(page.locator(".limb")).to_have_count(2)
+
+
+async def compared(page: Page, stage: Stage) -> None:
+    await tree(page, stage)
+    await page.get_by_role("link", name="Compare side by side").click()
+    await expect(page.locator(".side .you-words").first).to_be_attached()
+
+
 async def broken(page: Page, stage: Stage) -> None:
     await sessions(page, stage)
     await page.get_by_label("Filter sessions").fill("untitled")
@@ -120,6 +131,7 @@ async def timeline(page: Page, stage: Stage) -> None:
     await expect(page.get_by_role("link", name=TITLE).last).to_be_visible()
 
 
+LOGIN = "Fix the auth bug in login"
 QUEUE = "Retry queue with backoff"
 
 SCENES = [
@@ -158,6 +170,8 @@ SCENES = [
         session("Switch the whole site to dark mode", "Only the header"),
     ),
     Scene("api-error", "An error of the service", session("Disk alerts, 3 am", "woken somebody")),
+    Scene("branches", "The ways that were taken from one conversation", tree),
+    Scene("compared", "Two branches side by side, from where they part", compared),
     Scene("broken", "A transcript that cannot be read", broken),
     Scene("edit", "May it change this file?", session(EDITING, "Allow")),
     Scene("command", "May it run this command?", session(REMOVING, "Allow")),

@@ -14,6 +14,7 @@ from claudekeeper.config import Config
 from claudekeeper.credentials import Credentials, CredentialsSource
 from claudekeeper.edge import (
     archiving,
+    branching,
     conversations,
     directories,
     dispatching,
@@ -38,6 +39,7 @@ from claudekeeper.edge.failures import answer_failures
 from claudekeeper.edge.keys import (
     ABILITIES,
     ARCHIVE,
+    BRANCHING,
     BUS,
     CATALOG,
     CLI_VERSION,
@@ -46,6 +48,7 @@ from claudekeeper.edge.keys import (
     DESK,
     DOOR,
     ENDING,
+    FAMILIES,
     FOLLOW,
     HISTORY,
     OVERVIEW,
@@ -69,8 +72,10 @@ from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.archive import Archive
+from claudekeeper.features.branching import Branching
 from claudekeeper.features.conversation_book import Book
 from claudekeeper.features.conversations import Conversations
+from claudekeeper.features.family import Families
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Ask, Retelling
@@ -96,6 +101,7 @@ from claudekeeper.live.unfinished import Records, under_way
 from claudekeeper.model.entries import Entry
 from claudekeeper.model.errors import TranscriptUnreadable
 from claudekeeper.readers.cache import Cache
+from claudekeeper.readers.chains import Chains
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
 from claudekeeper.readers.tail import last_lines
@@ -144,6 +150,7 @@ def endpoints() -> list[Endpoint]:
         directories,
         hooks,
         archiving,
+        branching,
         resuming,
         preferences,
         usage,
@@ -220,6 +227,8 @@ def create_app(
     folders = [places.projects, archive.gone]
     app[USAGE] = book = UsageBook(catalog, cache, folders, _label_of(overview))
     app[TIMELINES] = Timelines(catalog, cache, book, _label_of(overview))
+    app[FAMILIES] = families = Families(catalog, overview.session, Chains(), cache.sharing)
+    app[BRANCHING] = Branching(history, families)
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[SEARCH] = Search(places.words, folders, book.looked)

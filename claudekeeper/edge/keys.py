@@ -9,7 +9,9 @@ from claudekeeper.edge.auth import Door
 from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
 from claudekeeper.features.archive import Archive
+from claudekeeper.features.branching import Branching
 from claudekeeper.features.conversations import Conversations
+from claudekeeper.features.family import Families
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
@@ -33,6 +35,8 @@ from claudekeeper.readers.history import History
 CONFIG: web.AppKey[Config] = web.AppKey("config", Config)
 DOOR: web.AppKey[Door] = web.AppKey("door", Door)
 ARCHIVE: web.AppKey[Archive] = web.AppKey("archive", Archive)
+BRANCHING: web.AppKey[Branching] = web.AppKey("branching", Branching)
+FAMILIES: web.AppKey[Families] = web.AppKey("families", Families)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 HISTORY: web.AppKey[History] = web.AppKey("history", History)
 PREFERENCES: web.AppKey[Preferences] = web.AppKey("preferences", Preferences)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import (
     ABILITIES,
+    ARCHIVE,
     CATALOG,
     OVERVIEW,
     PREFERENCES,
@@ -127,9 +130,17 @@ async def fork_session(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     wish = await body_of(request, Fork)
+    await _in_reach(request, session_id)
     new_id = await fork(session_id, wish.at)
     await request.app[CATALOG].row(new_id)
     return reply(shown(request, new_id), 201)
+
+
+async def _in_reach(request: web.Request, session_id: str) -> None:
+    """Only what lies where Claude Code looks can be copied: a deleted session is put back first."""
+    row = request.app[CATALOG].known(session_id)
+    if row is not None and request.app[ARCHIVE].has(row):
+        await asyncio.to_thread(request.app[ARCHIVE].restore, session_id)
 
 
 async def close_session(request: web.Request) -> web.Response:

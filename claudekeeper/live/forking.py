@@ -6,6 +6,11 @@ import asyncio
 
 from claudekeeper.model.errors import ForkRefused, MessageNotFound, SessionNotFound
 
+NOT_THERE = (
+    "This message has no line of its own in the transcript, so there is nothing to fork from: it "
+    "waited in line, belongs to a subagent, or is not written yet."
+)
+
 
 async def fork(session_id: str, at: str | None) -> str:
     """The new session's id."""
@@ -21,7 +26,7 @@ def _fork(session_id: str, at: str | None) -> str:
         raise SessionNotFound from error
     except ValueError as error:
         if at is not None and "not found" in str(error):
-            raise MessageNotFound from error
+            raise MessageNotFound(NOT_THERE) from error
         raise ForkRefused(f"{ForkRefused.sentence} ({error})") from error
     except OSError as error:
         raise ForkRefused(f"The copy could not be written: {error.strerror}.") from error

@@ -172,6 +172,12 @@ class Unrolling:
             self._main.main = True
         while self._unsettled:
             self._settle(self._unsettled.popleft())
+        # the first prompt of a fork waits in line before all that is copied: it is said below
+        for link in reversed(self.links):
+            if link.queue != "waits":
+                break
+            if link.words in self._spoken:
+                link.kind = None
 
     def settled(self, start: int, stop: int) -> bool:
         """Whether nothing that is still to come can change the links from start to stop."""

@@ -112,6 +112,8 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     tool_denial_kind: str | None = None
     # the refusal is in the words of whoever refused
     holds_persons_words: bool = False
+    # the session and the message that this line is a copy of
+    forked_from: Raw = NOTHING
     # False: the line held more (or less) than one JSON object, so the SDK's reader drops it
     whole: bool = True
 

@@ -160,6 +160,11 @@ class ForkRefused(KeeperError):
     sentence = "The session cannot be forked there."
 
 
+class BranchNotFound(KeeperError):
+    code, status = "branch_not_found", 404
+    sentence = "This session has no such branch."
+
+
 class NothingInterrupted(KeeperError):
     code, status = "nothing_interrupted", 409
     sentence = "No turn of this session was cut off: there is nothing to continue."

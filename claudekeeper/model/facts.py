@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
-from claudekeeper.model.activity import Deeds
+from claudekeeper.model.activity import Activity, Deeds
 from claudekeeper.model.attention import DENIED
 from claudekeeper.model.entries import (
     NOTHING,
@@ -25,7 +25,7 @@ from claudekeeper.model.entries import (
     string_of,
     usage_of,
 )
-from claudekeeper.model.replies import MOST_TOKENS
+from claudekeeper.model.replies import MOST_TOKENS, Replies
 
 TaskState = Literal["pending", "in_progress", "completed"]
 DecisionKind = Literal["answer", "plan", "denial"]
@@ -140,10 +140,10 @@ _STRANGE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 class FactFinder:
     """Facts in the making."""
 
-    def __init__(self, facts: Facts, deeds: Deeds) -> None:
+    def __init__(self, facts: Facts, deeds: Deeds | None = None) -> None:
         self.facts = facts
-        # when things were done is written down there
-        self._deeds = deeds
+        # when things were done is written down there, for whoever wants to know
+        self._deeds = deeds or Deeds(Activity(), [], Replies())
         # of these only the last are told: as they were written, until then
         self._last_usage = b""
         self._last_commands: deque[bytes] = deque(maxlen=MOST_COMMANDS)

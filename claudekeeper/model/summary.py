@@ -7,6 +7,7 @@ from array import array
 import msgspec
 
 from claudekeeper.model.activity import Activity, Asked, Deeds
+from claudekeeper.model.copies import beginning_of
 from claudekeeper.model.entries import Entry, blocks_of, starts
 from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
@@ -40,6 +41,9 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     main_lines: int = 0
     sidechains: bool = False
     counted: bool = False
+    # its first line, and the one of which that is a copy: who shares these shares a past
+    beginning: int = 0
+    copied: int = 0
 
     @property
     def title(self) -> str | None:
@@ -152,6 +156,8 @@ class Fold:
                 self._add_usage(entry)
             return
         summary.main_lines += 1
+        if not summary.beginning:
+            summary.beginning, summary.copied = beginning_of(entry)
         summary.workdir = summary.workdir or entry.cwd
         summary.created = summary.created or entry.timestamp
         summary.git_branch = entry.git_branch or summary.git_branch

@@ -141,6 +141,23 @@ def versions(database: sqlite3.Connection) -> dict[str, str]:
     return dict(database.execute("SELECT path, version FROM account"))
 
 
+def sharing(database: sqlite3.Connection, path: str) -> list[str]:
+    """The files in which replies of this one stand too."""
+    known = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
+    if known is None:
+        return []
+    found = database.execute(
+        "WITH mine AS (SELECT id FROM repeat WHERE account = ?1) SELECT path FROM account"
+        " WHERE id != ?1 AND id IN ("
+        # whose replies it repeats; who repeats those as well; who repeats its own
+        "  SELECT account FROM reply WHERE id IN mine"
+        "  UNION SELECT account FROM repeat WHERE id IN mine"
+        "  UNION SELECT r.account FROM repeat r JOIN reply o ON o.id = r.id WHERE o.account = ?1)",
+        known,
+    )
+    return [other for (other,) in found]
+
+
 def sums(
     database: sqlite3.Connection,
     by: str,

@@ -30,7 +30,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 11
+VERSION = 12
 
 _TABLES = (
     """
@@ -139,6 +139,10 @@ class Cache:
 
     def versions(self) -> dict[str, str]:
         return self._use(accounts.versions, {})
+
+    def sharing(self, path: str) -> list[str]:
+        """The files that have replies of this one."""
+        return self._use(lambda database: accounts.sharing(database, path), list[str]())
 
     def workdirs(self) -> list[str]:
         return self._use(accounts.workdirs, [])

@@ -104,6 +104,15 @@ class History:
 
         return self._with_reading(path, nested, read)
 
+    def unrolled(self, path: Path, read: Callable[[int, Unrolling], T]) -> T:
+        """What `read` finds in a transcript of which every line has its place."""
+
+        def whole(descriptor: int, reading: _Reading) -> T:
+            _unroll(descriptor, reading, False)
+            return read(descriptor, reading.unrolling)
+
+        return self._with_reading(path, False, whole)
+
     def _with_reading(self, path: Path, nested: bool, read: Callable[[int, _Reading], T]) -> T:
         for _ in range(ATTEMPTS):
             try:

@@ -146,6 +146,10 @@ class FakeKeeper:
         app.router.add_get("/sessions/{id}/resume", self.health)
         app.router.add_get("/sessions/{id}/timeline", self.timeline)
         app.router.add_get("/timeline", self.timeline)
+        app.router.add_get("/sessions/{id}/family", self.family)
+        app.router.add_get("/sessions/{id}/branches", self.health)
+        app.router.add_get("/sessions/{id}/branch", self.health)
+        app.router.add_get("/sessions/{id}/branch/work", self.health)
         app.router.add_post("/archive", self.kept)
         app.router.add_get("/search", self.search)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
@@ -293,6 +297,22 @@ class FakeKeeper:
     async def route(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
         return web.json_response(NOWHERE | self.routing)
+
+    async def family(self, request: web.Request) -> web.Response:
+        """All sessions are forks of the first one."""
+        rows = list(self.rows.values())
+        kin = [
+            {
+                "sessionId": row["id"],
+                "workdir": row["workdir"],
+                "parent": rows[0]["id"] if at else None,
+                "at": "a-message" if at else None,
+            }
+            for at, row in enumerate(rows)
+        ]
+        return web.json_response(
+            {"sessionId": request.match_info["id"], "sessions": kin, "complete": True}
+        )
 
     async def search(self, request: web.Request) -> web.Response:
         self.searches.append(dict(request.query))

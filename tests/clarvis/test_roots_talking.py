@@ -332,6 +332,36 @@ async def test_where_a_session_stands_is_told_of_those_inside(
     assert not [each for each in keeper.asked if each.path.endswith(f"{outside['id']}/resume")]
 
 
+async def test_forks_outside_are_absent(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    keeper.rows = {str(row["id"]): row for row in (outside, inside)}
+    found = await (await browser.get(f"/api/sessions/{inside['id']}/family")).json()
+    (kin,) = found["sessions"]
+    # not even what it is a fork of is named
+    assert kin == {**kin, "sessionId": inside["id"], "parent": None, "at": None}
+    assert (await browser.get(f"/api/sessions/{outside['id']}/family")).status == 404
+
+
+@pytest.mark.parametrize("path", ["branch", "branch/work"])
+async def test_no_branch_is_put_beside_one_outside(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+    path: str,
+) -> None:
+    place = f"/api/sessions/{inside['id']}/{path}?with="
+    assert (await browser.get(f"{place}{inside['id']}")).status == 200
+    for other in (outside["id"], "", "..", "%2e%2e/health"):
+        assert (await browser.get(f"{place}{other}")).status == 404
+    assert (await browser.get(f"/api/sessions/{outside['id']}/{path}?with=x")).status == 404
+    assert len([each for each in keeper.asked if each.path.endswith(path)]) == 1
+
+
 async def test_usage_is_asked_for_within_the_roots_whatever_the_page_says(
     browser: Browser, keeper: FakeKeeper, root: Path
 ) -> None:

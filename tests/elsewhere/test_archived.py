@@ -73,3 +73,17 @@ async def test_a_due_deletion_is_told_and_the_archive_is_switched_over_the_contr
     restored = await keeper.post(f"/sessions/{SESSION}/restore")
     assert (restored["archived"], path.exists()) == (False, True)
     assert (await keeper.post("/archive", {"on": False}))["on"] is False
+
+
+async def test_a_deleted_session_is_put_back_to_be_forked(keeper: Keeper, ear: Ear) -> None:
+    old = Transcript()
+    old.prompt("hello")
+    path = old.write(projects_folder())
+    await keeper.get("/sessions")
+    await keeper.post("/archive", {"on": True})
+    path.unlink()
+    await updated(ear, SESSION, archived=True)
+    fork = await keeper.post(f"/sessions/{SESSION}/fork", {}, 201)
+    assert path.exists()
+    family = await keeper.get(f"/sessions/{fork['id']}/family")
+    assert [kin["sessionId"] for kin in family["sessions"]] == [SESSION, fork["id"]]

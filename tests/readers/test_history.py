@@ -278,6 +278,17 @@ def test_what_the_machine_queued_does_not_stand_for_a_prompt(queued: str) -> Non
     assert said == ["build it", "continue", "built", queued, "noted", "continue"]
 
 
+def test_the_first_prompt_of_a_fork_waits_before_what_is_copied_and_is_shown_once() -> None:
+    transcript = Transcript()
+    transcript.line(type="queue-operation", operation="enqueue", content="another way")
+    transcript.line(type="queue-operation", operation="dequeue")
+    transcript.prompt("one way")
+    transcript.reply("done")
+    transcript.prompt("another way")
+    said = [text_of(message) for message in read(transcript).messages]
+    assert said == ["one way", "done", "another way"]
+
+
 def test_an_older_copy_of_a_line_is_never_shown_for_it() -> None:
     transcript = Transcript()
     first = transcript.prompt("older")

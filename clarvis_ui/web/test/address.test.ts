@@ -33,6 +33,7 @@ test('what waits has an address of its own', () => {
     usage: false,
     search: null,
     timeline: null,
+    branches: null,
   });
   expect(parseAddress(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
 });

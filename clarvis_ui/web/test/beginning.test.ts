@@ -154,3 +154,34 @@ describe('what can be chosen', () => {
     expect(send).toHaveBeenCalledOnce();
   });
 });
+
+describe('beginning anew', () => {
+  const FRESH = {
+    workdir: '/code/old',
+    text: 'Where it stood.',
+    model: 'claude-opus-4-8',
+    mode: 'plan',
+  };
+
+  test('offers directory, words, model and mode, and sends nothing by itself', async () => {
+    beginning.offer(FRESH);
+    await vi.waitFor(() => expect(beginning.offers.value).not.toBeNull());
+    expect(beginning.shown.value).toBe(true);
+    expect([beginning.workdir.value, beginning.text.value]).toEqual(['/code/old', FRESH.text]);
+    expect([beginning.model.value, beginning.mode.value]).toEqual(['opus', 'plan']);
+    expect(send).not.toHaveBeenCalled();
+  });
+
+  test('keeps what was typed already, and is not told twice', () => {
+    beginning.write('mine');
+    beginning.offer(FRESH);
+    beginning.offer(FRESH);
+    expect(beginning.text.value).toBe('Where it stood.\n\nmine');
+  });
+
+  test('leaves the directory open where it is gone', () => {
+    beginning.show('/code/api');
+    beginning.offer({ ...FRESH, workdir: null });
+    expect(beginning.workdir.value).toBeNull();
+  });
+});

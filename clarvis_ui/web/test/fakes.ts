@@ -102,6 +102,13 @@ export class FakeApi implements Api {
   continueTurn = (id: string) => this.say('continueTurn', id);
   setMode = (id: string, mode: object) => this.say('setMode', id, mode);
   fork = (id: string, at: string | null) => this.say('fork', id, at);
+  family = (id: string) => this.say('family', id);
+  branches = (id: string, of: readonly string[]) => this.say('branches', id, of);
+  branch = (one: object, other: object, after: string | null) =>
+    this.say('branch', one, other, after);
+  commonPast = (one: object, other: object, before: string | null) =>
+    this.say('commonPast', one, other, before);
+  branchWork = (one: object, other: object) => this.say('branchWork', one, other);
   cancelQueued = (id: string, uuid: string) => this.say('cancelQueued', id, uuid);
   offers = (id: string) => this.say('offers', id);
   offersIn = (workdir: string) => this.say('offersIn', workdir);

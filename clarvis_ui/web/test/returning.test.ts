@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { createMemory } from '../src/state/memory';
 import { bars, daily } from '../src/state/plots';
-import { AWAY, chosenTelling, isCold, rememberTelling, within } from '../src/state/returning';
+import {
+  AWAY,
+  chosenTelling,
+  isCold,
+  primerOf,
+  rememberTelling,
+  within,
+} from '../src/state/returning';
 import { readStanding } from '../src/transport/returning';
 import { readUsage, type Used } from '../src/transport/usage';
 
@@ -74,4 +81,27 @@ test('answers of another version cost a detail and not the page', () => {
     fresh: true,
   });
   expect(readUsage({ rows: [{ key: 'k', costUsd: 'x' }] })?.rows[0]?.costUsd).toBe(0);
+});
+
+test('a new session is told where the old one stood', () => {
+  const standing = readStanding({
+    next: { kind: 'continue', text: 'build it', prompt: 'Continue with: build it' },
+    recap: { quick: 'We built half of it.' },
+    decisions: [{ about: 'Which colour?', decision: 'red', reason: 'it is warm' }],
+    progress: { tasks: [{ text: 'build it', state: 'pending' }] },
+    work: { files: [{ path: '/code/shop/a.py' }] },
+    warnings: [{ code: 'directory_gone', message: 'Its directory is gone.' }],
+    choices: ['resume', 'fresh'],
+  });
+  expect(standing?.gone).toBe(true);
+  expect(standing && primerOf(standing, '/code/shop')).toBe(
+    [
+      'This goes on from an earlier session. We built half of it.',
+      'Decided there:\n- Which colour?: red (it is warm)',
+      'Still to do:\n- build it',
+      'Files changed there:\n- a.py',
+      'Much may have changed since: look at how things are now before you change anything.',
+      'Continue with: build it',
+    ].join('\n\n'),
+  );
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import pytest
@@ -61,22 +62,37 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
     await row(page, "Shall I paint it red?").click()
     again = page.get_by_role("button", name="Where were we?")
     await expect(again).to_be_visible()
-
-    # after a month one may want to begin anew
-    old -= 40 * 24 * HOUR
-    os.utime(transcript, (old, old))
-    await expect(row(page, "Shall I paint it red?")).not_to_contain_text("5 h")
-    await page.reload()
     await again.click()
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+
+
+async def test_who_was_away_for_long_may_start_afresh(open_page: OpenPage, stage: Stage) -> None:
+    session = await stage.begin("say: The walls stand.")
+    page = await open_page()
+    await row(page, "The walls stand.").click()
+    await expect(replies(page)).to_have_text(["The walls stand."])
+    await stage.ask("POST", f"/sessions/{session}/close", {})
+    (transcript,) = stage.transcripts.glob(f"*/{session}.jsonl")
+    old = time.time() - 40 * 24 * HOUR
+    os.utime(transcript, (old, old))
+    await page.reload()
     card = page.get_by_role("region", name="Where were we")
+    await expect(card).to_contain_text("Nothing was said here for 40 days")
+    # it is said to those as well who want no recap
+    await card.get_by_role("button", name="Dive right in").click()
+    await page.reload()
+    card = page.get_by_role("region", name="Before you go on")
     await expect(card).to_contain_text("Nothing was said here for 40 days")
     await card.get_by_role("button", name="Start afresh").click()
     dialog = page.get_by_role("dialog", name="New session")
-    await expect(dialog).to_contain_text("scratch")
-    await page.keyboard.press("Escape")
-    await card.get_by_role("button", name="Resume here").click()
-    await expect(page.locator(".composer textarea")).to_be_focused()
+    await expect(dialog.get_by_role("button", name=f"Directory: {stage.workdir}")).to_be_visible()
+    words = dialog.get_by_label("First prompt")
+    await expect(words).to_have_value(re.compile("goes on from an earlier session. “.*walls"))
+    # nothing is sent by itself, and one may change one's mind
+    await dialog.get_by_role("button", name="Close").click()
+    await card.get_by_role("button", name="Resume it").click()
     await expect(card).to_have_count(0)
+    await expect(replies(page)).to_have_text(["The walls stand."])
 
 
 async def test_what_was_used_is_shown(open_page: OpenPage, stage: Stage) -> None:

@@ -1,3 +1,4 @@
+import type { Tip } from '../transport/branches';
 import { oneOf } from '../transport/reading';
 import { SEARCH_KINDS, type Wanted } from '../transport/search';
 import { type Looked, readMoment } from '../transport/timeline';
@@ -18,7 +19,14 @@ export interface Address {
   search: Wanted | null;
   /** Of what one sees when it was done; null where that is not shown. */
   timeline: Looked | null;
+  /** Whether it is the tree of the session's branches, or two of them beside each other. */
+  branches: 'tree' | Compared | null;
   login: string | null;
+}
+
+export interface Compared {
+  one: Tip;
+  other: Tip;
 }
 
 function parts(fragment: string): string[] {
@@ -34,6 +42,7 @@ export function parseAddress(fragment: string): Address {
     usage: given.has('usage'),
     search: given.has('search') ? wantedIn(given) : null,
     timeline: given.has('timeline') ? lookedIn(given) : null,
+    branches: branchesIn(given),
     login: given.get('login') || null,
   };
 }
@@ -95,6 +104,30 @@ export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): 
     fragment.set('from', span.from);
     fragment.set('to', span.to);
   }
+  return `#${fragment}`;
+}
+
+function branchesIn(given: URLSearchParams): Address['branches'] {
+  const session = given.get('session');
+  if (!session || !given.has('branches')) return null;
+  const other = given.get('with');
+  if (!other) return 'tree';
+  return {
+    one: { session, tip: given.get('branches') || null },
+    other: { session: other, tip: given.get('withTip') || null },
+  };
+}
+
+/** The tree of a session's branches. */
+export function branchesHref(session: string): string {
+  return `#${new URLSearchParams({ session })}&branches`;
+}
+
+/** Two branches beside each other. */
+export function comparedHref({ one, other }: Compared): string {
+  const fragment = new URLSearchParams({ session: one.session, branches: one.tip ?? '' });
+  fragment.set('with', other.session);
+  if (other.tip !== null) fragment.set('withTip', other.tip);
   return `#${fragment}`;
 }
 

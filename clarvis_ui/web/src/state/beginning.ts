@@ -6,6 +6,15 @@ import type { Offers } from '../transport/talking';
 import { newUuid } from './ids';
 import type { Memory } from './memory';
 
+/** What a new session may go on from; all of it can be changed before it is sent. */
+export interface Fresh {
+  /** Null where the directory is to be chosen. */
+  workdir: string | null;
+  text: string;
+  model: string | null;
+  mode: string | null;
+}
+
 /** A session that is about to begin: where, with which words, and how. */
 export interface Beginning {
   /** Whether the dialog is shown. */
@@ -22,6 +31,8 @@ export interface Beginning {
   readonly failure: ReadonlySignal<Failure | null>;
   /** With the directory that suggests itself, unless one was chosen already. */
   show(suggested: string | null): void;
+  /** The same with words to begin with, in front of what was typed already. */
+  offer(fresh: Fresh): void;
   hide(): void;
   choose(workdir: string): void;
   write(text: string): void;
@@ -68,7 +79,9 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
     const { models, modes } = outcome.value;
     batch(() => {
       offers.value = outcome.value;
-      if (!models.some(({ value }) => value === model.value)) model.value = '';
+      // a session says the whole name of its model, of which what is offered may be a part
+      const like = models.find(({ value }) => value === model.value) ?? part(models, model.value);
+      model.value = like?.value ?? '';
       if (!modes.includes(mode.value)) mode.value = '';
     });
   }
@@ -86,6 +99,20 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
       failure.value = null;
       shown.value = true;
       if (suggested !== null) void choose(suggested);
+    },
+    offer(fresh) {
+      batch(() => {
+        failure.value = null;
+        if (!text.value.includes(fresh.text)) {
+          setText([fresh.text, text.value].filter(Boolean).join('\n\n'));
+        }
+        model.value = fresh.model ?? '';
+        mode.value = fresh.mode ?? '';
+        // anew, so that what is offered there is matched with these
+        workdir.value = null;
+        if (fresh.workdir !== null) void choose(fresh.workdir);
+        shown.value = true;
+      });
     },
     hide() {
       shown.value = false;
@@ -113,4 +140,8 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
       if (outcome.ok) go(outcome.value.sessionId);
     },
   };
+}
+
+function part(models: Offers['models'], name: string): Offers['models'][number] | undefined {
+  return name === '' ? undefined : models.find(({ value }) => name.includes(value));
 }

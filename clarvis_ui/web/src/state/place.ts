@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Wanted } from '../transport/search';
 import type { Looked } from '../transport/timeline';
-import { parseAddress, withoutLogin } from './address';
+import { type Address, parseAddress, withoutLogin } from './address';
 
 /** Where in the page one is. The address is the only place that knows; this follows it. */
 export interface Place {
@@ -11,6 +11,7 @@ export interface Place {
   readonly usage: ReadonlySignal<boolean>;
   readonly search: ReadonlySignal<Wanted | null>;
   readonly timeline: ReadonlySignal<Looked | null>;
+  readonly branches: ReadonlySignal<Address['branches']>;
   /** The code that came with the address, which from then on no longer has it. */
   takeLogin(): string | null;
   onChange(listener: () => void): void;
@@ -33,6 +34,7 @@ export function createPlace(browser: Browser): Place {
     usage: computed(() => here.value.usage),
     search: computed(() => here.value.search),
     timeline: computed(() => here.value.timeline),
+    branches: computed(() => here.value.branches),
     takeLogin() {
       const { login } = parseAddress(location.hash);
       if (login !== null) {

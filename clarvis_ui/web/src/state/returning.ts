@@ -1,4 +1,5 @@
-import { TELLINGS, type Telling } from '../transport/returning';
+import { spelledOut } from '../blocks/safe';
+import { type Standing, TELLINGS, type Telling } from '../transport/returning';
 import type { Session } from '../transport/wire';
 import type { Memory } from './memory';
 
@@ -29,4 +30,34 @@ export function within(path: string, workdir: string | null): string {
   const base = workdir?.replace(/[/\\]+$/, '') ?? '';
   const below = base !== '' && (path.startsWith(`${base}/`) || path.startsWith(`${base}\\`));
   return below ? path.slice(base.length + 1) : path;
+}
+
+const MOST_CARRIED = 12;
+
+/** What a new session is told of an old one: where it stood, what was decided, what is open. */
+export function primerOf(standing: Standing, workdir: string | null): string {
+  const { decisions, open, files, next } = standing;
+  const parts = [
+    `This goes on from an earlier session. ${standing.quick}`,
+    carried(
+      'Decided there',
+      decisions.map(
+        ({ about, decision, reason }) => `${about}: ${decision}${reason ? ` (${reason})` : ''}`,
+      ),
+    ),
+    carried('Still to do', open),
+    carried(
+      'Files changed there',
+      files.map(({ path }) => within(path, workdir)),
+    ),
+    'Much may have changed since: look at how things are now before you change anything.',
+    next.prompt ?? '',
+  ];
+  // it is sent in one's own name: nothing in it may be hidden
+  return spelledOut(parts.filter(Boolean).join('\n\n'));
+}
+
+function carried(title: string, lines: readonly string[]): string {
+  const last = lines.slice(-MOST_CARRIED);
+  return last.length === 0 ? '' : `${title}:\n${last.map((line) => `- ${line}`).join('\n')}`;
 }

@@ -1,6 +1,18 @@
 import { type Archive, readArchive } from './archive';
 import { createAsk } from './asking';
 import { type Answer, type Attention, type Left, readAttentions, readLeft } from './attention';
+import {
+  type Branches,
+  type BranchPage,
+  type BranchWork,
+  comparedQuery,
+  type Family,
+  readBranches,
+  readBranchPage,
+  readBranchWork,
+  readFamily,
+  type Tip,
+} from './branches';
 import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
@@ -79,6 +91,25 @@ export interface Api {
   continueTurn(id: string): Promise<Outcome<null>>;
   setMode(id: string, mode: { permissionMode?: string; model?: string }): Promise<Outcome<Session>>;
   fork(id: string, at: string | null): Promise<Outcome<Session>>;
+  /** What a session is a fork of, and its forks. */
+  family(id: string, signal?: AbortSignal): Promise<Outcome<Family>>;
+  /** Those inside of a session, and which of them has these messages. */
+  branches(id: string, of: readonly string[], signal?: AbortSignal): Promise<Outcome<Branches>>;
+  /** What the one says since it parted from the other; the next page after a message. */
+  branch(
+    one: Tip,
+    other: Tip,
+    after: string | null,
+    signal?: AbortSignal,
+  ): Promise<Outcome<BranchPage>>;
+  /** What both say, from where they part upwards. */
+  commonPast(
+    one: Tip,
+    other: Tip,
+    before: string | null,
+    signal?: AbortSignal,
+  ): Promise<Outcome<BranchPage>>;
+  branchWork(one: Tip, other: Tip, signal?: AbortSignal): Promise<Outcome<BranchWork>>;
   cancelQueued(id: string, uuid: string): Promise<Outcome<null>>;
   offers(id: string): Promise<Outcome<Offers>>;
   offersIn(workdir: string): Promise<Outcome<Offers>>;
@@ -88,6 +119,9 @@ export interface Api {
 }
 
 export const PAGE_SIZE = 200;
+/** Of two branches side by side, and of what they have in common. */
+const BRANCH_PAGE = '100';
+const PAST_PAGE = '20';
 const WHOLE_SUBAGENT = 10_000;
 
 export function createApi(fetcher: typeof fetch): Api {
@@ -157,6 +191,24 @@ export function createApi(fetcher: typeof fetch): Api {
     setMode: (id, mode) => ask('POST', session(id, '/mode'), readSession, { body: mode }),
     fork: (id, at) =>
       ask('POST', session(id, '/fork'), readSession, { body: at === null ? {} : { at } }),
+    family: (id, signal) => ask('GET', session(id, '/family'), readFamily, { signal }),
+    branches(id, of, signal) {
+      const query = of.length === 0 ? '' : `?${new URLSearchParams({ of: of.join() })}`;
+      return ask('GET', session(id, `/branches${query}`), readBranches, { signal });
+    },
+    branch(one, other, after, signal) {
+      const query = comparedQuery(one, other, { limit: BRANCH_PAGE, ...(after && { after }) });
+      return ask('GET', session(one.session, `/branch?${query}`), readBranchPage, { signal });
+    },
+    commonPast(one, other, before, signal) {
+      const page = { part: 'past', limit: PAST_PAGE, ...(before && { before }) };
+      const query = comparedQuery(one, other, page);
+      return ask('GET', session(one.session, `/branch?${query}`), readBranchPage, { signal });
+    },
+    branchWork(one, other, signal) {
+      const query = comparedQuery(one, other);
+      return ask('GET', session(one.session, `/branch/work?${query}`), readBranchWork, { signal });
+    },
     cancelQueued: (id, uuid) =>
       done(session(id, `/queue/${encodeURIComponent(uuid)}`), undefined, 'DELETE'),
     offers: (id) => ask('GET', session(id, '/commands'), readOffers),

@@ -43,7 +43,9 @@ export interface Standing {
   commands: number;
   resumeTokens: number | null;
   resumeUsd: number | null;
-  directoryGone: boolean;
+  warnings: string[];
+  /** Whether the directory it worked in is no more. */
+  gone: boolean;
   /** Whether there is a reason to begin anew. */
   fresh: boolean;
   complete: boolean;
@@ -65,7 +67,7 @@ function readNext(raw: unknown): NextAction {
   };
 }
 
-function readDecision(raw: unknown): Decision | null {
+export function readDecision(raw: unknown): Decision | null {
   const given = fields(raw);
   const about = given && text(given.about);
   if (!given || !about) return null;
@@ -116,9 +118,8 @@ export function readStanding(raw: unknown): Standing | null {
     commands: number(work?.commands) ?? 0,
     resumeTokens: number(cost?.resumeTokens),
     resumeUsd: number(cost?.resumeUsd),
-    directoryGone: each(given.warnings, (one) => text(fields(one)?.code)).includes(
-      'directory_gone',
-    ),
+    warnings: each(given.warnings, (one) => text(fields(one)?.message)),
+    gone: each(given.warnings, (one) => text(fields(one)?.code)).includes('directory_gone'),
     fresh: Array.isArray(given.choices) && given.choices.includes('fresh'),
     complete: given.complete === true,
     quick: verbatim(fields(given.recap)?.quick),

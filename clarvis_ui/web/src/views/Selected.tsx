@@ -1,4 +1,6 @@
 import { useMemo } from 'preact/hooks';
+import type { Address } from '../state/address';
+import type { Fresh } from '../state/beginning';
 import type { Clarvis } from '../state/clarvis';
 import type { Commanding } from '../state/commanding';
 import type { Notifications } from '../state/notifications';
@@ -14,7 +16,8 @@ export interface SelectedProps {
   place: Place;
   notifications: Notifications;
   commanding: Commanding;
-  onNew(workdir: string | null): void;
+  /** Offers to begin anew, with words to go with it. */
+  onFresh(fresh: Fresh): void;
 }
 
 // what shows conversations is most of the page: the list does not wait for it
@@ -23,6 +26,7 @@ const loadInbox = () => import('./Inbox');
 const loadSearch = () => import('./SearchPage');
 const loadArchive = () => import('./ArchivePage');
 const loadTimeline = () => import('./timeline/TimelinePage');
+const loadBranches = () => import('./branches/BranchesPage');
 const loadUsage = () => import('./usage/UsagePage');
 
 /** Fetches the larger parts ahead, once the first view stands. */
@@ -31,13 +35,16 @@ export function fetchAhead(): void {
 }
 
 /** What is beside the list: a session, what waits, or nothing yet. */
-export function Selected(props: SelectedProps) {
-  const { clarvis, place, notifications, commanding, onNew } = props;
+export function Selected({ clarvis, place, notifications, commanding, onFresh }: SelectedProps) {
   const { complete } = clarvis.sessions.listing.value;
   const id = place.session.value;
   // asked before one is let in, the answer "not logged in" would come after one is
   if (clarvis.door.state.value !== 'open') return null;
-  if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} onNew={onNew} />;
+  const branches = place.branches.value;
+  if (id !== null && branches !== null) {
+    return <WhatIf key={id} clarvis={clarvis} id={id} branches={branches} />;
+  }
+  if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} onFresh={onFresh} />;
   if (place.inbox.value) return <WhatWaits clarvis={clarvis} notifications={notifications} />;
   if (place.usage.value) return <WhatWasUsed clarvis={clarvis} />;
   const wanted = place.search.value;
@@ -49,11 +56,11 @@ export function Selected(props: SelectedProps) {
   return complete ? <NothingYet clarvis={clarvis} commanding={commanding} /> : null;
 }
 
-function OneSession({
-  clarvis,
-  id,
-  onNew,
-}: Pick<SelectedProps, 'clarvis' | 'onNew'> & { id: string }) {
+interface OneSessionProps extends Pick<SelectedProps, 'clarvis' | 'onFresh'> {
+  id: string;
+}
+
+function OneSession({ clarvis, id, onFresh }: OneSessionProps) {
   const talk = useMemo(() => clarvis.conversations.open(id), [clarvis, id]);
   const loaded = useModule(loadSession);
   const { sessions, complete } = clarvis.sessions.listing.value;
@@ -62,7 +69,7 @@ function OneSession({
   if (loaded === null) return null;
   if ('failed' in loaded) return <PageOutOfDate />;
   const { SessionPage } = loaded.module;
-  return <SessionPage clarvis={clarvis} session={session} talk={talk} onNew={onNew} />;
+  return <SessionPage clarvis={clarvis} session={session} talk={talk} onFresh={onFresh} />;
 }
 
 /** Nothing is open: one says what one wants. */
@@ -111,6 +118,21 @@ function WhatIsKept({ clarvis }: { clarvis: Clarvis }) {
   if ('failed' in loaded) return <PageOutOfDate />;
   const { ArchivePage } = loaded.module;
   return <ArchivePage clarvis={clarvis} />;
+}
+
+interface WhatIfProps {
+  clarvis: Clarvis;
+  id: string;
+  branches: NonNullable<Address['branches']>;
+}
+
+function WhatIf({ clarvis, id, branches }: WhatIfProps) {
+  const loaded = useModule(loadBranches);
+  if (loaded === null) return null;
+  if ('failed' in loaded) return <PageOutOfDate />;
+  const { BranchesPage } = loaded.module;
+  const compared = branches === 'tree' ? null : branches;
+  return <BranchesPage clarvis={clarvis} id={id} compared={compared} />;
 }
 
 function WhatWasUsed({ clarvis }: { clarvis: Clarvis }) {

@@ -74,7 +74,7 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
             place={place}
             notifications={notifications}
             commanding={commanding}
-            onNew={beginning.show}
+            onFresh={beginning.offer}
           />
           <a class="back" href={LIST_HREF}>
             <Icon name="back" />

@@ -4,21 +4,24 @@ import { within } from '../../state/returning';
 import { counted, money, roughly } from '../../state/words';
 import type { Outcome } from '../../transport/outcome';
 import type { Decision, Retold, Standing } from '../../transport/returning';
+import { Anew } from './Anew';
 
 export interface RecapCardProps {
   standing: Standing;
   detailed: boolean;
   workdir: string | null;
-  onPrompt(text: string | null): void;
-  onFresh(): void;
+  onPrompt(text: string): void;
   onRetell(): Promise<Outcome<Retold>>;
+  /** There is a reason to begin anew: one goes on all the same, or does. */
+  onResume(): void;
+  onFresh(): void;
 }
 
 const MOST = 8;
 
 /** Where things stand: what is next, what was decided, how far it is, what going on costs. */
 export function RecapCard(props: RecapCardProps) {
-  const { standing, detailed, workdir, onPrompt, onFresh, onRetell } = props;
+  const { standing, detailed, workdir, onPrompt, onRetell, onResume, onFresh } = props;
   const [retold, setRetold] = useState<Retold | null>(null);
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
@@ -39,6 +42,9 @@ export function RecapCard(props: RecapCardProps) {
       ) : (
         <p dir="auto">{standing.quick}</p>
       )}
+      {standing.fresh && (
+        <Anew warnings={retold ? standing.warnings : []} onResume={onResume} onFresh={onFresh} />
+      )}
       <p class="recap-next">
         {next.prompt !== null && (
           <button type="button" class="strong" onClick={() => onPrompt(next.prompt ?? '')}>
@@ -49,16 +55,6 @@ export function RecapCard(props: RecapCardProps) {
           <button type="button" onClick={() => onPrompt(retold.next)} dir="auto">
             {retold.next}
           </button>
-        )}
-        {standing.fresh && (
-          <>
-            <button type="button" onClick={() => onPrompt(null)}>
-              Resume here
-            </button>
-            <button type="button" onClick={onFresh}>
-              Start afresh
-            </button>
-          </>
         )}
         {!retold && (
           <button type="button" class="quiet" disabled={asking} onClick={() => void retell()}>

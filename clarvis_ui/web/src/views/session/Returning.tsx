@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
-import { chosenTelling, isCold, rememberTelling } from '../../state/returning';
+import { chosenTelling, isCold, primerOf, rememberTelling } from '../../state/returning';
 import { type Standing, TELLINGS, type Telling } from '../../transport/returning';
 import type { Session } from '../../transport/wire';
+import { Anew } from './Anew';
 import { RecapCard } from './RecapCard';
 import './returning.css';
 
@@ -11,10 +13,10 @@ export interface ReturningProps {
   session: Session;
   /** Whether there is something else to look at now. */
   quiet: boolean;
-  /** Puts words into the composer; none: leaves it as it is. */
-  onPrompt(text: string | null): void;
-  /** Begins another session, where this one was or somewhere else. */
-  onFresh(workdir: string | null): void;
+  /** Puts words into the composer. */
+  onPrompt(text: string): void;
+  /** Offers to begin anew instead. */
+  onFresh(fresh: Fresh): void;
 }
 
 const WORDS: Readonly<Record<Telling, string>> = {
@@ -33,8 +35,8 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
   const [closed, setClosed] = useState(false);
   /** Whether it is known what was chosen in other browsers. */
   const [known, setKnown] = useState(false);
-  const wanted = cold && known && !closed && !quiet;
-  const shown = wanted && telling !== 'dive';
+  const back = cold && known && !closed && !quiet;
+  const shown = back && telling !== 'dive';
 
   useEffect(() => {
     if (!cold) return;
@@ -54,13 +56,13 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
   }, [api, memory, cold]);
 
   useEffect(() => {
-    if (!shown || standing !== null) return;
+    if (!back || standing !== null) return;
     const leaving = new AbortController();
     void api.resume(session.id, leaving.signal).then((outcome) => {
       if (outcome.ok && !leaving.signal.aborted) setStanding(outcome.value);
     });
     return () => leaving.abort();
-  }, [api, session.id, shown, standing]);
+  }, [api, session.id, back, standing]);
 
   useEffect(() => {
     if (!shown) return;
@@ -83,15 +85,40 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
     if (chosen === 'dive') setClosed(true);
   }
 
-  if (!shown || standing === null) {
-    return wanted && telling === 'dive' ? (
-      <p class="returning-again">
-        <button type="button" class="quiet" onClick={() => choose('quick')}>
-          Where were we?
-        </button>
-      </p>
-    ) : null;
+  if (!back) return null;
+  const anew = {
+    onResume() {
+      setClosed(true);
+      document.querySelector<HTMLElement>('.composer textarea')?.focus();
+    },
+    onFresh() {
+      if (standing === null) return;
+      onFresh({
+        workdir: standing.gone ? null : session.workdir,
+        text: primerOf(standing, session.workdir),
+        model: session.model,
+        mode: session.permissionMode,
+      });
+    },
+  };
+  if (telling === 'dive') {
+    return (
+      <>
+        {/* whoever wants no recap has to know all the same what is not as it was */}
+        {standing?.fresh && (
+          <section class="returning" aria-label="Before you go on">
+            <Anew warnings={standing.warnings} {...anew} />
+          </section>
+        )}
+        <p class="returning-again">
+          <button type="button" class="quiet" onClick={() => choose('quick')}>
+            Where were we?
+          </button>
+        </p>
+      </>
+    );
   }
+  if (standing === null) return null;
   return (
     <section class="returning" aria-label="Where were we">
       <header>
@@ -120,8 +147,8 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
           setClosed(true);
           onPrompt(text);
         }}
-        onFresh={() => onFresh(standing.directoryGone ? null : session.workdir)}
         onRetell={() => api.recap(session.id)}
+        {...anew}
       />
     </section>
   );

@@ -1,4 +1,4 @@
-import { LIST_HREF, timelineHref } from '../../state/address';
+import { branchesHref, LIST_HREF, timelineHref } from '../../state/address';
 import type { ContextUse } from '../../state/context';
 import { statusOf } from '../../state/described';
 import { sinceWords } from '../../state/elsewhere';
@@ -9,19 +9,22 @@ import { Icon } from '../../ui/Icon';
 import { StatusDot } from '../../ui/StatusDot';
 import { useNow } from '../../ui/useNow';
 import { Title } from '../Title';
+import { ForkOf, type Origin } from './ForkOf';
 import { ModeChoice, ModelChoice, type SwitchProps } from './Switches';
 import '../head.css';
 
 export interface SessionHeaderProps extends SwitchProps {
   session: Session;
   context: ContextUse | null;
+  /** What it is a fork of, if it is one. */
+  forkOf: Origin | null;
   onRename(name: string | null): Promise<Outcome<Session>>;
   onDetails(): void;
 }
 
 /** Which session this is, how it runs, and what it has used. */
 export function SessionHeader(props: SessionHeaderProps) {
-  const { session, context, onRename, onDetails } = props;
+  const { session, context, forkOf, onRename, onDetails } = props;
   const status = statusOf(session);
   const now = useNow(20_000);
   return (
@@ -41,6 +44,7 @@ export function SessionHeader(props: SessionHeaderProps) {
               </b>
             </span>
           )}
+          {forkOf && <ForkOf {...forkOf} />}
           {session.project !== null && <bdi>{session.project}</bdi>}
           {session.gitBranch !== null && <bdi class="session-branch">{session.gitBranch}</bdi>}
         </p>
@@ -65,6 +69,16 @@ export function SessionHeader(props: SessionHeaderProps) {
       >
         <Icon name="timeline" />
       </a>
+      {session.state !== 'error' && (
+        <a
+          class="session-more session-branches"
+          href={branchesHref(session.id)}
+          aria-label="Branches"
+          title="Branches"
+        >
+          <Icon name="branch" />
+        </a>
+      )}
       <button
         type="button"
         class="quiet session-more"

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sessionHref } from '../../state/address';
+import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
 import { inLine, type ShownMessage, shownMessages } from '../../state/conversation';
@@ -12,11 +13,13 @@ import { saidBefore } from '../../state/recall';
 import type { Talk } from '../../state/talk';
 import type { Session } from '../../transport/wire';
 import { AttentionSlot } from '../attention/AttentionSlot';
+import { forkAt } from '../forking';
 import { Thread } from '../thread/Thread';
 import { Archived } from './Archived';
 import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
 import { Elsewhere } from './Elsewhere';
+import { useForkOf } from './ForkOf';
 import { Interrupted } from './Interrupted';
 import { QueueChips } from './QueueChips';
 import { Returning } from './Returning';
@@ -29,18 +32,19 @@ export interface SessionPageProps {
   clarvis: Clarvis;
   session: Session;
   talk: Talk;
-  /** Begins another session; without a directory one is chosen. */
-  onNew(workdir: string | null): void;
+  /** Offers to begin anew. */
+  onFresh(fresh: Fresh): void;
 }
 
 /** One session: read it, answer it, talk to it. */
-export function SessionPage({ clarvis, session, talk, onNew }: SessionPageProps) {
+export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProps) {
   const { id } = session;
   const conversation = talk.state.value;
   const [details, setDetails] = useState(false);
   const [problem, setProblem] = useState('');
   const [draft, setDraft] = useDraft(clarvis, id);
   const offers = clarvis.offers.of(id).value;
+  const forkOf = useForkOf(clarvis, id);
   const messages = useComputed(() => shownMessages(talk.state.value)).value;
   const waiting = useWaiting(clarvis, id);
   const queue = useMemo(() => inLine(conversation), [conversation]);
@@ -79,15 +83,7 @@ export function SessionPage({ clarvis, session, talk, onNew }: SessionPageProps)
   }
 
   const fork = useCallback(
-    async (at: string) => {
-      const outcome = await clarvis.api.fork(id, at);
-      if (!outcome.ok) {
-        setProblem(outcome.failure.sentence);
-        return;
-      }
-      clarvis.sessions.know(outcome.value);
-      location.hash = sessionHref(outcome.value.id);
-    },
+    async (at: string) => setProblem(await forkAt(clarvis, id, at)),
     [clarvis, id],
   );
   const fetchSubagent = useCallback(
@@ -113,6 +109,7 @@ export function SessionPage({ clarvis, session, talk, onNew }: SessionPageProps)
       <SessionHeader
         {...switches}
         context={context}
+        forkOf={forkOf}
         onRename={(name) => clarvis.sessions.rename(id, name)}
         onDetails={() => setDetails(true)}
       />
@@ -158,11 +155,11 @@ export function SessionPage({ clarvis, session, talk, onNew }: SessionPageProps)
           clarvis={clarvis}
           session={session}
           quiet={running || unusable || messages.length === 0}
+          onFresh={onFresh}
           onPrompt={(text) => {
-            if (text !== null) setDraft({ ...draft.current, text });
+            setDraft({ ...draft.current, text });
             document.querySelector<HTMLElement>('.composer textarea')?.focus();
           }}
-          onFresh={onNew}
         />
         {session.archived && (
           <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />

@@ -58,7 +58,7 @@ interface ItemsProps extends MenuOf {
 }
 
 function Items({ uuid, timestamp, text, onDone }: ItemsProps) {
-  const { sessionId, onFork } = useReader();
+  const { sessionId, onFork, unforkable } = useReader();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.scrollIntoView({ block: 'nearest' });
@@ -90,6 +90,7 @@ function Items({ uuid, timestamp, text, onDone }: ItemsProps) {
       <button
         type="button"
         role="menuitem"
+        disabled={unforkable !== null}
         onClick={() => {
           onDone('');
           onFork(uuid);
@@ -97,6 +98,7 @@ function Items({ uuid, timestamp, text, onDone }: ItemsProps) {
       >
         <Icon name="branch" /> Fork from here
       </button>
+      {unforkable !== null && <p class="menu-time">{unforkable}</p>}
     </div>
   );
 }
@@ -111,7 +113,7 @@ function walk(event: KeyboardEvent, list: HTMLElement | null, leave: () => void)
   const step = steps[event.key];
   if (step === undefined || !list) return;
   event.preventDefault();
-  const items = [...list.querySelectorAll('button')];
+  const items = [...list.querySelectorAll<HTMLButtonElement>('button:enabled')];
   const at = items.indexOf(document.activeElement as HTMLButtonElement);
   items[(at + step + items.length) % items.length]?.focus();
 }

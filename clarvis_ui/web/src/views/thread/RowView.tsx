@@ -3,12 +3,14 @@ import { Markdown } from '../../blocks/Markdown';
 import { memo } from '../../blocks/memo';
 import { Output } from '../../blocks/Output';
 import { plain } from '../../blocks/safe';
+import { comparedHref } from '../../state/address';
 import { counted, fullTime } from '../../state/words';
 import type { Placed } from './chunks';
 import { Fold } from './Fold';
 import { MessageMenu } from './MessageMenu';
 import { Prompt } from './Prompt';
-import type { CommandRow, LineRow, Row, TextRow } from './rows';
+import { useReader } from './reader';
+import type { BranchRow, CommandRow, LineRow, Row, TextRow } from './rows';
 import { Nested } from './Subagent';
 import { Tool, Tools } from './Tools';
 import './rows.css';
@@ -48,7 +50,7 @@ function Content({ row }: { row: Row }) {
     case 'text':
       return <Reply row={row} />;
     case 'thinking':
-      return <Thinking name={row.key} text={row.text} />;
+      return <Thinking name={row.key} text={row.text} uuid={row.uuid} />;
     case 'tool':
       return <Tool row={row} />;
     case 'tools':
@@ -68,7 +70,7 @@ function Content({ row }: { row: Row }) {
             </span>
           }
         >
-          {() => <Nested messages={row.messages} running={false} />}
+          {() => <LeftPath row={row} />}
         </Fold>
       );
     case 'time':
@@ -80,6 +82,21 @@ function Content({ row }: { row: Row }) {
     default:
       return row satisfies never;
   }
+}
+
+/** What was said on a path that was left, and a way to see it beside the one that was taken. */
+function LeftPath({ row: { messages } }: { row: BranchRow }) {
+  const { sessionId: session } = useReader();
+  const tip = messages[0]?.branch ?? null;
+  const href = comparedHref({ one: { session, tip: null }, other: { session, tip } });
+  return (
+    <>
+      <p class="quiet-line">
+        <a href={href}>Beside the path that was taken</a>
+      </p>
+      <Nested messages={messages} running={false} />
+    </>
+  );
 }
 
 function Reply({ row }: { row: TextRow }) {
@@ -94,26 +111,42 @@ function Reply({ row }: { row: TextRow }) {
 export function Thinking({
   name,
   text,
+  uuid,
   now = false,
 }: {
   name: string;
   text: string;
+  /** Of the message, once there is one. */
+  uuid?: string;
   now?: boolean;
 }) {
   if (!text) return <p class="quiet-line">Thinking…</p>;
   return (
     <Fold name={name} class="thinking" summary={<span>{now ? 'Thinking…' : 'Thought'}</span>}>
-      {() => <Markdown text={text} growing={now} />}
+      {() => (
+        <>
+          <Markdown text={text} growing={now} />
+          {uuid && <MessageMenu uuid={uuid} timestamp={null} text={text} />}
+        </>
+      )}
     </Fold>
   );
 }
 
 function SlashCommand({ row }: { row: CommandRow }) {
   const typed = <code dir="ltr">{plain(row.typed ?? 'Output of a command')}</code>;
-  if (!row.output) return <p class="quiet-line">{typed}</p>;
+  const menu = (
+    <MessageMenu uuid={row.uuid} timestamp={null} text={row.output ?? row.typed ?? ''} />
+  );
+  if (!row.output) return <Plain look="" words={typed} menu={menu} />;
   return (
     <Fold name={row.key} class="aside" summary={typed}>
-      {() => <Output text={row.output ?? ''} />}
+      {() => (
+        <>
+          <Output text={row.output ?? ''} />
+          {menu}
+        </>
+      )}
     </Fold>
   );
 }
@@ -122,10 +155,30 @@ function Line({ row }: { row: LineRow }) {
   const words = <span dir="auto">{row.words}</span>;
   const { detail } = row;
   const look = { quiet: 'aside', bad: 'aside bad', edge: 'edge' }[row.tone];
-  if (!detail) return <p class={`quiet-line ${look}`}>{words}</p>;
+  const menu = <MessageMenu uuid={row.uuid} timestamp={null} text={detail ?? row.words} />;
+  if (!detail) return <Plain look={look} words={words} menu={menu} />;
   return (
     <Fold name={row.key} class={look} summary={words}>
-      {() => <Markdown text={detail} />}
+      {() => (
+        <>
+          <Markdown text={detail} />
+          {menu}
+        </>
+      )}
     </Fold>
+  );
+}
+
+/** A line with nothing to unfold. */
+function Plain({
+  look,
+  words,
+  menu,
+}: Record<'words' | 'menu', ComponentChildren> & { look: string }) {
+  return (
+    <div class="plain">
+      <p class={`quiet-line ${look}`}>{words}</p>
+      {menu}
+    </div>
   );
 }

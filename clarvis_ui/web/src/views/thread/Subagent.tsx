@@ -4,7 +4,7 @@ import type { ShownMessage } from '../../state/conversation';
 import { counted } from '../../state/words';
 import { chunksOf } from './chunks';
 import { RowView } from './RowView';
-import { useReader } from './reader';
+import { ReaderContext, useReader } from './reader';
 import { callOf, rowsOf, type ToolRow } from './rows';
 
 const AGENTS = new Set(['Task', 'Agent']);
@@ -42,22 +42,34 @@ export function Subagent({ row }: { row: ToolRow }) {
     };
   }, [live, agentId, row.running, fetchSubagent]);
 
-  if (live) return <Nested messages={row.nested} running={row.running} />;
-  if (past) return <Nested messages={past} running={false} />;
+  if (live) return <Apart messages={row.nested} running={row.running} />;
+  if (past) return <Apart messages={past} running={false} />;
   // what it was asked and what it answered is known in any case
   if (failed || row.running) return <ToolBody call={callOf(row)} />;
   return <p class="quiet-line">Reading its conversation…</p>;
 }
 
+const UNFORKABLE = 'What a subagent said has no place in the conversation to go on from.';
+
+/** A transcript of its own: nothing in it can be forked from. */
+function Apart(props: NestedProps) {
+  const reader = useReader();
+  const apart = useMemo(() => ({ ...reader, unforkable: UNFORKABLE }), [reader]);
+  return (
+    <ReaderContext.Provider value={apart}>
+      <Nested {...props} />
+    </ReaderContext.Provider>
+  );
+}
+
 const SHOWN_AT_FIRST = 40;
 
-export function Nested({
-  messages,
-  running,
-}: {
+interface NestedProps {
   messages: readonly ShownMessage[];
   running: boolean;
-}) {
+}
+
+export function Nested({ messages, running }: NestedProps) {
   const [all, setAll] = useState(false);
   const rows = useMemo(() => {
     // inside its own conversation a message of the subagent is an ordinary one

@@ -142,6 +142,7 @@ function useReaderOf(
       fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
       waiting,
       onFork: (uuid) => live.current.onFork(uuid),
+      unforkable: null,
       onRetry: (uuid) => live.current.onRetry(uuid),
       onEdit: (uuid) => live.current.onEdit(uuid),
     }),

@@ -32,7 +32,12 @@ export function Tool({ row }: { row: ToolRow }) {
       {() => (
         <>
           {isSubagent(row) ? <Subagent row={row} /> : <ToolBody call={call} />}
-          <MessageMenu uuid={row.uuid} timestamp={null} text={row.result?.text ?? ''} />
+          {/* with what came of it: a fork in between would end in the middle of a call */}
+          <MessageMenu
+            uuid={row.resultUuid ?? row.uuid}
+            timestamp={null}
+            text={row.result?.text ?? ''}
+          />
         </>
       )}
     </Fold>

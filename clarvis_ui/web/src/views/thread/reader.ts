@@ -13,6 +13,8 @@ export interface Reader {
   waiting: ReadonlySignal<ReadonlySet<string>>;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   onFork(uuid: string): void;
+  /** Why no message here can be forked from; null where every one can. */
+  unforkable: string | null;
   /** A message of ours that was not sent: once more, or back into the field. */
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;

@@ -1,0 +1,83 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { type Compared, sessionHref } from '../../state/address';
+import { treeOf } from '../../state/branches';
+import type { Clarvis } from '../../state/clarvis';
+import { titleOf } from '../../state/described';
+import type { Branches, Family } from '../../transport/branches';
+import { Icon } from '../../ui/Icon';
+import { Comparison } from './Comparison';
+import { Tree } from './Tree';
+import '../head.css';
+import '../inbox.css';
+import './branches.css';
+
+export interface BranchesPageProps {
+  clarvis: Clarvis;
+  /** The session whose branches are shown. */
+  id: string;
+  /** Two of them beside each other; null for the tree. */
+  compared: Compared | null;
+}
+
+/** What if: the ways that were taken from one conversation. */
+export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
+  const { family, inside, problem } = useBranches(clarvis, id);
+  const nodes = useMemo(() => (family ? treeOf(id, family, inside) : null), [id, family, inside]);
+  const session = clarvis.sessions.listing.value.sessions.get(id);
+  return (
+    <div class="inbox branches">
+      <header class="session-head">
+        <a class="branches-back" href={sessionHref(id)} aria-label="Back to the conversation">
+          <Icon name="back" />
+        </a>
+        <h1 class="branches-title">
+          Branches
+          {session && <bdi>{titleOf(session)}</bdi>}
+        </h1>
+      </header>
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+      {compared ? (
+        <Comparison
+          key={`${compared.one.tip}/${compared.other.session}/${compared.other.tip}`}
+          clarvis={clarvis}
+          compared={compared}
+          nodes={nodes}
+        />
+      ) : (
+        <Tree clarvis={clarvis} id={id} nodes={nodes} family={family} more={inside?.more ?? 0} />
+      )}
+    </div>
+  );
+}
+
+interface Found {
+  family: Family | null;
+  inside: Branches | null;
+  problem: string;
+}
+
+function useBranches({ api }: Clarvis, id: string): Found {
+  const [found, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
+  useEffect(() => {
+    const leaving = new AbortController();
+    setFound({ family: null, inside: null, problem: '' });
+    const load = async () => {
+      const family = await api.family(id, leaving.signal);
+      const kin = family.ok ? family.value.sessions : [];
+      const forks = kin.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));
+      const inside = await api.branches(id, forks, leaving.signal);
+      if (leaving.signal.aborted) return;
+      const failed = [family, inside].find((outcome) => !outcome.ok);
+      setFound({
+        family: family.ok ? family.value : null,
+        inside: inside.ok ? inside.value : null,
+        problem: failed && !failed.ok ? failed.failure.sentence : '',
+      });
+    };
+    void load();
+    return () => leaving.abort();
+  }, [api, id]);
+  return found;
+}

@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { messageHref, sessionHref } from '../../state/address';
+import type { Clarvis } from '../../state/clarvis';
+import { counted } from '../../state/words';
+import type { BranchPage, Tip } from '../../transport/branches';
+import { Passage } from './Passage';
+
+export interface ColumnProps {
+  clarvis: Clarvis;
+  one: Tip;
+  other: Tip;
+  title: string;
+  /** What kind of branch it is. */
+  kind: string;
+  /** The first page of what it has of its own. */
+  first: BranchPage;
+  /** What taking it to the other is called; null where there is nothing to take. */
+  bringing: string | null;
+  onBring(): void;
+}
+
+/** One of two branches, from where they part. */
+export function Column({
+  clarvis,
+  one,
+  other,
+  title,
+  kind,
+  first,
+  bringing,
+  onBring,
+}: ColumnProps) {
+  const [messages, setMessages] = useState(first.messages);
+  const [after, setAfter] = useState(first.after);
+  const [problem, setProblem] = useState('');
+
+  async function more(): Promise<void> {
+    const outcome = await clarvis.api.branch(one, other, after);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    if (!outcome.ok) return;
+    setMessages([...messages, ...outcome.value.messages]);
+    setAfter(outcome.value.after);
+  }
+
+  const href = one.tip === null ? sessionHref(one.session) : messageHref(one.session, one.tip);
+  return (
+    <section class="side" aria-label={title}>
+      <header class="side-head">
+        <p class="limb-kind">
+          <span>{kind}</span>
+          <span>{counted(first.total, 'message')} since</span>
+        </p>
+        <h2 dir="auto">
+          <a href={href}>{title}</a>
+        </h2>
+        <button type="button" disabled={bringing === null} onClick={onBring}>
+          {bringing ?? 'Nothing to bring over'}
+        </button>
+      </header>
+      {messages.length === 0 ? (
+        <p class="side-nothing">Nothing was said here since.</p>
+      ) : (
+        <Passage clarvis={clarvis} sessionId={one.session} messages={messages} />
+      )}
+      {after !== null && (
+        <button type="button" class="quiet" onClick={() => void more()}>
+          Show more of {counted(first.total, 'message')}
+        </button>
+      )}
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+    </section>
+  );
+}

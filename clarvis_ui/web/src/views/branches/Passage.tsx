@@ -1,0 +1,58 @@
+import { signal } from '@preact/signals';
+import { useMemo, useState } from 'preact/hooks';
+import type { Clarvis } from '../../state/clarvis';
+import type { Message } from '../../transport/messages';
+import { forkAt } from '../forking';
+import { chunksOf } from '../thread/chunks';
+import { RowView } from '../thread/RowView';
+import { createFolds, type Reader, ReaderContext } from '../thread/reader';
+import { rowsOf } from '../thread/rows';
+import '../thread/thread.css';
+
+export interface PassageProps {
+  clarvis: Clarvis;
+  sessionId: string;
+  messages: readonly Message[];
+}
+
+const NOBODY = signal<ReadonlySet<string>>(new Set());
+
+/** Some messages of a conversation, to be read; nothing waits in them. */
+export function Passage({ clarvis, sessionId, messages }: PassageProps) {
+  const [problem, setProblem] = useState('');
+  const reader = useMemo<Reader>(
+    () => ({
+      sessionId,
+      folds: createFolds(),
+      hold: () => {},
+      waiting: NOBODY,
+      async fetchSubagent(agentId) {
+        const outcome = await clarvis.api.subagent(sessionId, agentId);
+        if (outcome.ok) return outcome.value;
+        throw new Error(outcome.failure.sentence);
+      },
+      onFork: (uuid) => void forkAt(clarvis, sessionId, uuid).then(setProblem),
+      unforkable: null,
+      onRetry: () => {},
+      onEdit: () => {},
+    }),
+    [clarvis, sessionId],
+  );
+  const rows = useMemo(() => {
+    // here they are the conversation, whether it was left or not
+    const own = messages.map((message) => ({ ...message, branch: null }));
+    return chunksOf(rowsOf(own, { running: false, hasOlder: true })).flatMap((each) => each.rows);
+  }, [messages]);
+  return (
+    <ReaderContext.Provider value={reader}>
+      <div class="passage">
+        {rows.map((placed) => (
+          <RowView key={placed.row.key} placed={placed} />
+        ))}
+      </div>
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+    </ReaderContext.Provider>
+  );
+}

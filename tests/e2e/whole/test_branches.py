@@ -1,0 +1,109 @@
+"""What if: forking at a message, the tree, two branches beside each other, bringing a decision."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.e2e.conftest import OpenPage, row
+from tests.e2e.stage import Stage, field, prompts, replies, say
+from tests.edge.test_branching import rewound
+from tests.writing import SESSION
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def side(page: Page, title: str) -> Locator:
+    return page.locator(".side").filter(has=page.get_by_role("heading", name=title))
+
+
+async def test_a_fork_is_made_compared_and_its_decision_brought_back(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    edits = {"permissionMode": "acceptEdits"}
+    session = await stage.begin("write: paint.txt: grey", **edits)
+    page = await open_page()
+    await row(page, "write: paint.txt: grey").click()
+    await expect(replies(page)).to_have_text(["I wrote paint.txt."])
+
+    # at any message: in a session of its own, which says whose fork it is
+    await replies(page).first.hover()
+    await replies(page).first.get_by_role("button", name="What to do with this message").click()
+    await page.get_by_role("menuitem", name="Fork from here").click()
+    back = page.get_by_role("link", name="Fork of write: paint.txt: grey")
+    await expect(back).to_be_visible()
+    fork = await page.evaluate("new URLSearchParams(location.hash.slice(1)).get('session')")
+    assert fork != session
+    await stage.ask("POST", f"/sessions/{fork}/mode", edits)
+    await say(page, "edit: paint.txt: grey => red")
+    await expect(replies(page).last).to_have_text("I changed paint.txt.")
+    await back.click()
+    await expect(page.get_by_role("link", name="Fork of")).to_have_count(0)
+    for prompt, reply in (
+        ("read: paint.txt", "I read"),
+        ("edit: paint.txt: red => blue", "I changed"),
+        ("write: sky.txt: blue", "I wrote sky.txt."),
+    ):
+        await say(page, prompt)
+        await expect(replies(page).last).to_contain_text(reply)
+
+    # the tree, and the two beside each other
+    await page.get_by_role("link", name="Branches").click()
+    tree = page.get_by_role("list", name="Branches", exact=True)
+    await expect(tree.locator(".limb")).to_have_count(2)
+    await expect(tree).to_contain_text("This conversation")
+    await expect(tree).to_contain_text("edit: paint.txt: grey => red")
+    await page.get_by_role("link", name="Compare side by side").click()
+    await expect(page.get_by_role("button", name="in common")).to_be_visible()
+    await expect(side(page, "write: sky.txt: blue").locator(".you-words")).to_have_text(
+        ["read: paint.txt", "edit: paint.txt: red => blue", "write: sky.txt: blue"]
+    )
+    await expect(side(page, "grey => red").locator(".you-words")).to_have_text(
+        ["edit: paint.txt: grey => red"]
+    )
+    files = page.get_by_role("region", name="Files compared")
+    await expect(files.get_by_role("button", name="sky.txt created")).to_be_visible()
+    await files.get_by_role("button", name="paint.txt").click()
+    await expect(files.locator(".diff-line.removed")).to_have_text("-red")
+    await expect(files.locator(".diff-line.added")).to_have_text("+blue")
+    # the same view after a refresh
+    await page.reload()
+    await expect(files.get_by_role("button", name="paint.txt")).to_be_visible()
+    await page.get_by_role("button", name="in common").click()
+    await expect(page.locator(".compared-common .you-words")).to_have_text("write: paint.txt: grey")
+
+    # brought over as words that nobody has sent
+    await side(page, "grey => red").get_by_role("button", name="Bring the decision over").click()
+    await expect(prompts(page)).to_have_count(4)
+    brought = await field(page).input_value()
+    assert "- edit: paint.txt: grey => red" in brought
+    assert "-blue\n+red" in brought
+    assert "sky.txt" not in brought
+
+
+async def test_a_path_that_was_left_is_compared_and_goes_on_in_a_fork(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    rewound()[0].write(stage.transcripts, "-written-by-hand")
+    page = await open_page()
+    await page.evaluate("id => { location.hash = `session=${id}&branches` }", SESSION)
+    left = page.locator(".limb[data-kind=left]")
+    await expect(left).to_contain_text("red, please")
+    await page.get_by_role("link", name="Compare side by side").click()
+    await expect(side(page, "red, please")).to_contain_text("It is red.")
+    # on a phone there is one at a time
+    await page.set_viewport_size({"width": 390, "height": 800})
+    switch = page.get_by_role("button", name="red, please", exact=True)
+    await switch.click()
+    await expect(switch).to_have_attribute("aria-pressed", "true")
+    await expect(side(page, "red, please")).to_be_in_viewport()
+    await page.locator(".compared-switch button").first.click()
+    bring = page.get_by_role("button", name="into a fork of the other")
+    await bring.click()
+    await expect(page.get_by_role("link", name="Fork of")).to_be_attached()
+    await expect(prompts(page).last).to_have_text("red, please")
+    assert "sky.py" in await field(page).input_value()
+    # and stands in the tree below the path that it goes on from
+    await page.evaluate("id => { location.hash = `session=${id}&branches` }", SESSION)
+    below = page.locator("li:has(> .limb[data-kind=left]) > ul > li > .limb")
+    await expect(below).to_have_attribute("data-kind", "session")

@@ -1,0 +1,207 @@
+"""GET /sessions/{id}/family, /branches, /branch and /branch/work."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.edge.conftest import StartKeeper, error_code, get
+from tests.writing import SESSION, Transcript, projects_folder, uuid_of
+
+OTHER = uuid_of(0xF0F0)
+
+
+def use(transcript: Transcript, tool: str, given: dict[str, Any], told: Any = None) -> str:
+    """A call that was made, with what Claude Code keeps of its result."""
+    call_id = f"toolu_{len(transcript.lines)}"
+    block = {"type": "tool_use", "id": call_id, "name": tool, "input": given}
+    transcript.block(block, None)
+    return transcript.result(call_id, toolUseResult=told or {})
+
+
+def rewound() -> tuple[Transcript, dict[str, str]]:
+    """One way was tried, left by going back, and another one taken."""
+    transcript, at = Transcript(), {}
+    at["begin"] = transcript.prompt("build a shop")
+    at["fork"] = transcript.reply("Which colour?")
+    at["red"] = transcript.prompt("red, please")
+    use(transcript, "Write", {"file_path": "/code/shop/paint.py", "content": "RED\n"})
+    at["red tip"] = transcript.reply("It is red.")
+    at["blue"] = transcript.prompt("blue, please", parent=at["fork"])
+    use(transcript, "Write", {"file_path": "/code/shop/paint.py", "content": "BLUE\n"})
+    use(transcript, "Write", {"file_path": "/code/shop/sky.py", "content": "sky\n"})
+    at["blue tip"] = transcript.reply("It is blue.")
+    return transcript, at
+
+
+def as_cli_fork(transcript: Transcript, session_id: str, lines: int | None = None) -> Transcript:
+    """As `claude --fork-session` copies: uuids stay, the session's id is the new one."""
+    fork = Transcript(session_id, transcript.workdir)
+    fork.line(type="queue-operation", operation="dequeue", timestamp="2026-03-02T10:00:00.000Z")
+    for line in transcript.lines[:lines]:
+        written = json.loads(line)
+        if "uuid" not in written:
+            continue
+        fork.line(**{**written, "sessionId": session_id})
+        fork.tip = written["uuid"]
+    return fork
+
+
+async def test_a_session_alone_has_one_branch_and_no_kin(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    transcript.prompt("hello")
+    transcript.reply("Hello.")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    told = await get(keeper, f"/sessions/{SESSION}/branches")
+    (branch,) = told["branches"]
+    assert (branch["tip"], branch["at"], branch["messages"]) == (None, None, 2)
+    assert (branch["firstPrompt"], branch["lastWords"]) == ("hello", "Hello.")
+    family = await get(keeper, f"/sessions/{SESSION}/family")
+    assert [(kin["sessionId"], kin["parent"]) for kin in family["sessions"]] == [(SESSION, None)]
+    assert family["complete"]
+
+
+async def test_a_rewind_is_a_branch_that_leaves_where_one_went_back(
+    start_keeper: StartKeeper,
+) -> None:
+    transcript, at = rewound()
+    transcript.write(projects_folder())
+    asked = ",".join((at["red"], at["blue"], OTHER))
+    told = await get(await start_keeper(), f"/sessions/{SESSION}/branches?of={asked}")
+    assert told["holders"] == {at["red"]: at["red tip"], at["blue"]: None}
+    now, left = told["branches"]
+    assert (now["tip"], now["at"], now["messages"]) == (None, None, 8)
+    assert (left["tip"], left["leaves"], left["at"]) == (at["red tip"], None, at["fork"])
+    assert (left["firstPrompt"], left["lastWords"]) == ("red, please", "It is red.")
+    assert left["messages"] == 4
+
+
+async def test_two_branches_of_a_file_part_where_one_went_back(start_keeper: StartKeeper) -> None:
+    transcript, at = rewound()
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    red, blue = f"tip={at['red tip']}&with={SESSION}", f"with={SESSION}&withTip={at['red tip']}"
+    page = await get(keeper, f"/sessions/{SESSION}/branch?{red}")
+    assert (page["at"], page["shared"], page["total"]) == (at["fork"], 2, 4)
+    assert page["messages"][0]["uuid"] == at["red"]
+    assert {message["branch"] for message in page["messages"]} == {at["red tip"]}
+    page = await get(keeper, f"/sessions/{SESSION}/branch?{blue}")
+    assert (page["at"], page["total"]) == (at["fork"], 6)
+    past = await get(keeper, f"/sessions/{SESSION}/branch?{blue}&part=past&limit=1")
+    assert [message["uuid"] for message in past["messages"]] == [at["fork"]]
+    past = await get(keeper, f"/sessions/{SESSION}/branch?{blue}&part=past&before={past['before']}")
+    assert [message["uuid"] for message in past["messages"]] == [at["begin"]]
+    assert past["before"] is None
+
+
+async def test_pages_of_a_branch_add_up(start_keeper: StartKeeper) -> None:
+    transcript, at = rewound()
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    place = f"/sessions/{SESSION}/branch?with={SESSION}&withTip={at['red tip']}"
+    whole = [message["uuid"] for message in (await get(keeper, place))["messages"]]
+    found: list[str] = []
+    after = ""
+    while True:
+        page = await get(keeper, f"{place}&limit=4{after}")
+        found += [message["uuid"] for message in page["messages"]]
+        if page["after"] is None:
+            break
+        after = f"&after={page['after']}"
+    assert found == whole
+
+
+async def test_what_each_branch_did_is_told(start_keeper: StartKeeper) -> None:
+    transcript, at = rewound()
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    place = f"/sessions/{SESSION}/branch/work?with={SESSION}"
+    red = await get(keeper, f"{place}&tip={at['red tip']}")
+    assert (red["prompts"], red["lastReply"]) == (["red, please"], "It is red.")
+    assert [(file["path"], file["after"]) for file in red["files"]] == [
+        ("/code/shop/paint.py", "RED\n")
+    ]
+    blue = await get(keeper, f"{place}&withTip={at['red tip']}")
+    assert [file["path"] for file in blue["files"]] == ["/code/shop/paint.py", "/code/shop/sky.py"]
+
+
+async def test_a_fork_of_the_cli_is_found_from_both_sides(start_keeper: StartKeeper) -> None:
+    transcript, at = rewound()
+    transcript.write(projects_folder())
+    fork = as_cli_fork(transcript, OTHER)
+    own = fork.prompt("and a door")
+    fork.reply("There is a door.")
+    fork.write(projects_folder(), "-elsewhere")
+    keeper = await start_keeper()
+    for session in (SESSION, OTHER):
+        family = await get(keeper, f"/sessions/{session}/family")
+        parent, child = family["sessions"]
+        assert (parent["sessionId"], parent["parent"]) == (SESSION, None)
+        assert (child["sessionId"], child["parent"]) == (OTHER, SESSION)
+        assert child["at"] == child["here"] == at["blue tip"]
+        assert (child["firstPrompt"], child["messages"]) == ("and a door", 2)
+    page = await get(keeper, f"/sessions/{OTHER}/branch?with={SESSION}")
+    assert page["messages"][0]["uuid"] == own
+    assert page["total"] == 2
+    page = await get(keeper, f"/sessions/{SESSION}/branch?with={OTHER}")
+    assert (page["total"], page["shared"], page["at"]) == (0, 8, at["blue tip"])
+    # a path that was left parts from the fork where it parts from the conversation
+    page = await get(keeper, f"/sessions/{SESSION}/branch?tip={at['red tip']}&with={OTHER}")
+    assert (page["at"], page["total"]) == (at["fork"], 4)
+
+
+async def test_copies_whole_and_in_part_are_kin(start_keeper: StartKeeper) -> None:
+    transcript, at = rewound()
+    transcript.write(projects_folder())
+    whole, head, tail = (Transcript(uuid_of(0xF100 + number)) for number in range(3))
+    whole.lines = list(transcript.lines)
+    head.lines = transcript.lines[:2]
+    tail.lines = transcript.lines[-3:]
+    for copy in (whole, head, tail):
+        copy.write(projects_folder(), "-elsewhere")
+    keeper = await start_keeper()
+    # which replies stand in several files is known once all of them are counted
+    await get(keeper, "/usage")
+    family = await get(keeper, f"/sessions/{SESSION}/family")
+    kin = {each["sessionId"]: each for each in family["sessions"]}
+    assert {key: each["parent"] for key, each in kin.items()} == {
+        SESSION: None,
+        whole.session_id: SESSION,
+        head.session_id: SESSION,
+        tail.session_id: SESSION,
+    }
+    assert kin[head.session_id]["at"] == at["fork"]
+    assert kin[whole.session_id]["at"] == kin[tail.session_id]["at"] == at["blue tip"]
+    found = await get(keeper, f"/sessions/{tail.session_id}/family")
+    assert SESSION in {each["sessionId"] for each in found["sessions"]}
+
+
+async def test_a_fork_that_was_just_made_is_found_before_it_is_counted(
+    start_keeper: StartKeeper,
+) -> None:
+    transcript, _ = rewound()
+    transcript.reply("x" * 10_000)
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    assert len((await get(keeper, f"/sessions/{SESSION}/family"))["sessions"]) == 1
+    fork = as_cli_fork(transcript, OTHER)
+    fork.prompt("and a door")
+    path = fork.write(projects_folder())
+    found = await get(keeper, f"/sessions/{SESSION}/family")
+    assert [kin["sessionId"] for kin in found["sessions"]] == [SESSION, OTHER]
+    path.unlink()
+    found = await get(keeper, f"/sessions/{SESSION}/family")
+    assert [kin["sessionId"] for kin in found["sessions"]] == [SESSION]
+
+
+async def test_what_is_not_there_is_said(start_keeper: StartKeeper) -> None:
+    rewound()[0].write(projects_folder())
+    keeper = await start_keeper()
+    place = f"/sessions/{SESSION}/branch"
+    assert await error_code(keeper, "GET", f"{place}?with={OTHER}", 404) == "session_not_found"
+    code = await error_code(keeper, "GET", f"{place}?with={SESSION}&tip={OTHER}", 404)
+    assert code == "branch_not_found"
+    code = await error_code(keeper, "GET", f"{place}?with={SESSION}&after={OTHER}", 404)
+    assert code == "message_not_found"
+    assert await error_code(keeper, "GET", place, 400) == "invalid_request"

@@ -1,0 +1,79 @@
+"""Forks that the SDK and the real CLI write are found, and put beside what they leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claudekeeper.demo.talk import talking
+from tests.talking.keeper import Ear, Keeper, text_of
+
+
+def told(family: Any) -> dict[str, Any]:
+    return {kin["sessionId"]: kin for kin in family["sessions"]}
+
+
+async def test_forks_of_every_kind_are_found_with_where_they_leave(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    await keeper.send("say: two", session)
+    await ear.finished(session)
+    history = await keeper.history(session)
+    first, last = history[0]["uuid"], history[-1]["uuid"]
+    # by the SDK: at the very first message, whole, and a fork of that one
+    begun = (await keeper.post(f"/sessions/{session}/fork", {"at": first}, 201))["id"]
+    whole = (await keeper.post(f"/sessions/{session}/fork", {}, 201))["id"]
+    await keeper.send("say: in the fork", whole)
+    await ear.finished(whole, outcome="done")
+    nested = (await keeper.post(f"/sessions/{whole}/fork", {}, 201))["id"]
+    # by the CLI, which keeps uuids
+    async with talking({}, keeper.workdir, resume=session, fork_session=True) as talk:
+        await talk.say("say: elsewhere")
+    copy = talk.session_id
+
+    family = await keeper.get(f"/sessions/{session}/family")
+    kin = told(family)
+    assert family["sessions"][0]["sessionId"] == session
+    assert kin.keys() == {session, begun, whole, nested, copy}
+    parents = {key: each["parent"] for key, each in kin.items()}
+    assert parents == {
+        session: None, begun: session, whole: session, nested: whole, copy: session
+    }  # fmt: skip
+    assert (kin[begun]["at"], kin[begun]["shared"], kin[begun]["messages"]) == (first, 1, 0)
+    assert (kin[whole]["at"], kin[whole]["firstPrompt"]) == (last, "say: in the fork")
+    assert (kin[copy]["at"], kin[copy]["here"]) == (last, last)
+    assert kin[copy]["firstPrompt"] == "say: elsewhere"
+    for other in (begun, whole, nested, copy):
+        found = told(await keeper.get(f"/sessions/{other}/family"))
+        assert {key: each["parent"] for key, each in found.items()} == parents
+
+    # its first prompt waited in line before all that it copied
+    said = [text_of(message) for message in await keeper.history(copy)]
+    assert said == [*(text_of(message) for message in history), "say: elsewhere", "elsewhere"]
+
+    # two that never met part where both leave the original
+    page = await keeper.get(f"/sessions/{nested}/branch?with={copy}")
+    assert [text_of(message) for message in page["messages"]] == ["say: in the fork", "in the fork"]
+    page = await keeper.get(f"/sessions/{copy}/branch?with={nested}")
+    assert (page["at"], page["shared"]) == (last, len(history))
+    assert [text_of(message) for message in page["messages"]] == ["say: elsewhere", "elsewhere"]
+    page = await keeper.get(f"/sessions/{session}/branch?with={begun}")
+    assert (page["at"], page["total"]) == (first, len(history) - 1)
+
+
+async def test_what_a_fork_changed_is_told_with_the_whole_texts(keeper: Keeper, ear: Ear) -> None:
+    mode = {"permissionMode": "acceptEdits"}
+    session = await keeper.begin("write: a.md: red", ear, **mode)
+    fork = str((await keeper.post(f"/sessions/{session}/fork", {}, 201))["id"])
+    for prompt in ("edit: a.md: red => blue", "write: b.md: new", "run: rm b.md", "run: rm a.md"):
+        await keeper.send(prompt, fork, **mode)
+        await ear.finished(fork, outcome="done")
+        work = await keeper.get(f"/sessions/{fork}/branch/work?with={session}")
+        files = [(each["fate"], each["before"], each["after"]) for each in work["files"]]
+        if prompt.startswith("edit"):
+            assert files == [("changed", "red", "blue")]
+        if prompt.startswith("write"):
+            assert files[1:] == [("created", None, "new")]
+    # what came and went in the same branch is not told, what was there before is
+    assert files == [("deleted", "red", None)]
+    assert work["files"][0]["path"] == str(keeper.workdir / "a.md")
