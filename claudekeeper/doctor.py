@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import shutil
 import socket
@@ -72,9 +71,11 @@ def _cli() -> Iterator[Finding]:
 
 
 def _sdk() -> Iterator[Finding]:
+    from importlib import metadata  # a keeper that serves does without, and stays smaller
+
     try:
-        version = importlib.metadata.version("claude-agent-sdk")
-    except importlib.metadata.PackageNotFoundError:
+        version = metadata.version("claude-agent-sdk")
+    except metadata.PackageNotFoundError:
         yield Finding("sdk", "wrong", "claude-agent-sdk is missing", "Install claudekeeper again.")
         return
     yield Finding("sdk", "ok", f"claude-agent-sdk {version}")

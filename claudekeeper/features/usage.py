@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -191,28 +192,30 @@ class UsageBook:
 
         Returns whether there was much to do.
         """
-        much = False
         files = files_of(touched) if touched is not None else self._all_files()
-        known = self._cache.versions()
-        batch: list[Claim] = []
-        folds: dict[str, bytes] = {}
-        for path in files:
-            found = found_at(path)
-            if found is None or known.get(path) == version_of(found):
-                continue
-            row = rows.get(path)
-            if row is not None and not row.counted and row.fault is None:
-                continue
-            claim = self._known_claim(found, row) or self._read_claim(found, row, folds)
-            if claim is not None:
-                batch.append(claim)
-            if len(batch) >= BATCH:
-                self._count(batch, folds)
-                batch, folds, much = [], {}, True
-        self._count(batch, folds)
+        remaining = iter(files)
+        done = 0
+        while some := list(islice(remaining, BATCH)):
+            known = self._cache.versions(some)
+            batch: list[Claim] = []
+            folds: dict[str, bytes] = {}
+            for path in some:
+                found = found_at(path)
+                if found is None or known.get(path) == version_of(found):
+                    continue
+                row = rows.get(path)
+                if row is not None and not row.counted and row.fault is None:
+                    continue
+                claim = self._known_claim(found, row) or self._read_claim(found, row, folds)
+                if claim is not None:
+                    batch.append(claim)
+            done += len(batch)
+            # kept with them: whoever inherits something is reckoned anew from that
+            self._cache.keep(folds)
+            self._cache.claim(batch)
         if touched is None:
-            self._cache.release([path for path in known if path not in files])
-        return much
+            self._cache.release([path for path in self._cache.counted() if path not in files])
+        return done >= BATCH
 
     def _rest(self) -> None:
         self._cache.rest()
@@ -220,11 +223,6 @@ class UsageBook:
 
     def _all_files(self) -> set[str]:
         return {path for folder in self._folders for path in all_files(folder)}
-
-    def _count(self, batch: list[Claim], folds: dict[str, bytes]) -> None:
-        # kept with them: whoever inherits something is reckoned anew from that
-        self._cache.keep(folds)
-        self._cache.claim(batch)
 
     def _known_claim(self, found: Found, row: Row | None) -> Claim | None:
         """What the catalog's fold tells, if it has read this file to its end."""

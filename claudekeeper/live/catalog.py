@@ -272,6 +272,10 @@ class Catalog:
                     counts = await self._reader.count(list(zip(batch, folds, strict=True)), left)
                     self.reads_much(self._reader.reads_much)
                     self._take([Counted(*each) for each in zip(batch, *counts, strict=True)])
+                    del folds, counts
+                    if self._reader.reads_much:
+                        # those of a second would be megabytes
+                        await self._save_folds()
                 else:
                     self._uncounted.clear()
                     await self._reader.rest()
@@ -361,6 +365,12 @@ class Catalog:
             await self._save()
             # while thousands are counted, the same folders change again and again
             await asyncio.sleep(PAUSE)
+
+    async def _save_folds(self) -> None:
+        """Only what folds remember; the rows, which thousands of others lie beside, come later."""
+        async with self._saving:
+            folds, self._unsaved_folds = self._unsaved_folds, {}
+            await asyncio.to_thread(self._cache.save, {}, {}, folds)
 
     async def _save(self) -> None:
         async with self._saving:

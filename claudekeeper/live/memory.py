@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 from functools import cache
 
@@ -27,6 +28,7 @@ def be_frugal() -> None:
 
 def give_back() -> None:
     """Hand freed memory back to the system."""
+    gc.collect()
     libc = _libc()
     if libc is not None:
         libc.malloc_trim(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -103,7 +103,7 @@ def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
     else:
         account, claimed, marked, _ = known
     assert account is not None
-    _own(database, account, [_signed(each) for each in (*replies[claimed:], *marks[marked:])])
+    _own(database, account, replies[claimed:] + marks[marked:])
     database.execute(
         "UPDATE account SET session = ?, workdir = COALESCE(?, workdir), version = ?, claimed = ?,"
         " marked = ? WHERE id = ?",
@@ -128,7 +128,7 @@ def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
     database.execute("DELETE FROM account WHERE id = ?", (account,))
     for heir, reply in heirs:
         database.execute("DELETE FROM repeat WHERE account = ? AND id = ?", (heir, reply))
-        _own(database, heir, [reply])
+        _own(database, heir, [_unsigned(reply)])
     for heir in {heir for heir, _ in heirs}:
         (place,) = database.execute("SELECT path FROM account WHERE id = ?", (heir,)).fetchone()
         kept = kept_of(place)
@@ -136,9 +136,17 @@ def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
             _reckon(database, heir, kept)
 
 
-def versions(database: sqlite3.Connection) -> dict[str, str]:
-    """Which version of every file was counted."""
-    return dict(database.execute("SELECT path, version FROM account"))
+def versions(database: sqlite3.Connection, paths: Sequence[str]) -> dict[str, str]:
+    """Which versions of these files were counted; of no more than a statement takes."""
+    marks = ",".join("?" * len(paths))
+    return dict(
+        database.execute(f"SELECT path, version FROM account WHERE path IN ({marks})", paths)  # noqa: S608
+    )
+
+
+def paths(database: sqlite3.Connection) -> list[str]:
+    """Every file that was counted."""
+    return [path for (path,) in database.execute("SELECT path FROM account")]
 
 
 def sharing(database: sqlite3.Connection, path: str) -> list[str]:
@@ -230,9 +238,10 @@ def workdirs(database: sqlite3.Connection) -> list[str]:
     return [workdir for (workdir,) in found]
 
 
-def _own(database: sqlite3.Connection, account: int, replies: list[int]) -> None:
+def _own(database: sqlite3.Connection, account: int, replies: Sequence[int]) -> None:
     for start in range(0, len(replies), CHUNK):
-        chunk = replies[start : start + CHUNK]
+        # a long session has tens of thousands: as numbers of their own they would take megabytes
+        chunk = [_signed(each) for each in replies[start : start + CHUNK]]
         marks = ",".join("?" * len(chunk))
         taken = dict(
             database.execute(f"SELECT id, account FROM reply WHERE id IN ({marks})", chunk)  # noqa: S608
@@ -246,7 +255,7 @@ def _own(database: sqlite3.Connection, account: int, replies: list[int]) -> None
 def _reckon(database: sqlite3.Connection, account: int, kept: Kept) -> None:
     replies, activity = kept
     found = database.execute("SELECT id FROM repeat WHERE account = ?", (account,))
-    quarters = by_quarter(replies, activity, {reply + 2**63 for (reply,) in found})
+    quarters = by_quarter(replies, activity, {_unsigned(reply) for (reply,) in found})
     used: dict[tuple[str, int], list[int]] = {}
     for (quarter, place), sums in quarters.items():
         if sums[0]:
@@ -262,3 +271,7 @@ def _reckon(database: sqlite3.Connection, account: int, kept: Kept) -> None:
 
 def _signed(reply: int) -> int:
     return reply - 2**63
+
+
+def _unsigned(reply: int) -> int:
+    return reply + 2**63

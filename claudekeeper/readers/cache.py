@@ -137,8 +137,11 @@ class Cache:
         if paths:
             self._use(write, None)
 
-    def versions(self) -> dict[str, str]:
-        return self._use(accounts.versions, {})
+    def versions(self, paths: Sequence[str]) -> dict[str, str]:
+        return self._use(lambda database: accounts.versions(database, paths), {})
+
+    def counted(self) -> list[str]:
+        return self._use(accounts.paths, list[str]())
 
     def sharing(self, path: str) -> list[str]:
         """The files that have replies of this one."""
