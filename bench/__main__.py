@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bench import conversation, fanout, follow, listing, live, page, report, serving
+from bench import conversation, endurance, fanout, follow, latency, listing, page, report, serving
 from bench import search as searching
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from bench.measure import ROOT, Figure, isolated
@@ -41,8 +41,8 @@ class Bench:
             "memory": lambda: serving.idle_memory(corpus, environment, self._cold),
             "health": lambda: serving.health(corpus, environment, self._cold),
             "fan-out": lambda: fanout.fan_out(environment),
-            "latency": lambda: live.latency(environment),
-            "endurance": lambda: live.endurance(environment),
+            "latency": lambda: latency.latency(environment),
+            "endurance": lambda: endurance.endurance(environment),
             "follow": lambda: self._warm(lambda: follow.follow(corpus, environment)),
             "search": lambda: searching.search(corpus, environment),
             "page": page.page,

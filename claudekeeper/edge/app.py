@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from aiohttp import web
@@ -103,6 +104,7 @@ from claudekeeper.model.errors import TranscriptUnreadable
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.chains import Chains
 from claudekeeper.readers.discovery import Row
+from claudekeeper.readers.glance import first_that_begins_with
 from claudekeeper.readers.history import History
 from claudekeeper.readers.tail import last_lines
 from doorway.gate import Gate
@@ -110,6 +112,7 @@ from doorway.gate import Gate
 GOING_AWAY = 1001
 # where a message that is sent again is looked for
 RECENT_MESSAGES = 200
+RECENT_SESSIONS = 20
 
 
 @dataclass(frozen=True)
@@ -327,6 +330,14 @@ def _disk(app: web.Application) -> Disk:
         left = app[RECORDS].left(session_id)
         return left.workdir if left is not None else None
 
+    async def begun_with(workdir: str, uuid: str) -> str | None:
+        if (left := app[RECORDS].of_prompt(uuid)) is not None:
+            return left
+        rows = (row for row in await catalog.rows() if row.summary.workdir == workdir)
+        paths = {row.found.path: row.found.id for row in islice(rows, RECENT_SESSIONS)}
+        first = await asyncio.to_thread(first_that_begins_with, paths, uuid)
+        return paths[first] if first is not None else None
+
     async def recent(session_id: str) -> list[str]:
         row = await catalog.row(session_id)
         if row is None or row.fault is not None:
@@ -336,7 +347,7 @@ def _disk(app: web.Application) -> Disk:
         )
         return [message.uuid for message in page.messages]
 
-    return Disk(workdir, begun, recent, presences.now, presences.vacant)
+    return Disk(workdir, begun, begun_with, recent, presences.now, presences.vacant)
 
 
 def _sessions(catalog: Catalog, history: History, overview: Overview) -> Sessions:

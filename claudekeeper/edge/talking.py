@@ -21,7 +21,6 @@ from claudekeeper.edge.keys import (
 from claudekeeper.edge.sessions import known_id, shown
 from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
 from claudekeeper.live.abilities import Offer, offer_of
-from claudekeeper.live.forking import fork
 from claudekeeper.live.taking_up import take_up
 from claudekeeper.model.commands import Change, Fork, Route, Send
 from claudekeeper.model.errors import (
@@ -89,8 +88,9 @@ async def send(request: web.Request) -> web.Response:
 
 async def go_on_in_a_copy(request: web.Request, wish: Send) -> None:
     """The same message twice goes to the same copy."""
-    known = request.app[REGISTRY].knowing(wish.uuid or "")
-    wish.session_id = known.id if known is not None else await fork(wish.session_id or "", None)
+    registry = request.app[REGISTRY]
+    known = registry.knowing(wish.uuid or "")
+    wish.session_id = known.id if known else await registry.fork(wish.session_id or "")
     await request.app[CATALOG].row(wish.session_id)
 
 
@@ -131,7 +131,7 @@ async def fork_session(request: web.Request) -> web.Response:
     session_id = await known_id(request)
     wish = await body_of(request, Fork)
     await _in_reach(request, session_id)
-    new_id = await fork(session_id, wish.at)
+    new_id = await request.app[REGISTRY].fork(session_id, wish.at)
     await request.app[CATALOG].row(new_id)
     return reply(shown(request, new_id), 201)
 

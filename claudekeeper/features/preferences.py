@@ -1,5 +1,5 @@
-"""What people set: names, models and modes of sessions, and how much they want to be told when
-they come back. Kept in state.json, replaced whole."""
+"""What people set: names, models and modes of sessions, what those may, and how much one is told
+on coming back. Kept in state.json, replaced whole."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.world import Choices
 from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.errors import StateUnwritable
+from claudekeeper.model.grants import Grants
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class Chosen(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True):
 
     model: str | None = None
     permission_mode: PermissionMode | None = None
+    grants: Grants | None = None
 
 
 class State(msgspec.Struct, rename="camel"):
@@ -95,12 +97,13 @@ class Preferences:
 
     def choices_of(self, session_id: str) -> Choices:
         chosen = self._state.choices.get(session_id) or Chosen()
-        return Choices(model=chosen.model, permission_mode=chosen.permission_mode)
+        return Choices(chosen.model, chosen.permission_mode, grants=chosen.grants or Grants())
 
     def choose(self, session_id: str, choices: Choices) -> None:
         """Holds at once; it is on disk a moment later."""
         known = self._state.choices
-        chosen = Chosen(choices.model, choices.permission_mode)
+        grants = choices.grants if choices.grants != Grants() else None
+        chosen = Chosen(choices.model, choices.permission_mode, grants)
         if known.get(session_id, Chosen()) == chosen:
             return
         known.pop(session_id, None)

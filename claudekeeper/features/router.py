@@ -17,7 +17,6 @@ import msgspec
 from claudekeeper.features.routing import decide
 from claudekeeper.features.talk import Heard, Talk, hear
 from claudekeeper.live.catalog import Catalog
-from claudekeeper.live.forking import fork
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.session import LiveSession
@@ -105,7 +104,7 @@ class Router:
                     msgspec.structs.replace(wish, session_id=session_id)
                 )
         assert session_id is not None
-        copy = await fork(session_id, None)
+        copy = await self._registry.fork(session_id)
         await self._catalog.row(copy)
         return await self._registry.send(msgspec.structs.replace(wish, session_id=copy))
 

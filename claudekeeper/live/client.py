@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
+from uuid import uuid4
 
 import msgspec
 
 from claudekeeper.live.line import Item
-from claudekeeper.model.attention import Answer
+from claudekeeper.model.attention import Answer, Attention, kind_of
 from claudekeeper.model.commands import PermissionMode
+from claudekeeper.model.grants import Grants
+from claudekeeper.model.sessions import now
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,6 +25,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     permission_mode: PermissionMode | None = None
     append_prompt: str | None = None
+    grants: Grants = Grants()
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +40,21 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     blocked_path: str | None
     reason: str | None
     agent_id: str | None
+
+    def shown(self, session_id: str, plan: dict[str, Any]) -> Attention:
+        """As people see it; `plan` is what the model wrote, if it is a plan."""
+        known = msgspec.structs.asdict(self)
+        kind = kind_of(self.tool)
+        if kind == "plan":
+            known["input"] = plan | self.input
+        return Attention(
+            id=str(uuid4()),
+            session_id=session_id,
+            kind=kind,
+            origin="gateway",
+            raised=now(),
+            **known,
+        )
 
 
 class Ears(Protocol):

@@ -173,6 +173,7 @@ class SdkClient:
             setting_sources=["user", "project", "local"],
             model=opening.model,
             permission_mode=opening.permission_mode,
+            settings=opening.grants.settings(),
             include_partial_messages=True,
             forward_subagent_text=True,
             max_buffer_size=LONGEST_LINE,

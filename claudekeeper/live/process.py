@@ -74,6 +74,7 @@ class Process:
                 model=chosen.model,
                 permission_mode=chosen.permission_mode,
                 append_prompt=chosen.append_prompt,
+                grants=chosen.grants,
             )
             client = await self._world.make_client(opening, self._ears)
             await client.connect()

@@ -13,6 +13,7 @@ import msgspec
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.client import MakeClient
+from claudekeeper.live.forking import fork
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.line import Item
 from claudekeeper.live.session import LiveSession
@@ -42,6 +43,8 @@ class Disk(msgspec.Struct, frozen=True):
     workdir: Callable[[str], Awaitable[str | None]]
     # the same of one that never came to a transcript
     begun: Callable[[str], str | None]
+    # the session in this directory that a message with this uuid began
+    begun_with: Callable[[str, str], Awaitable[str | None]]
     # the uuids of the messages near its end
     recent: Callable[[str], Awaitable[list[str]]]
     # who else runs it at this moment; and until nobody does
@@ -188,6 +191,14 @@ class Registry:
         await self._choose(session_id, choices)
         self.changed(session_id)
 
+    async def fork(self, session_id: str, at: str | None = None) -> str:
+        """The id of a copy, which goes on with the original's model and mode."""
+        copy = await fork(session_id, at)
+        chosen = self.choices(session_id)
+        # what was allowed was allowed for one session
+        self._memory.choose(copy, Choices(chosen.model, chosen.permission_mode))
+        return copy
+
     def take_back(self, session_id: str, uuid: str) -> None:
         session = self._sessions.get(session_id)
         if session is None:
@@ -264,6 +275,11 @@ class Registry:
         if not await asyncio.to_thread(os.path.isdir, workdir):
             raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
         assert wish.uuid is not None
+        if (session := self.knowing(wish.uuid)) is not None:
+            return session
+        if (begun := await self._disk.begun_with(workdir, wish.uuid)) is not None:
+            # sent again after it had idled away, or after a restart
+            return await self._session_for(msgspec.structs.replace(wish, session_id=begun), None)
         if (session := self.knowing(wish.uuid)) is not None:
             return session
         self._check_open(wish, None)

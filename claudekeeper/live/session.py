@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 
 from claudekeeper.live.client import Client, Question
 from claudekeeper.live.hearing import Hearing
+from claudekeeper.live.interrupting import Interrupting
 from claudekeeper.live.line import Item, Line
 from claudekeeper.live.process import Process
 from claudekeeper.live.stream import Stream
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.turns import CurrentTurn, Turns
 from claudekeeper.live.world import Choices, World
-from claudekeeper.model.attention import Answer, Attention, kind_of
+from claudekeeper.model.attention import Answer
 from claudekeeper.model.commands import MODES
 from claudekeeper.model.errors import CliCrashed, Fault, KeeperError
 from claudekeeper.model.events import Queued, Resync, TurnStatus
+from claudekeeper.model.grants import with_answer
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.sessions import Liveness, Presence, State, now
 
 log = logging.getLogger(__name__)
-
-# seconds until an interruption that the CLI ignores ends the CLI
-PATIENCE = 15.0
-# seconds that a turn gets to stop before its CLI is ended
-FAREWELL = 3.0
 
 
 class LiveSession:
@@ -58,6 +53,9 @@ class LiveSession:
         self._hearing.on_repeat = self._repeated
         self._tasks = Tasks()
         self._process = Process(session_id, workdir, self, world)
+        self._interrupting = Interrupting(
+            session_id, self.turns, self._process, self._tasks, self._kill
+        )
         self._confirmed_once = False
         # the last CLI ended in mid-turn: what its last lines mean is clear after the next turn
         self._torn = False
@@ -67,7 +65,6 @@ class LiveSession:
         self._making_way = False
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self._interrupting: asyncio.TimerHandle | None = None
         self.closed = asyncio.Event()
 
     def start(self) -> asyncio.Task[Any]:
@@ -162,15 +159,7 @@ class LiveSession:
 
     def interrupt(self) -> bool:
         """Stop the turn that runs; False if none does."""
-        turn = self.turns.current
-        if turn is None:
-            return False
-        if not turn.interrupted:
-            turn.interrupted = True
-            # before that, the CLI would not know what to interrupt
-            if turn.confirmed:
-                self._interrupt()
-        return True
+        return self._interrupting.ask()
 
     async def change(self, choices: Choices) -> None:
         """Takes effect at once where the CLI can, else before the next turn."""
@@ -217,22 +206,13 @@ class LiveSession:
         self._unwanted = unwanted
         self.lost = None if unwanted else self.lost
         self.line.clear()
-        await self._stop_turn()
+        await self._interrupting.stop()
         await self._tasks.close()
         await self._drop_client()
         await self._process.finish()
         await self._be_listed()
         self._end_turn(None)
         self._leave()
-
-    async def _stop_turn(self) -> None:
-        """The CLI would first see its turn through; told to stop, it writes down what there is."""
-        turn = self.turns.current
-        if turn is None or not self.interrupt():
-            return
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(FAREWELL if turn.confirmed else 0):
-                await turn.over.wait()
 
     # ---- the owner ----
 
@@ -280,6 +260,7 @@ class LiveSession:
             client = await self._ready()
             self._hearing.prompts.add(item.uuid)
             await client.send(item)
+            self._interrupting.go_on(turn)
         except asyncio.CancelledError:
             raise
         except KeeperError as error:
@@ -348,20 +329,13 @@ class LiveSession:
 
     async def ask(self, question: Question) -> Answer:
         self.stream.flush()
-        kind = kind_of(question.tool)
-        if kind == "plan":
-            # newer CLIs ask with an empty input; what is approved must be seen all the same
-            plan = self._hearing.plan_of(question.tool_use_id) | question.input
-            question = msgspec.structs.replace(question, input=plan)
-        attention = Attention(
-            id=str(uuid4()),
-            session_id=self.id,
-            kind=kind,
-            origin="gateway",
-            raised=now(),
-            **msgspec.structs.asdict(question),
-        )
-        return await self._world.desk.ask(attention)
+        # newer CLIs ask with an empty input; what is approved must be seen all the same
+        plan = self._hearing.plan_of(question.tool_use_id)
+        answer = await self._world.desk.ask(question.shown(self.id, plan))
+        if answer.decision == "allow":
+            self.choices.grants = with_answer(self.choices.grants, answer.permissions)
+            self._world.chose(self.id, self.choices)
+        return answer
 
     def _confirmed(self) -> None:
         self._confirmed_once = True
@@ -373,8 +347,7 @@ class LiveSession:
         turn = self.turns.current
         if turn is not None and not turn.confirmed:
             turn.confirmed = True
-            if turn.interrupted:
-                self._interrupt()
+            self._interrupting.go_on(turn)
         self._world.changed(self.id)
 
     def _result(self, raw: dict[str, Any]) -> None:
@@ -385,10 +358,17 @@ class LiveSession:
             self._torn = False
             self._world.bus.publish(Resync(session_id=self.id))
         outcome = self.turns.finish(raw)
-        if outcome == "interrupted" and not self._hearing.background:
-            self._world.desk.withdraw_all(self.id)
+        if outcome == "interrupted":
+            self._stopped(turn)
         self.failure = self.turns.last_failure
         self._rest()
+
+    def _stopped(self, turn: CurrentTurn) -> None:
+        if not self._hearing.background:
+            self._world.desk.withdraw_all(self.id)
+        if turn.uuid is not None and not self.ledger.knows(turn.uuid):
+            # a hook held the prompt back: of it only the CLI's own queue tells, under another uuid
+            self._world.bus.publish(Resync(session_id=self.id))
 
     def _repeated(self) -> None:
         """The CLI knows this prompt from the past, and has nothing to say to it."""
@@ -402,25 +382,6 @@ class LiveSession:
             self.choices.permission_mode = mode
             self._world.chose(self.id, self.choices)
         self._world.changed(self.id)
-
-    def _interrupt(self) -> None:
-        client, turn = self._process.client, self.turns.current
-        if client is None or turn is None:
-            return
-        self._tasks.start(self._try_interrupt(client), name=f"session:{self.id}:interrupt")
-        loop = asyncio.get_running_loop()
-        self._interrupting = loop.call_later(PATIENCE, self._give_up, turn)
-
-    async def _try_interrupt(self, client: Client) -> None:
-        try:
-            await client.interrupt()
-        except Exception as error:  # noqa: BLE001 - the patience below sees to it
-            log.warning("an interruption was not taken: %s", error)
-
-    def _give_up(self, turn: CurrentTurn) -> None:
-        if self.turns.current is turn:
-            log.warning("session %s did not stop when told to: its process is ended", self.id)
-            self._tasks.start(self._kill(), name=f"session:{self.id}:kill")
 
     async def _kill(self) -> None:
         await self._drop_client()
@@ -439,9 +400,7 @@ class LiveSession:
             self._rest()
 
     def _rest(self) -> None:
-        if self._interrupting is not None:
-            self._interrupting.cancel()
-            self._interrupting = None
+        self._interrupting.over()
         self.ledger.work_ends()
         if (taken := self.line.taken) is not None:
             self._hearing.prompts.discard(taken.uuid)

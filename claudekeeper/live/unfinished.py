@@ -147,6 +147,13 @@ class Records:
         now = self._now.get(session_id)
         return now if now is not None and now.error is not None else self._left.get(session_id)
 
+    def of_prompt(self, uuid: str) -> str | None:
+        """The session to which this was said, if no transcript is known to have it."""
+        for session_id, each in (self._left | self._now).items():
+            if each.prompt is not None and each.prompt.uuid == uuid:
+                return session_id
+        return None
+
     def left_alone(self) -> list[str]:
         """The sessions with something unfinished that nobody runs, in the order of their ends."""
         return list(self._left)

@@ -12,6 +12,7 @@ from claudekeeper.live.bus import Bus
 from claudekeeper.live.client import MakeClient
 from claudekeeper.live.ledger import Ledger
 from claudekeeper.model.commands import PermissionMode
+from claudekeeper.model.grants import Grants
 
 if TYPE_CHECKING:  # it works with all of this
     from claudekeeper.live.session import LiveSession
@@ -23,6 +24,8 @@ class Choices(msgspec.Struct):
     model: str | None = None
     permission_mode: PermissionMode | None = None
     append_prompt: str | None = None
+    # what was allowed for as long as the session lasts, whichever process runs it
+    grants: Grants = Grants()
 
 
 class Places(Protocol):

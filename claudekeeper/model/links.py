@@ -85,6 +85,10 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
             link.queue, link.words = "absorbed", prompt_of(blocks_of(queued_prompt(entry)))
         case "system" if entry.subtype == "compact_boundary":
             link.boundary = True
+        case "system" if kind == "command":
+            # a command that there is none of here is written down as it was typed
+            typed = prompt_of(blocks_of(entry.content))
+            link.words = typed if typed.startswith("/") else None
     return link
 
 

@@ -9,12 +9,14 @@ every line.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import msgspec
 
 from claudekeeper.model.entries import Entry, parse, told_nothing
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.summary import SYNTHETIC, Summary, said_by
+from claudekeeper.readers.lines import opened
 
 # most ends of most files tell everything in so little; the others are read on
 HEAD = 4 * 1024
@@ -214,3 +216,16 @@ def _read_last(lines: list[_Line], summary: Summary) -> None:
             case "custom-title":
                 summary.custom_title = summary.custom_title or line.custom_title
     summary.git_branch = branch or summary.git_branch
+
+
+def first_that_begins_with(paths: Iterable[str], uuid: str) -> str | None:
+    """The first of these transcripts that has a line with this uuid near its beginning. Blocks."""
+    sought = uuid.encode()
+    for path in paths:
+        try:
+            with opened(path) as descriptor:
+                if sought in os.pread(descriptor, WIDEST, 0):
+                    return path
+        except OSError:
+            continue
+    return None

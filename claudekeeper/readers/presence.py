@@ -83,6 +83,10 @@ def _look(path: Path) -> Process | None:
         return None
     if started and file.proc_start is not None and str(file.proc_start) != started:
         return None
+    environment = _environment(file.pid)
+    if environment == b"":
+        # its memory is gone: it is ending, and whose it was cannot be seen any more
+        return None
     since = file.status_updated_at or file.updated_at or file.started_at
     return Process(
         file.session_id.lower(),
@@ -96,7 +100,7 @@ def _look(path: Path) -> Process | None:
         ),
         started,
         parent,
-        _kept_for(file.pid),
+        _kept_for(environment or b""),
     )
 
 
@@ -134,12 +138,16 @@ def _elsewhere(pid: int) -> tuple[str | None, int | None]:
     return "", None
 
 
-def _kept_for(pid: int) -> str | None:
+def _environment(pid: int) -> bytes | None:
+    """None where it cannot be seen."""
     try:
-        variables = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        return (PROC / str(pid) / "environ").read_bytes()
     except OSError:
         return None
-    for variable in variables:
+
+
+def _kept_for(environment: bytes) -> str | None:
+    for variable in environment.split(b"\0"):
         if variable.startswith(MARK):
             return variable[len(MARK) :].decode(errors="replace").lower()
     return None

@@ -56,6 +56,8 @@ class Watcher:
         self._retry = retry
         self._make_inotify = make_inotify
         self._ear: _Ear | None = None
+        # folders that somebody wants to know about in depth, whether anything can tell now or not
+        self._below: dict[str, None] = {}
         # who wants to know at once, and which file: called before the folder is told
         self.touched: Callable[[Iterable[str]], None] = lambda _: None
         self.state = Watching()
@@ -103,6 +105,7 @@ class Watcher:
             loop.add_reader(notices.fileno(), ear.hear)
             self._ear = ear
             try:
+                self._look_below_again(ear)
                 while True:
                     await ear.something.wait()
                     await asyncio.sleep(STEP)
@@ -116,9 +119,20 @@ class Watcher:
                 loop.remove_reader(notices.fileno())
 
     def look_below(self, folder: str) -> None:
-        """Tell of changes deep in this folder too."""
+        """Tell of changes deep in this folder too, from now on or from when it can be told."""
+        self._below[folder] = None
         if self._ear is not None:
             self._ear.look_below(folder)
+
+    def _look_below_again(self, ear: _Ear) -> None:
+        """What was asked for before this one could hear; what happened there is told as well."""
+        found: list[str] = []
+        for folder in list(self._below):
+            if os.path.isdir(folder):
+                found += ear.look_below(folder)
+            else:
+                del self._below[folder]
+        self.touched(found)
 
     async def _by_library(self) -> AsyncGenerator[set[str]]:
         """On systems without inotify."""

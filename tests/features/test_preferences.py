@@ -14,6 +14,7 @@ from claudekeeper.features.preferences import Preferences
 from claudekeeper.files import write_whole
 from claudekeeper.live.world import Choices
 from claudekeeper.model.errors import StateUnwritable
+from claudekeeper.model.grants import Grants
 
 
 def loaded(path: Path) -> Preferences:
@@ -80,6 +81,7 @@ import json, os, signal, sys
 from pathlib import Path
 from claudekeeper.files import write_whole
 from claudekeeper.live.world import Choices
+from claudekeeper.model.grants import Grants
 path = Path(sys.argv[1])
 write_whole(path, b'{"names":{"s":"0"}}')
 for kill in range(200):
@@ -115,15 +117,19 @@ async def test_what_was_chosen_is_there_after_a_restart(tmp_path: Path) -> None:
     preferences = loaded(path)
     await preferences.rename("s1", "Hats")
     preferences.choose("s1", Choices(model="opus", permission_mode="plan"))
+    allowed = Choices(grants=Grants(allow=("Read(//tmp/**)",)))
+    preferences.choose("s3", allowed)
     preferences.choose("s2", Choices(model="haiku"))
     preferences.choose("s2", Choices())
     await preferences.settled()
     again = loaded(path)
     assert again.choices_of("s1") == Choices(model="opus", permission_mode="plan")
     assert again.choices_of("s2") == Choices()
+    assert again.choices_of("s3") == allowed
     assert again.name_of("s1") == "Hats"
     assert json.loads(path.read_text())["choices"] == {
-        "s1": {"model": "opus", "permissionMode": "plan"}
+        "s1": {"model": "opus", "permissionMode": "plan"},
+        "s3": {"grants": {"allow": ["Read(//tmp/**)"]}},
     }
 
 

@@ -233,6 +233,19 @@ def test_a_queued_command_may_run_under_another_name() -> None:
     assert said == ["working", "<command-name>/usage</command-name>", "thanks"]
 
 
+def test_a_queued_command_that_is_none_here_is_shown_once() -> None:
+    transcript = Transcript()
+    transcript.prompt("hello")
+    transcript.line(type="queue-operation", operation="enqueue", content="/help")
+    transcript.line(type="queue-operation", operation="dequeue")
+    transcript.chain("system", subtype="local_command", content="/help", isMeta=False)
+    printed = "<local-command-stdout>/help isn't available here.</local-command-stdout>"
+    transcript.chain("system", subtype="local_command", content=printed, isMeta=False)
+    transcript.prompt("go on")
+    said = [text_of(message) for message in read(transcript).messages]
+    assert said == ["hello", "/help", printed, "go on"]
+
+
 def test_a_command_between_the_queue_and_its_prompt_confuses_nobody() -> None:
     transcript = Transcript()
     transcript.reply("working")

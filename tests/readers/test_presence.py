@@ -67,6 +67,14 @@ def test_a_file_that_a_kill_left_behind_is_not_believed(
     assert not alive(process)
 
 
+def test_one_that_is_ending_runs_nothing_any_more(tmp_path: Path) -> None:
+    """Its memory goes some time before it does; then it is not known whose it was."""
+    ending = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, env={})
+    write(tmp_path, ending.pid)
+    assert running(tmp_path) == []
+    ending.communicate()
+
+
 def test_another_process_with_the_same_number_is_not_it(tmp_path: Path) -> None:
     write(tmp_path, os.getpid(), procStart="17")
     assert running(tmp_path) == []

@@ -209,3 +209,19 @@ async def test_a_file_system_that_tells_nothing_is_looked_at(
         await settled(seen, watcher, "polling")
         assert "nfs4" in str(watcher.state.reason)
         await seen.tells("projects", len(seen.batches))
+
+
+async def test_depths_that_were_asked_for_too_early_are_told_of_later(root: Path) -> None:
+    """While the first look at everything lasts, nothing is heard yet; nor while it polls."""
+    deep = root / "-a" / "session" / "subagents"
+    deep.mkdir(parents=True)
+    (deep / "agent-1.jsonl").write_text("1")
+    watcher = Watcher(root)
+    touched: list[str] = []
+    watcher.touched = touched.extend
+    watcher.look_below(str(deep.parent))
+    watcher.look_below(str(root / "-b" / "gone"))
+    async with watching(watcher):
+        await until(lambda: str(deep / "agent-1.jsonl") in touched)
+        (deep / "agent-2.jsonl").write_text("1")
+        await until(lambda: str(deep / "agent-2.jsonl") in touched)

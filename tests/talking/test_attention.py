@@ -60,11 +60,12 @@ async def test_a_changed_input_is_what_runs(keeper: Keeper, ear: Ear) -> None:
 
 async def test_what_is_always_allowed_is_not_asked_again(keeper: Keeper, ear: Ear) -> None:
     """What the CLI suggests, given back to it: rules, directories, a mode."""
-    # a rule for this project, a rule and a mode, a directory and a mode
-    for number, step in enumerate(("run: python3 -c 1", "run: touch x1", "write: {}/out.txt: 1")):
+    # a rule for this project, a directory and a mode, a rule for this session
+    for number, step in enumerate(("run: python3 -c 1", "write: {}/out.txt: 1", "read: {}/in.txt")):
         folder, outside = keeper.home / f"inside{number}", keeper.home / f"outside{number}"
         folder.mkdir()
         outside.mkdir()
+        (outside / "in.txt").touch()
         script = step.format(outside)
         session = (await keeper.send(script, workdir=str(folder)))["sessionId"]
         question = await ear.asked(session)
@@ -73,7 +74,19 @@ async def test_what_is_always_allowed_is_not_asked_again(keeper: Keeper, ear: Ea
         await ear.finished(session, outcome="done")
         await keeper.send(script.replace("out.txt", "more.txt"), session)
         await ear.finished(session, outcome="done")
+        # nor by the next process of the session, whatever the scope was
+        await keeper.close(session)
+        await keeper.send(script.replace("out.txt", "again.txt"), session)
+        await ear.finished(session, outcome="done")
         assert len(ear.of("attention/raised", session)) == 1
+    # for this session, and for no copy of it
+    fork = (await keeper.post(f"/sessions/{session}/fork", {}, 201))["id"]
+    await keeper.send(script, fork)
+    await keeper.resolve(await ear.asked(fork))
+    await ear.finished(fork, outcome="done")
+
+
+async def test_a_mode_that_an_answer_set_stays(keeper: Keeper, ear: Ear) -> None:
     mode = await keeper.begin("say: hello", ear)
     await keeper.send("write: one.txt: 1", mode)
     question = await ear.asked(mode)
@@ -155,10 +168,49 @@ async def test_a_plan_is_refused_and_then_approved(keeper: Keeper, ear: Ear) -> 
     assert (keeper.workdir / "after.txt").exists()
 
 
-async def test_a_subagent_asks_for_itself(keeper: Keeper, ear: Ear) -> None:
+async def test_tools_in_parallel_ask_at_once_and_each_gets_its_own_answer(
+    keeper: Keeper, ear: Ear
+) -> None:
+    outside = keeper.home / "outside"
+    outside.mkdir()
+    names = ["one", "two", "three"]
+    for name in names:
+        (outside / name).write_text(f"this is {name}")
+    script = " && ".join(f"read: {outside}/{name}" for name in names)
+    session = (await keeper.send(script))["sessionId"]
+    questions = {}
+    for _ in names:
+        question = await ear.asked(session)
+        questions[question["input"]["file_path"].rpartition("/")[2]] = question
+    assert (await keeper.get(f"/sessions/{session}"))["session"]["attention"] == 3
+    await keeper.resolve(questions["three"])
+    await keeper.resolve(questions["two"], decision="deny", message="not two")
+    await keeper.resolve(questions["one"])
+    await ear.finished(session, outcome="done")
+    results = {name: result_of(ear, session, questions[name]["toolUseId"]) for name in names}
+    assert "this is one" in results["one"]
+    assert results["two"] == "not two"
+    assert "this is three" in results["three"]
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_subagents_ask_each_for_itself(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("agent: run: touch a && agent: run: touch b"))["sessionId"]
+    asked = [await ear.asked(session), await ear.asked(session)]
+    assert len({question["agentId"] for question in asked}) == 2
+    last = asked.pop()
+    await keeper.resolve(last)
+    await keeper.resolve(asked.pop(), decision="deny", message="not this one")
+    await ear.finished(session, outcome="done")
+    done, left = ("a", "b") if "touch a" in str(last["input"]) else ("b", "a")
+    assert (keeper.workdir / done).exists()
+    assert not (keeper.workdir / left).exists()
+    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+
+
+async def test_a_subagent_is_told_as_it_is_written(keeper: Keeper, ear: Ear) -> None:
     session = (await keeper.send("agent: run: touch deep"))["sessionId"]
     question = await ear.asked(session)
-    assert question["agentId"]
     await keeper.resolve(question)
     await ear.finished(session, outcome="done")
     assert (keeper.workdir / "deep").exists()

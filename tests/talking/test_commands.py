@@ -38,6 +38,10 @@ async def test_commands_of_every_sort(keeper: Keeper, ear: Ear) -> None:
         assert uuid in uuids(history), text
     kinds = [message["kind"] for message in history]
     assert "compaction" in kinds
+    # one that there is only in terminals is written down under another uuid, and once
+    await keeper.send("/help", session)
+    await ear.finished(session, outcome="done")
+    assert [text_of(each) for each in await same(keeper, ear, session)].count("/help") == 1
     assert "hello world" in [text_of(message) for message in history]
     assert keeper.pid_of(session) == pid
     statuses = [event["status"] for event in ear.of("turn/status", session)]
@@ -176,7 +180,8 @@ async def test_a_background_agent_reports_later(keeper: Keeper, ear: Ear) -> Non
 
 
 async def test_a_fork_whole_and_at_a_message(keeper: Keeper, ear: Ear) -> None:
-    session = await keeper.begin("say: one", ear)
+    chosen = {"model": "claude-haiku-4-5", "permissionMode": "acceptEdits"}
+    session = await keeper.begin("say: one", ear, **chosen)
     await keeper.send("say: two", session)
     await ear.finished(session)
     history = await keeper.history(session)
@@ -186,10 +191,14 @@ async def test_a_fork_whole_and_at_a_message(keeper: Keeper, ear: Ear) -> None:
     assert [text_of(each) for each in await keeper.history(whole["id"])] == words
     assert [text_of(each) for each in await keeper.history(part["id"])] == words[:2]
     await keeper.post(f"/sessions/{session}/fork", {"at": new_uuid()}, 404)
-    await keeper.send("say: other", part["id"])
-    await ear.finished(part["id"], outcome="done")
-    forked = await keeper.history(part["id"])
+    # a copy of the copy goes on as the original was told to
+    copy = await keeper.post(f"/sessions/{part['id']}/fork", {}, 201)
+    assert {name: copy[name] for name in chosen} == chosen
+    await keeper.send("say: other", copy["id"])
+    await ear.finished(copy["id"], outcome="done")
+    forked = await keeper.history(copy["id"])
     assert [text_of(each) for each in forked] == [*words[:2], "say: other", "other"]
+    assert forked[-1]["model"] == chosen["model"]
     assert uuids(await keeper.history(session)) == uuids(history)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from claudekeeper.model.limits import Limits
 from tests.talking.conftest import StartKeeper
@@ -172,20 +173,33 @@ async def test_a_first_message_sent_twice_begins_one_session(start_keeper: Start
     await ear.finished(one["sessionId"], outcome="done")
     again = await keeper.send("say: hi", uuid=uuid)
     assert again["sessionId"] == one["sessionId"]
+    # also when nothing of it runs any more, here or at all
+    await keeper.close(one["sessionId"])
+    again = await keeper.send("say: hi", uuid=uuid)
+    assert again["sessionId"] == one["sessionId"]
+    await keeper.stop()
+    keeper = await start_keeper()
+    again = await keeper.send("say: hi", uuid=uuid.upper())
+    assert again["sessionId"] == one["sessionId"]
     assert len(await keeper.history(one["sessionId"])) == 2
+    assert len((await keeper.get("/sessions"))["sessions"]) == 1
 
 
-async def test_many_turns_leave_nothing_behind(start_keeper: StartKeeper) -> None:
+async def test_many_turns_leave_nothing_behind(start_keeper: StartKeeper, isolated: Path) -> None:
+    # else they are watched from some time on only
+    for name in ("projects", "sessions"):
+        (isolated / ".claude" / name).mkdir()
     keeper: Keeper = await start_keeper(Limits(live_sessions=4))
     ear = await keeper.listen()
     sessions = [await keeper.begin("say: warm", ear) for _ in range(4)]
-    before = (tasks(), descriptors(), len(children()))
+    before = (tasks(), len(children()))
+    most = descriptors()
     for round_ in range(14):
         for session in sessions:
             await keeper.send(f"think: hm\nsay: {round_}", session)
         for _ in sessions:
             await ear.event("turn/finished", outcome="done")
     # a reading of the transcripts may still be under way
-    await until(lambda: (tasks(), descriptors(), len(children())) == before)
+    await until(lambda: (tasks(), len(children())) == before and descriptors() <= most)
     await keeper.stop()
     assert not children()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
+from tests.talking.follower import Follower
 from tests.talking.keeper import Ear, Keeper, text_of, uuids
 from tests.waiting import until
 
@@ -27,6 +29,29 @@ async def test_while_it_starts(keeper: Keeper, ear: Ear) -> None:
     assert await keeper.interrupt(session)
     await ear.finished(session, outcome="interrupted")
     await go_on(keeper, ear, session)
+
+
+async def test_while_a_hook_holds_the_prompt_back(keeper: Keeper, ear: Ear) -> None:
+    """The CLI has the prompt and does not work on it yet."""
+    hook = {"type": "command", "command": "if mv hold held; then sleep 60; fi"}
+    settings = keeper.workdir / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}))
+    (keeper.workdir / "hold").touch()
+    session = (await keeper.send("say: one"))["sessionId"]
+    await until((keeper.workdir / "held").exists)
+    pid = keeper.pid_of(session)
+    follower = Follower(keeper, session)
+    await follower.join()
+    assert await keeper.interrupt(session)
+    await ear.finished(session, outcome="interrupted")
+    await keeper.send("say: I go on", session)
+    await ear.finished(session, outcome="done")
+    assert keeper.pid_of(session) == pid
+    await follower.catch_up()
+    history = await keeper.history(session)
+    assert uuids(follower.messages) == uuids(history)
+    assert [text_of(history[0]), text_of(history[-1])] == ["say: one", "I go on"]
 
 
 async def test_in_mid_sentence_and_twice_at_once(keeper: Keeper, ear: Ear) -> None:

@@ -96,8 +96,7 @@ async def test_who_does_not_read_is_cut_off_and_nobody_else_notices(
     await lazy.send_json({"type": "subscribe", "sessions": ["*"]})
     transport = lazy._response.connection.transport  # type: ignore[union-attr]
     transport.pause_reading()  # type: ignore[union-attr]
-    session = await keeper.begin("huge: 10", ear)
-    await keeper.send("huge: 10", session)
+    session = (await keeper.send("huge: 10"))["sessionId"]
     reading = asyncio.create_task(ear.finished(session))
     await until(lambda: keeper.app[SOCKETS].slow == 1)
     # it has some seconds to take what is on its way, and the word that it is cut off

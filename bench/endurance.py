@@ -1,0 +1,48 @@
+"""What a thousand turns leave behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from bench.measure import LONGEST, MEGABYTE, ROOT, Figure
+from bench.scripted import scripted
+
+# what a thousand turns may leave: less than a transcript's lines would take
+MOST_GROWTH = 5 * MEGABYTE
+
+
+def endurance(environment: Mapping[str, str]) -> list[Figure]:
+    held = _held(environment)
+    before, after = held["before"], held["after"]
+    grown = after["memory"] - before["memory"]
+    same = all(after[what] <= before[what] for what in ("tasks", "descriptors", "processes"))
+    counts = ", ".join(
+        f"{what} {before[what]} → {after[what]}" for what in ("tasks", "descriptors", "processes")
+    )
+    return [
+        Figure("a thousand turns on ten sessions", counts, "no more than before", same),
+        Figure(
+            "memory after them",
+            f"{grown / MEGABYTE:+.1f} MB",
+            f"under {MOST_GROWTH / MEGABYTE:.0f} MB",
+            grown < MOST_GROWTH,
+            f"resident, from {before['memory'] / MEGABYTE:.1f} MB",
+        ),
+    ]
+
+
+def _held(environment: Mapping[str, str]) -> Any:
+    with scripted(environment) as api:
+        done = subprocess.run(
+            [sys.executable, "-m", "bench.gateway", "endurance", api.url],
+            env=environment,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            timeout=LONGEST,
+            check=True,
+        )
+    return json.loads(done.stdout)
