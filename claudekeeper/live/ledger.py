@@ -14,7 +14,12 @@ from claudekeeper.live.bus import Bus
 from claudekeeper.model.events import MessageAdded
 from claudekeeper.model.messages import Message
 
+# messages of which it is remembered that they were told: in a turn, and when it is over
 REMEMBERED = 20_000
+KEPT = 1_000
+# what is kept of a turn that is over for readings that began in it
+MOST_RECENT = 100
+MOST_BYTES = 4 * 1024 * 1024
 # sessions of which it is remembered what was told
 SESSIONS = 256
 
@@ -161,9 +166,18 @@ class Ledger:
         if len(self._recent) > REMEMBERED:
             del self._recent[: REMEMBERED // 2]
 
-    def turn_over(self, *, keep: int = 100) -> None:
+    def turn_over(self) -> None:
         """What was told long ago is on disk for every reading that begins now."""
-        del self._recent[:-keep]
+        for known in (self._told, self._written):
+            # in mid-turn, what is not known to be told counts as untold
+            while len(known) > KEPT and not self._at_work:
+                known.popitem(last=False)
+        size = 0
+        for at, (_, event) in enumerate(reversed(self._recent)):
+            size += memoryview(event.message.content).nbytes
+            if at and (at == MOST_RECENT or size > MOST_BYTES):
+                del self._recent[:-at]
+                break
 
 
 class Ledgers:

@@ -54,6 +54,21 @@ class Asked(msgspec.Struct, gc=False):
     # answered, maybe before anybody here was asked
     over: bool = False
 
+    def result_in(self, entry: Entry) -> dict[str, Any] | None:
+        """The result of its call, if that is what the line has; or notes which call it is."""
+        about = self.attention
+        for block in blocks_in(entry):
+            if block.get("type") == "tool_use" and about.tool_use_id is None:
+                call = str(block.get("id"))
+                same = (block.get("name"), block.get("input")) == (about.tool, about.input)
+                if same and call not in self.old:
+                    about.tool_use_id = call
+            elif (
+                block.get("type") == "tool_result" and block.get("tool_use_id") == about.tool_use_id
+            ):
+                return block
+        return None
+
 
 class Terminals:
     """What hooks of other Claude Codes tell and ask."""
@@ -71,7 +86,7 @@ class Terminals:
         self._recent = recent
         self._tasks = Tasks()
         self._open: dict[str, Asked] = {}
-        self._given: OrderedDict[str, tuple[Attention, Answer]] = OrderedDict()
+        self._given: OrderedDict[str, tuple[Asked, Answer]] = OrderedDict()
         self._stopping = False
         # whether a CLI of this keeper runs the session: then it asks by itself
         self.runs: Callable[[str, int], bool] = lambda _id, _pid: False
@@ -136,10 +151,15 @@ class Terminals:
             del self._open[attention.id]
         if answer is None:
             return None
-        self._given[attention.id] = attention, answer
+        self._given[attention.id] = asked, answer
         if len(self._given) > MOST_GIVEN:
             self._given.popitem(last=False)
+        self._tasks.start(self._look_back(asked, answer), name=f"terminal:{attention.id}:became")
         return output_of(answer)
+
+    async def _look_back(self, asked: Asked, answer: Answer) -> None:
+        """What became of it may have been written while the answer was on its way to us."""
+        self._look_what_became(asked, answer, await self._recent(asked.attention.session_id))
 
     async def _catch_up(self, asked: Asked) -> None:
         """Its call may have been written in the moment between reading and listening."""
@@ -180,35 +200,23 @@ class Terminals:
         for asked in self._of(session_id):
             for entry in entries:
                 self._look_for_result(asked, entry)
-        for attention, answer in list(self._given.values()):
-            if attention.session_id == session_id:
-                self._look_what_became(attention, answer, entries)
+        for asked, answer in list(self._given.values()):
+            if asked.attention.session_id == session_id:
+                self._look_what_became(asked, answer, entries)
 
-    def _look_what_became(self, attention: Attention, answer: Answer, entries: list[Entry]) -> None:
+    def _look_what_became(self, asked: Asked, answer: Answer, entries: list[Entry]) -> None:
         """The terminal may have been answered in the moment before our answer reached it."""
-        for block in (block for entry in entries for block in blocks_in(entry)):
-            if (
-                block.get("type") != "tool_result"
-                or block.get("tool_use_id") != attention.tool_use_id
-            ):
-                continue
-            self._given.pop(attention.id, None)
-            decision = became_of(answer, block)
-            if decision != answer.decision:
-                self._desk.correct(attention, decision, TERMINAL)
+        for entry in entries:
+            result = asked.result_in(entry)
+            if result is not None and self._given.pop(asked.attention.id, None) is not None:
+                decision = became_of(answer, result)
+                if decision != answer.decision:
+                    self._desk.correct(asked.attention, decision, TERMINAL)
 
     def _look_for_result(self, asked: Asked, entry: Entry) -> None:
-        for block in blocks_in(entry):
-            if block.get("type") == "tool_use" and asked.attention.tool_use_id is None:
-                same = (block.get("name"), block.get("input"))
-                call = str(block.get("id"))
-                if same == (asked.attention.tool, asked.attention.input) and call not in asked.old:
-                    asked.attention.tool_use_id = call
-            elif (
-                block.get("type") == "tool_result"
-                and block.get("tool_use_id") == asked.attention.tool_use_id
-            ):
-                self._settle(asked, "deny" if block.get("is_error") else "allow")
+        result = asked.result_in(entry)
+        if result is not None:
+            self._settle(asked, "deny" if result.get("is_error") else "allow")
 
     def _settle(self, asked: Asked, decision: Verdict) -> None:
         asked.over = True

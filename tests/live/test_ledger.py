@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from claudekeeper.live.bus import Bus, Told
-from claudekeeper.live.ledger import Ledger
+from claudekeeper.live.ledger import KEPT, MOST_BYTES, Ledger
 from claudekeeper.model.messages import Message
 
 ONE = "00000000-0000-4000-8000-000000000001"
@@ -89,3 +89,23 @@ def test_a_subagents_message_waits_for_no_line_of_the_session() -> None:
     ledger.tell_nested(nested)
     assert ledger.unwritten == []
     assert ledger.merge([], [], bus.seq - 1) == []
+
+
+def test_what_is_remembered_of_turns_that_are_over_is_bounded() -> None:
+    ledger, _, ear = listening()
+    ledger.work_begins()
+    for number in range(KEPT + 10):
+        ledger.tell_written(message(f"m{number}"))
+    assert ledger.knows("m0")
+    ledger.tell_said(large := message("large"))
+    large.content = Raw(b"[%b]" % (b" " * MOST_BYTES))
+    ledger.tell_written(large)
+    ledger.tell_written(message("last"))
+    ledger.work_ends()
+    assert not ledger.knows("m0")
+    # what was told lately is not told again, and what is large is not held for it
+    told = len(ear.told)
+    for uuid in ("m900", "large", "last"):
+        ledger.tell_written(message(uuid))
+    assert len(ear.told) == told
+    assert [event.message.uuid for _, event in ledger._recent] == ["last"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from claudekeeper.demo.api import ScriptedApi
 from tests.talking.keeper import Ear, Keeper
+from tests.waiting import until
 from tests.writing import projects_folder
 
 
@@ -46,6 +47,8 @@ async def test_what_was_denied_for_a_reason_and_answered_is_decided(
 ) -> None:
     session = (await keeper.send("run: touch a"))["sessionId"]
     question = await ear.asked(session)
+    # the CLI writes a moment after it speaks
+    await until(lambda: any(projects_folder().glob(f"*/{session}.jsonl")))
     told = await keeper.get(f"/sessions/{session}/resume")
     assert (told["next"]["kind"], told["question"]["kind"]) == ("answer", "permission")
     assert told["question"]["attentionId"] == question["id"]

@@ -1,0 +1,70 @@
+"""A terminal that is answered in the moment in which it is answered here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Bus, Told
+from claudekeeper.live.presence import Presences
+from claudekeeper.live.terminals import Terminals
+from claudekeeper.model.attention import Resolve
+from claudekeeper.model.entries import Entry, parse
+from claudekeeper.model.hooks import HookCall, HookEvent
+from tests.waiting import until
+from tests.writing import SESSION, Transcript
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    def hear(self, told: Told) -> None:
+        self.events.append(json.loads(told.line))
+
+    def settled(self) -> list[tuple[str, str]]:
+        return [
+            (event["decision"], event["by"])
+            for event in self.events
+            if event["type"] == "attention/settled"
+        ]
+
+
+@pytest.mark.parametrize("written", ["before it was asked", "with its result"])
+async def test_what_a_terminal_decided_first_is_put_right(tmp_path: Path, written: str) -> None:
+    """The result is heard after our answer won, and before whoever asked has it."""
+    transcript = Transcript()
+    transcript.call("t1")
+    lines = list(transcript.lines) if written == "before it was asked" else []
+    bus, heard = Bus(), Heard()
+    bus.join(heard)
+    desk = Desk(bus)
+
+    async def recent(_session: str) -> list[Entry]:
+        return [entry for line in lines for entry in parse(line)[0]]
+
+    terminals = Terminals(desk, Presences(tmp_path), bus, recent)
+    event = HookEvent(
+        hook_event_name="PermissionRequest",
+        session_id=SESSION,
+        tool_name="Bash",
+        tool_input={"command": "ls"},
+    )
+    asking = asyncio.create_task(terminals.ask(HookCall(event=event), lambda: True))
+    await until(lambda: len(desk.all()) == 1)
+    (question,) = desk.all()
+    transcript.result("t1")
+    lines[:] = transcript.lines
+    desk.resolve(Resolve(attention_id=question.id, decision="deny", message="no", by="phone"))
+    terminals.heard(SESSION, await recent(SESSION))
+    assert (await asking) is not None
+    await until(lambda: len(heard.settled()) == 2)
+    # said again, it is known already
+    terminals.heard(SESSION, await recent(SESSION))
+    assert heard.settled() == [("deny", "phone"), ("allow", "terminal")]
+    await terminals.close()
