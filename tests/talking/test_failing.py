@@ -7,8 +7,6 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
-
 from tests.talking.keeper import Ear, Keeper, new_uuid, text_of, uuids
 from tests.waiting import until
 
@@ -108,28 +106,52 @@ def is_claude(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize(
-    ("script", "code"),
-    [
-        ("error: 401", "authentication_failed"),
-        ("error: 429", "rate_limited"),
-        ("error: 500", "api_error"),
-        ("error: drop", "api_error"),
-        ("error: 413", "prompt_too_long"),
-    ],
-)
-async def test_the_api_fails(keeper: Keeper, ear: Ear, script: str, code: str) -> None:
-    uuid = new_uuid()
-    session = (await keeper.send(script, uuid=uuid))["sessionId"]
-    failed = await ear.event("session/failed", session, uuid=uuid)
-    assert failed["error"]["code"] == code
-    assert failed["error"]["message"]
-    finished = await ear.finished(session, outcome="failed", uuid=uuid)
-    assert finished["error"] == failed["error"]
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+async def test_the_cli_is_killed_while_it_retries_compacts_and_runs_a_subagent(
+    keeper: Keeper, ear: Ear
+) -> None:
+    session = (await keeper.send("error: 529"))["sessionId"]
+    await ear.event("turn/status", session, status="retrying")
+    kill(keeper, session)
+    await crashed(keeper, ear, session)
     await comes_back(keeper, ear, session)
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
-    assert len(ear.of("turn/finished", session)) == 2
+    await keeper.send("/compact slow: 60", session)
+    await ear.event("turn/status", session, status="compacting")
+    kill(keeper, session)
+    await crashed(keeper, ear, session)
+    await comes_back(keeper, ear, session)
+    await keeper.send("agent: run: touch deep", session)
+    question = await ear.asked(session)
+    kill(keeper, session)
+    await ear.event("attention/settled", session, decision="withdrawn")
+    await crashed(keeper, ear, session)
+    await keeper.resolve(question, status=409)
+    await comes_back(keeper, ear, session)
+    assert not (keeper.workdir / "deep").exists()
+
+
+FAILURES = {
+    "error: 401": "authentication_failed",
+    "error: 429": "rate_limited",
+    "error: 500": "api_error",
+    "error: drop": "api_error",
+    "error: 413": "prompt_too_long",
+}
+
+
+async def test_the_api_fails(keeper: Keeper, ear: Ear) -> None:
+    session = None
+    for turn, (script, code) in enumerate(FAILURES.items()):
+        uuid = new_uuid()
+        session = (await keeper.send(script, session, uuid=uuid))["sessionId"]
+        failed = await ear.event("session/failed", session, uuid=uuid)
+        assert failed["error"]["code"] == code
+        assert failed["error"]["message"]
+        finished = await ear.finished(session, outcome="failed", uuid=uuid)
+        assert finished["error"] == failed["error"]
+        assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+        await comes_back(keeper, ear, session)
+        assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+        assert len(ear.of("turn/finished", session)) == 2 * turn + 2
 
 
 async def test_a_retry_that_goes_through_is_over(keeper: Keeper, ear: Ear) -> None:
