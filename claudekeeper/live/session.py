@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from claudekeeper.live.choosing import Choosing
 from claudekeeper.live.client import Client, Question
 from claudekeeper.live.hearing import Hearing
 from claudekeeper.live.interrupting import Interrupting
@@ -18,10 +19,8 @@ from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.turns import CurrentTurn, Turns
 from claudekeeper.live.world import Choices, World
 from claudekeeper.model.attention import Answer
-from claudekeeper.model.commands import MODES
 from claudekeeper.model.errors import CliCrashed, Fault, KeeperError
 from claudekeeper.model.events import Queued, Resync, TurnStatus
-from claudekeeper.model.grants import with_answer
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.sessions import Liveness, Presence, State, now
 
@@ -34,7 +33,6 @@ class LiveSession:
     def __init__(self, session_id: str, workdir: str, choices: Choices, world: World) -> None:
         self.id = session_id
         self.workdir = workdir
-        self.choices = choices
         self.started = now()
         self.used = asyncio.get_running_loop().time()
         self.first_words: str | None = None
@@ -49,10 +47,11 @@ class LiveSession:
         self._hearing = Hearing(self.ledger, self.stream, self.turns)
         self._hearing.on_init = self._confirmed
         self._hearing.on_result = self._result
-        self._hearing.on_mode = self._mode_is
         self._hearing.on_repeat = self._repeated
         self._tasks = Tasks()
         self._process = Process(session_id, workdir, self, world)
+        self._choosing = Choosing(session_id, choices, self._process, self._hearing, world)
+        self._hearing.on_mode = self._choosing.mode_is
         self._interrupting = Interrupting(
             session_id, self.turns, self._process, self._tasks, self._kill
         )
@@ -71,6 +70,10 @@ class LiveSession:
         return self._tasks.start(self._run(), name=f"session:{self.id}")
 
     # ---- what others see ----
+
+    @property
+    def choices(self) -> Choices:
+        return self._choosing.current
 
     @property
     def state(self) -> State:
@@ -105,13 +108,13 @@ class LiveSession:
     @property
     def spare(self) -> bool:
         """Whether its CLI may be ended to make room: nobody would notice."""
-        return (
-            self._process.client is not None
-            and self.turns.current is None
-            and not len(self.line)
-            and not self._hearing.background
-            and not self._process.starting
-        )
+        return self._idles and not len(self.line)
+
+    @property
+    def _idles(self) -> bool:
+        """Whether there is a CLI, and nothing that it does."""
+        at_work = self.turns.current is not None or self._hearing.background
+        return self._process.client is not None and not (at_work or self._process.starting)
 
     @property
     def busy(self) -> bool:
@@ -162,19 +165,7 @@ class LiveSession:
         return self._interrupting.ask()
 
     async def change(self, choices: Choices) -> None:
-        """Takes effect at once where the CLI can, else before the next turn."""
-        before, self.choices = self.choices, choices
-        await self._tell_choices(before)
-        self._world.changed(self.id)
-
-    async def _tell_choices(self, before: Choices) -> None:
-        try:
-            await self._process.tell(self.choices, before)
-        except KeeperError:
-            self.choices = before
-            raise
-        if self.choices.model != before.model and self._process.client is not None:
-            self._hearing.model = self.choices.model
+        await self._choosing.change(choices)
 
     async def release(self) -> None:
         """Make room for another session; comes back with the next message."""
@@ -190,10 +181,7 @@ class LiveSession:
             self._go_if_idle()
 
     def _go_if_idle(self) -> None:
-        at_work = (
-            self.turns.current is not None or self._hearing.background or self._process.starting
-        )
-        if self._making_way and not at_work and self._process.client is not None:
+        if self._making_way and self._idles:
             self._making_way = False
             self._tasks.start(self._drop_client(), name=f"session:{self.id}:make-way")
 
@@ -256,6 +244,14 @@ class LiveSession:
 
     async def _work(self, item: Item) -> None:
         turn = self._begin(item)
+        # one that is there already may have died since it was heard last
+        turn.warm = self._process.client is not None
+        await self._hand_over(turn, item)
+        await turn.over.wait()
+        if self._process.gone:
+            await self._drop_client()
+
+    async def _hand_over(self, turn: CurrentTurn, item: Item) -> None:
         try:
             client = await self._ready()
             self._hearing.prompts.add(item.uuid)
@@ -266,11 +262,29 @@ class LiveSession:
         except KeeperError as error:
             await self._fail(error)
         except Exception as error:
-            log.exception("a message could not be handed to Claude Code")
-            await self._fail(CliCrashed(f"{CliCrashed.sentence} ({error})"))
-        await turn.over.wait()
-        if self._process.gone:
-            await self._drop_client()
+            if not self._says_again(turn):
+                log.exception("a message could not be handed to Claude Code")
+                await self._fail(CliCrashed(f"{CliCrashed.sentence} ({error})"))
+
+    def _says_again(self, turn: CurrentTurn | None) -> bool:
+        """Whether the CLI died before it heard of this turn, so that another one is told."""
+        item = self.line.taken
+        if turn is None or item is None or not turn.unheard:
+            return False
+        turn.again = True
+        self._world.desk.withdraw_all(self.id)
+        self._hearing.background.clear()
+        # in the place of the one that died, which nobody needs to hear of
+        self._process.starting = True
+        self._tasks.start(self._say_again(turn, item), name=f"session:{self.id}:again")
+        return True
+
+    async def _say_again(self, turn: CurrentTurn, item: Item) -> None:
+        try:
+            await self._process.end()
+            await self._hand_over(turn, item)
+        finally:
+            self._process.starting = False
 
     def _begin(self, item: Item) -> CurrentTurn:
         self._quiet.clear()
@@ -298,7 +312,7 @@ class LiveSession:
         client = await self._process.start(chosen)
         self._hearing.begin_client()
         # what was changed in the meantime
-        await self._tell_choices(chosen)
+        await self._choosing.tell(chosen)
         return client
 
     async def _drop_client(self) -> None:
@@ -318,6 +332,8 @@ class LiveSession:
         self._process.gone = True
         if self._process.starting:
             return  # whoever connects is told by an exception
+        if self._says_again(self.turns.current):
+            return
         words = self._process.last_words
         self._world.desk.withdraw_all(self.id)
         self._lose_unwritten(in_turn=self.turns.current is not None)
@@ -332,9 +348,7 @@ class LiveSession:
         # newer CLIs ask with an empty input; what is approved must be seen all the same
         plan = self._hearing.plan_of(question.tool_use_id)
         answer = await self._world.desk.ask(question.shown(self.id, plan))
-        if answer.decision == "allow":
-            self.choices.grants = with_answer(self.choices.grants, answer.permissions)
-            self._world.chose(self.id, self.choices)
+        self._choosing.answered(answer)
         return answer
 
     def _confirmed(self) -> None:
@@ -372,16 +386,13 @@ class LiveSession:
 
     def _repeated(self) -> None:
         """The CLI knows this prompt from the past, and has nothing to say to it."""
-        if self.turns.current is not None:
+        turn = self.turns.current
+        if turn is not None and turn.again:
+            # the one that died had come to write it down
+            self._end_turn(CliCrashed())
+        elif turn is not None:
             self.turns.skip()
             self._rest()
-
-    def _mode_is(self, mode: str, before: str | None) -> None:
-        if before is not None and mode in MODES:
-            # it changed by itself: a plan was approved, or an answer set it
-            self.choices.permission_mode = mode
-            self._world.chose(self.id, self.choices)
-        self._world.changed(self.id)
 
     async def _kill(self) -> None:
         await self._drop_client()

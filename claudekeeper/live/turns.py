@@ -42,6 +42,9 @@ class CurrentTurn:
         self.confirmed = False
         self.taken = False
         self.interrupted = False
+        # handed to a CLI that was there before; handed over a second time, since that one died
+        self.warm = False
+        self.again = False
         self.status: TurnStatus | None = None
         # the kind of API error that the CLI reported last
         self.api_error: str | None = None
@@ -49,6 +52,11 @@ class CurrentTurn:
     @property
     def retrying(self) -> bool:
         return self.status is not None and self.status.status == "retrying"
+
+    @property
+    def unheard(self) -> bool:
+        """Whether the CLI cannot have begun it, and no other one was told since."""
+        return self.warm and not (self.again or self.confirmed or self.taken)
 
     def begun(self, lifecycle: bool) -> bool:
         """Whether a result can be this turn's; `lifecycle`: the CLI says which prompt it takes."""
