@@ -24,9 +24,8 @@ from claudekeeper.live.memory import be_frugal
 
 TOKEN = "a-token-for-the-bench"
 SESSIONS = 10
-TURNS = 100
-# rounds until the ring of events is full: it is bounded, and takes its bound
-WARM = 50
+# turns after which it is looked at
+MARKS = (300, 500, 1_000, 1_500)
 
 
 @asynccontextmanager
@@ -77,21 +76,20 @@ class Talker:
                 return
 
 
-async def endurance(api: str) -> dict[str, dict[str, int]]:
-    """What a thousand turns on ten sessions leave behind."""
+async def endurance(api: str) -> dict[int, dict[str, int]]:
+    """What the process holds after so many turns on ten sessions."""
+    held: dict[int, dict[str, int]] = {}
     be_frugal()
     async with gateway(api) as talker:
         ws = await talker.listen()
         sessions = {await talker.send("say: hello") for _ in range(SESSIONS)}
         await talker.finished(ws, sessions)
-        for _ in range(WARM):
+        for turns in range(SESSIONS, MARKS[-1] + 1, SESSIONS):
             await _round(talker, ws, sessions)
-        before = _held()
-        for _ in range(TURNS):
-            await _round(talker, ws, sessions)
-        after = _held()
+            if turns in MARKS:
+                held[turns] = _held()
         await ws.close()
-    return {"before": before, "after": after}
+    return held
 
 
 async def _round(talker: Talker, ws: ClientWebSocketResponse, sessions: set[str]) -> None:
