@@ -108,6 +108,20 @@ async def test_who_does_not_read_is_cut_off_and_nobody_else_notices(
     assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
 
 
+async def test_a_peer_that_is_dead_is_found(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive = await keeper.listen()
+    monkeypatch.setattr("claudekeeper.edge.ws.HEARTBEAT", 0.05)
+    # its system still takes what is sent; nobody is there to answer
+    dead = await keeper.client.ws_connect("/ws", autoping=False)
+    await until(lambda: len(keeper.app[SOCKETS]) == 2)
+    await until(lambda: len(keeper.app[SOCKETS]) == 1)
+    await alive.say({"type": "ping"})
+    await alive.event("pong")
+    await dead.close()
+
+
 @pytest.mark.parametrize(
     "said",
     [
