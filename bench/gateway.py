@@ -21,6 +21,7 @@ from claudekeeper.config import Config
 from claudekeeper.demo.home import DemoHome
 from claudekeeper.edge.app import Places, create_app
 from claudekeeper.live.memory import be_frugal
+from claudekeeper.live.promptness import be_prompt
 
 TOKEN = "a-token-for-the-bench"
 SESSIONS = 10
@@ -31,6 +32,9 @@ MARKS = (300, 500, 1_000, 1_500)
 @asynccontextmanager
 async def gateway(api: str) -> AsyncIterator[Talker]:
     """`api` is the address of the scripted one."""
+    # as where it is served
+    be_frugal()
+    be_prompt()
     with DemoHome() as home:
         os.environ.update(home.environment(api))
         places = Places(home.config / "projects", home.root / "state.json", home.root / "c.db")
@@ -79,7 +83,6 @@ class Talker:
 async def endurance(api: str) -> dict[int, dict[str, int]]:
     """What the process holds after so many turns on ten sessions."""
     held: dict[int, dict[str, int]] = {}
-    be_frugal()
     async with gateway(api) as talker:
         ws = await talker.listen()
         sessions = {await talker.send("say: hello") for _ in range(SESSIONS)}

@@ -81,7 +81,9 @@ def _run(environment: Mapping[str, str], way: str) -> dict[str, list[float]]:
 
 
 def _turns() -> list[str]:
-    return [f"count: {PIECES}", *(f"say: message-{number}" for number in range(MESSAGES))]
+    # a few words each: nobody's reply ends in the moment in which its turn begins
+    words = "has eight words and a number"
+    return [f"count: {PIECES}", *(f"say: Message {n} {words}" for n in range(MESSAGES))]
 
 
 class Arrivals:

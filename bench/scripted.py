@@ -65,9 +65,9 @@ async def serve(pace: float) -> Times:
                 text = ""
             case {"type": "content_block_delta", "delta": {"text": str(piece)}}:
                 text += piece
-                times["pieces"][piece] = monotonic()
+                times["pieces"].setdefault(piece, monotonic())
             case {"type": "content_block_stop"}:
-                times["messages"][text] = monotonic()
+                times["messages"].setdefault(text, monotonic())
         return stream.encoded(event)
 
     vars(api)["encoded"] = encoded

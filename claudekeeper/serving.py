@@ -28,6 +28,7 @@ from claudekeeper.edge.keys import ENDING
 from claudekeeper.instance import only_one
 from claudekeeper.live.ending import Ending
 from claudekeeper.live.memory import be_frugal
+from claudekeeper.live.promptness import be_prompt
 from claudekeeper.live.strays import MARK, end_strays
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
@@ -72,6 +73,7 @@ class ServeOptions:
 async def serve(options: ServeOptions) -> None:
     """Run until SIGINT or SIGTERM."""
     be_frugal()
+    be_prompt()
     logs.set_up(options.log_format or "human", options.log_level or "info")
     # both take what they need out of the environment, before any child could inherit it
     notifier = Notifier(os.environ)
