@@ -269,7 +269,8 @@ class LiveSession:
     def _says_again(self, turn: CurrentTurn | None) -> bool:
         """Whether the CLI died before it heard of this turn, so that another one is told."""
         item = self.line.taken
-        if turn is None or item is None or not turn.unheard:
+        wanted = not self._ending and self._process.client is not None
+        if turn is None or item is None or not (turn.unheard and wanted):
             return False
         turn.again = True
         self._world.desk.withdraw_all(self.id)
@@ -282,7 +283,8 @@ class LiveSession:
     async def _say_again(self, turn: CurrentTurn, item: Item) -> None:
         try:
             await self._process.end()
-            await self._hand_over(turn, item)
+            if turn is self.turns.current:
+                await self._hand_over(turn, item)
         finally:
             self._process.starting = False
 

@@ -220,7 +220,8 @@ def _read_last(lines: list[_Line], summary: Summary) -> None:
 
 def first_that_begins_with(paths: Iterable[str], uuid: str) -> str | None:
     """The first of these transcripts that has a line with this uuid near its beginning. Blocks."""
-    sought = uuid.encode()
+    # a fork names the messages that it copied, but not so
+    sought = b'"uuid":"%b"' % uuid.encode()
     for path in paths:
         try:
             with opened(path) as descriptor:

@@ -177,12 +177,14 @@ async def test_a_first_message_sent_twice_begins_one_session(start_keeper: Start
     await keeper.close(one["sessionId"])
     again = await keeper.send("say: hi", uuid=uuid)
     assert again["sessionId"] == one["sessionId"]
+    # nor is it taken for the beginning of a copy
+    await keeper.post(f"/sessions/{one['sessionId']}/fork", {}, 201)
     await keeper.stop()
     keeper = await start_keeper()
     again = await keeper.send("say: hi", uuid=uuid.upper())
     assert again["sessionId"] == one["sessionId"]
     assert len(await keeper.history(one["sessionId"])) == 2
-    assert len((await keeper.get("/sessions"))["sessions"]) == 1
+    assert len((await keeper.get("/sessions"))["sessions"]) == 2
 
 
 async def test_many_turns_leave_nothing_behind(start_keeper: StartKeeper, isolated: Path) -> None:
