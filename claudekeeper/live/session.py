@@ -328,6 +328,8 @@ class LiveSession:
     # ---- what the CLI says ----
 
     def hear(self, raw: dict[str, Any]) -> None:
+        if self.turns.current is not None:
+            self.turns.current.heard = True
         self._hearing.hear(raw)
 
     def ended(self, error: Exception | None) -> None:

@@ -45,6 +45,8 @@ class CurrentTurn:
         # handed to a CLI that was there before; handed over a second time, since that one died
         self.warm = False
         self.again = False
+        # the CLI has said something since
+        self.heard = False
         self.status: TurnStatus | None = None
         # the kind of API error that the CLI reported last
         self.api_error: str | None = None
@@ -56,7 +58,7 @@ class CurrentTurn:
     @property
     def unheard(self) -> bool:
         """Whether the CLI cannot have begun it, and no other one was told since."""
-        return self.warm and not (self.again or self.confirmed or self.taken)
+        return self.warm and not (self.again or self.heard)
 
     def begun(self, lifecycle: bool) -> bool:
         """Whether a result can be this turn's; `lifecycle`: the CLI says which prompt it takes."""
