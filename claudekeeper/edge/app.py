@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
@@ -71,6 +71,7 @@ from claudekeeper.edge.keys import (
 from claudekeeper.edge.observing import name_answer, observed
 from claudekeeper.edge.sockets import Sockets
 from claudekeeper.edge.tally import Tally
+from claudekeeper.edge.ties import disk_of, label_of, recent_lines, sessions_of, tie_together
 from claudekeeper.edge.wire import LARGEST_MESSAGE
 from claudekeeper.features.archive import Archive
 from claudekeeper.features.branching import Branching
@@ -82,7 +83,6 @@ from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Ask, Retelling
 from claudekeeper.features.router import Router
 from claudekeeper.features.searching import Search
-from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
 from claudekeeper.features.timeline import Timelines
 from claudekeeper.features.usage import UsageBook
 from claudekeeper.live.abilities import Abilities
@@ -96,17 +96,12 @@ from claudekeeper.live.follow import Follow
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.presence import Presences
-from claudekeeper.live.registry import Disk, Registry
+from claudekeeper.live.registry import Registry
 from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records, under_way
-from claudekeeper.model.entries import Entry
-from claudekeeper.model.errors import TranscriptUnreadable
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.chains import Chains
-from claudekeeper.readers.discovery import Row
-from claudekeeper.readers.glance import first_that_begins_with
 from claudekeeper.readers.history import History
-from claudekeeper.readers.tail import last_lines
 from doorway.gate import Gate
 
 GOING_AWAY = 1001
@@ -205,7 +200,7 @@ def create_app(
     app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
     ledgers = Ledgers(bus)
     app[REGISTRY] = registry = Registry(
-        bus, desk, _disk(app), ledgers, make_client, config.limits, preferences
+        bus, desk, disk_of(app), ledgers, make_client, config.limits, preferences
     )
     app[FOLLOW] = Follow(catalog.watcher, places.projects, catalog.known, ledgers, history, bus)
     app[ABILITIES] = Abilities(make_client)
@@ -222,165 +217,57 @@ def create_app(
         Book(places.book),
         registry,
         bus,
-        _sessions(catalog, history, overview),
+        sessions_of(catalog, history, overview),
         config.conversations,
         clock,
     )
     app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
     folders = [places.projects, archive.gone]
-    app[USAGE] = book = UsageBook(catalog, cache, folders, _label_of(overview))
-    app[TIMELINES] = Timelines(catalog, cache, book, _label_of(overview))
+    app[USAGE] = book = UsageBook(catalog, cache, folders, label_of(overview))
+    app[TIMELINES] = Timelines(catalog, cache, book, label_of(overview))
     app[FAMILIES] = families = Families(catalog, overview.session, Chains(), cache.sharing)
     app[BRANCHING] = Branching(history, families)
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
     app[SEARCH] = Search(places.words, folders, book.looked)
-    app[TERMINALS] = Terminals(desk, presences, bus, _recent_lines(catalog))
+    app[TERMINALS] = Terminals(desk, presences, bus, recent_lines(catalog))
     app[SOCKETS] = Sockets()
-    _tie_together(app)
-    app.cleanup_ctx.append(door.watch)
-    app.cleanup_ctx.append(_preferences)
-    app.cleanup_ctx.append(_records)
-    app.cleanup_ctx.append(_presences)
-    app.cleanup_ctx.append(_follow)
-    app.cleanup_ctx.append(_catalog)
-    app.cleanup_ctx.append(_archive)
-    app.cleanup_ctx.append(_usage)
-    app.cleanup_ctx.append(_search)
-    # ends after the registry: what became of the last turns is still written down
-    app.cleanup_ctx.append(_conversations)
-    app.cleanup_ctx.append(_registry)
+    tie_together(app)
+    app.cleanup_ctx.extend(
+        [
+            door.watch,
+            _preferences,
+            _records,
+            *_running(PRESENCES, FOLLOW, CATALOG, ARCHIVE, USAGE, SEARCH),
+            # ends after the registry: what became of the last turns is still written down
+            *_running(CONVERSATIONS),
+            _registry,
+        ]
+    )
     app.on_shutdown.append(_say_goodbye)
     for endpoint in table:
         app.router.add_route(endpoint.method, endpoint.path, endpoint.handler)
     return app
 
 
-def _tie_together(app: web.Application) -> None:
-    """Who is told of what: this keeper's CLIs, others', and the files that both write."""
-    registry, presences, follow = app[REGISTRY], app[PRESENCES], app[FOLLOW]
-    overview, catalog = app[OVERVIEW], app[CATALOG]
-    archive, search = app[ARCHIVE], app[SEARCH]
-    records, ending, terminals = app[RECORDS], app[ENDING], app[TERMINALS]
+def _running(*keys: web.AppKey[Any]) -> Iterator[Callable[[web.Application], AsyncIterator[None]]]:
+    """Services that are started in this order, and closed in the other."""
 
-    def session_changed(session_id: str) -> None:
-        # first: what was left unfinished may have just been taken up again
-        records.note(session_id)
-        overview.tell(session_id)
-        ending.note(session_id)
-        follow.settle(session_id)
+    def context(key: web.AppKey[Any]) -> Callable[[web.Application], AsyncIterator[None]]:
+        async def run(app: web.Application) -> AsyncIterator[None]:
+            await app[key].start()
+            yield
+            await app[key].close()
 
-    def presence_changed(session_id: str) -> None:
-        registry.make_way(session_id, presences.of(session_id))
-        follow.attend(session_id)
-        terminals.presence_changed(session_id)
-        session_changed(session_id)
+        return run
 
-    def row_changed(before: Row | None, row: Row | None) -> None:
-        follow.row_changed(before, row)
-        app[USAGE].note(row)
-        search.row_changed(before, row)
-        if row is None:
-            archive.nudge()
-
-    def touched(paths: Iterable[str]) -> None:
-        paths = list(paths)
-        follow.touched(paths)
-        search.touched(paths)
-
-    def told_by_its_own(session_id: str) -> bool:
-        live = registry.get(session_id)
-        return live is not None and live.occupies and session_id not in presences
-
-    catalog.changed = overview.tell_row
-    # a first reading of everything would push all else out of what is kept
-    catalog.reads_much = lambda much: app[BUS].keep(not much)
-    overview.is_archived = archive.has
-    overview.archived_since = archive.since
-    registry.changed = app[DESK].changed = session_changed
-    presences.ours = registry.runs
-    presences.changed = presence_changed
-    catalog.watcher.touched = touched
-    catalog.row_changed = row_changed
-    archive.moved = catalog.look_at
-    follow.told_otherwise = told_by_its_own
-    follow.heard = terminals.heard
-    terminals.runs = lambda session_id, pid: pid in registry.pids or told_by_its_own(session_id)
+    return map(context, keys)
 
 
-def _disk(app: web.Application) -> Disk:
-    """What the registry asks of the transcripts, and of what never came to one."""
-    catalog, history, presences = app[CATALOG], app[HISTORY], app[PRESENCES]
-    archive = app[ARCHIVE]
-
-    async def workdir(session_id: str) -> str | None:
-        row = await catalog.row(session_id)
-        if row is not None and archive.has(row):
-            # Claude Code can go on only with what lies where it looks
-            await asyncio.to_thread(archive.restore, session_id)
-            row = await catalog.row(session_id)
-        if row is None:
-            return None
-        if row.fault is not None:
-            # Claude Code cannot read it either: it would end without a word
-            raise TranscriptUnreadable(f"{row.fault.message} Claude Code cannot go on with it.")
-        return row.summary.workdir or str(Path.home())
-
-    def begun(session_id: str) -> str | None:
-        left = app[RECORDS].left(session_id)
-        return left.workdir if left is not None else None
-
-    async def begun_with(workdir: str, uuid: str) -> str | None:
-        if (left := app[RECORDS].of_prompt(uuid)) is not None:
-            return left
-        rows = (row for row in await catalog.rows() if row.summary.workdir == workdir)
-        paths = {row.found.path: row.found.id for row in islice(rows, RECENT_SESSIONS)}
-        first = await asyncio.to_thread(first_that_begins_with, paths, uuid)
-        return paths[first] if first is not None else None
-
-    async def recent(session_id: str) -> list[str]:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return []
-        page = await asyncio.to_thread(
-            history.page, Path(row.found.path), session_id, limit=RECENT_MESSAGES
-        )
-        return [message.uuid for message in page.messages]
-
-    return Disk(workdir, begun, begun_with, recent, presences.now, presences.vacant)
-
-
-def _sessions(catalog: Catalog, history: History, overview: Overview) -> Sessions:
-    """What conversations of work ask of sessions."""
-
-    async def exists(session_id: str) -> bool:
-        return await catalog.row(session_id) is not None
-
-    def messages(session_id: str) -> int | None:
-        session = overview.session(session_id)
-        return session.message_count if session is not None else None
-
-    async def last_words(session_id: str, most: int) -> LastWords:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return LastWords([], 0)
-        return await asyncio.to_thread(
-            last_words_of, history, Path(row.found.path), session_id, most
-        )
-
-    async def reply_to(session_id: str, uuid: str) -> str | None:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return None
-        return await asyncio.to_thread(reply_of, history, Path(row.found.path), session_id, uuid)
-
-    return Sessions(exists, messages, last_words, reply_to)
-
-
-async def _conversations(app: web.Application) -> AsyncIterator[None]:
-    await app[CONVERSATIONS].start()
+async def _preferences(app: web.Application) -> AsyncIterator[None]:
+    await asyncio.to_thread(app[PREFERENCES].load)
     yield
-    await app[CONVERSATIONS].close()
+    await app[PREFERENCES].settled()
 
 
 async def _records(app: web.Application) -> AsyncIterator[None]:
@@ -395,64 +282,6 @@ async def _registry(app: web.Application) -> AsyncIterator[None]:
     await app[REGISTRY].close()
 
 
-def _recent_lines(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:
-    async def recent(session_id: str) -> list[Entry]:
-        row = await catalog.row(session_id)
-        return await asyncio.to_thread(last_lines, row.found.path) if row is not None else []
-
-    return recent
-
-
 async def _say_goodbye(app: web.Application) -> None:
     await app[TERMINALS].close()
     app[SOCKETS].cut_off(GOING_AWAY, b"the keeper goes away")
-
-
-async def _preferences(app: web.Application) -> AsyncIterator[None]:
-    await asyncio.to_thread(app[PREFERENCES].load)
-    yield
-    await app[PREFERENCES].settled()
-
-
-async def _presences(app: web.Application) -> AsyncIterator[None]:
-    await app[PRESENCES].start()
-    yield
-    await app[PRESENCES].close()
-
-
-async def _follow(app: web.Application) -> AsyncIterator[None]:
-    await app[FOLLOW].start()
-    yield
-    await app[FOLLOW].close()
-
-
-async def _search(app: web.Application) -> AsyncIterator[None]:
-    await app[SEARCH].start()
-    yield
-    await app[SEARCH].close()
-
-
-async def _archive(app: web.Application) -> AsyncIterator[None]:
-    await app[ARCHIVE].start()
-    yield
-    await app[ARCHIVE].close()
-
-
-def _label_of(overview: Overview) -> Callable[[str], str | None]:
-    def label(session_id: str) -> str | None:
-        session = overview.session(session_id)
-        return (session.name or session.title or session.first_prompt) if session else None
-
-    return label
-
-
-async def _usage(app: web.Application) -> AsyncIterator[None]:
-    await app[USAGE].start()
-    yield
-    await app[USAGE].close()
-
-
-async def _catalog(app: web.Application) -> AsyncIterator[None]:
-    await app[CATALOG].start()
-    yield
-    await app[CATALOG].close()
