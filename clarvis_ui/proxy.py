@@ -189,16 +189,16 @@ class Proxy:
 async def stream_back(request: web.Request, answer: aiohttp.ClientResponse) -> web.StreamResponse:
     response = web.StreamResponse(status=answer.status, headers=chosen(answer.headers, PASSED_BACK))
     pack(request, response)
-    await response.prepare(request)
     try:
+        await response.prepare(request)
         async for chunk in answer.content.iter_any():
             await response.write(chunk)
-    except (aiohttp.ClientError, TimeoutError):
-        # the keeper went away in mid-sentence: a clean end would pass half an answer off as whole
+        await response.write_eof()
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        # one of the two went away in mid-sentence: there is nobody to tell it to, or a clean end
+        # would pass half an answer off as whole
         if request.transport is not None:
             request.transport.abort()
-        return response
-    await response.write_eof()
     return response
 
 

@@ -23,6 +23,8 @@ class Hearing:
         self._turns = turns
         # prompts that were sent, by uuid
         self.prompts: set[str] = set()
+        # calls that a person did not want: what is said of them does not tell, what is written does
+        self.denied: set[str] = set()
         # tasks that go on behind the turns
         self.background: set[str] = set()
         self.model: str | None = None
@@ -77,7 +79,7 @@ class Hearing:
                 return
         if turn is not None and raw.get("error"):
             turn.api_error = str(raw["error"])
-        message = said(raw, self._ledger.session_id, self.prompts)
+        message = said(raw, self._ledger.session_id, self.prompts, self.denied)
         if raw.get("parent_tool_use_id") is not None:
             if message is not None:
                 self._ledger.tell_nested(message)

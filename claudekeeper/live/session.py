@@ -353,6 +353,8 @@ class LiveSession:
         plan = self._hearing.plan_of(question.tool_use_id)
         answer = await self._world.desk.ask(question.shown(self.id, plan))
         self._choosing.answered(answer)
+        if answer.decision == "deny" and question.tool_use_id is not None:
+            self._hearing.denied.add(question.tool_use_id)
         return answer
 
     def _confirmed(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from claudekeeper.model.entries import NOTHING, Body, Entry, dumps, parse_whole
+from claudekeeper.model.entries import NOTHING, Body, Entry, blocks_of, dumps, parse_whole
 from claudekeeper.model.messages import Message, is_tool_result, kind_of, message_of
 
 SYNTHETIC = "<synthetic>"
@@ -12,12 +12,14 @@ SYNTHETIC = "<synthetic>"
 _LINES = frozenset({"user", "assistant", "system", "attachment"})
 
 
-def said(raw: dict[str, Any], session_id: str, prompts: set[str]) -> Message | None:
+def said(
+    raw: dict[str, Any], session_id: str, prompts: set[str], denied: set[str]
+) -> Message | None:
     """A message that is certain to be written just as it was said; None for all others.
 
     What the CLI says and what it writes differ for commands, compactions and its own words, in
     order or in content: those are told when they are written. `prompts` are the uuids of prompts
-    that were sent as they are.
+    that were sent as they are, `denied` the ids of calls that a person did not want.
     """
     uuid = raw.get("uuid")
     nested = raw.get("parent_tool_use_id") is not None
@@ -37,6 +39,9 @@ def said(raw: dict[str, Any], session_id: str, prompts: set[str]) -> Message | N
         return None
     message = message_of(entry, session_id, kind)
     message.parent_tool_use_id = raw.get("parent_tool_use_id")
+    if kind == "toolResult" and denied:
+        results = {block.tool_use_id for block in blocks_of(entry.message.content)}
+        message.denied_by = "person" if results & denied else None
     return message
 
 

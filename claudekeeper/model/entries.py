@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
 NOTHING = Raw(b"")
+
+Denier = Literal["person", "rule"]
 
 # Types whose lines start with `{"type":"…"` and that tell us something. The rest of such lines
 # (snapshots, request shapes: tens of kilobytes each) is passed over without decoding.
@@ -116,6 +118,14 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     forked_from: Raw = NOTHING
     # False: the line held more (or less) than one JSON object, so the SDK's reader drops it
     whole: bool = True
+
+    @property
+    def denied_by(self) -> Denier | None:
+        """Who kept the call from being made, where the line says it; older ones do so in words."""
+        if self.tool_denial_kind is None:
+            return None
+        by_person = self.tool_denial_kind == "user-rejected" or self.holds_persons_words
+        return "person" if by_person else "rule"
 
     @property
     def in_chain(self) -> bool:

@@ -234,7 +234,7 @@ class FactFinder:
         tool, given = call
         failed = bool(result.is_error)
         words = _words(result.content) if failed else ""
-        if failed and (entry.tool_denial_kind is not None or _REJECTED.match(words)):
+        if failed and (entry.denied_by is not None or _REJECTED.match(words)):
             self._refuse(call, _reason(words, entry), entry)
             return
         if tool in SHELLS:
@@ -406,7 +406,7 @@ def _reason(words: str, entry: Entry) -> str | None:
         said = _SAID.search(words)
         reason = _NOTE.sub("", said[1]).strip() if said else ""
         return None if reason.startswith(_CLARIFYING) else reason or None
-    if entry.tool_denial_kind != "user-rejected" and not entry.holds_persons_words:
+    if entry.denied_by != "person":
         return None
     # where nothing was said, the keeper itself has to say something
     return None if words.strip() == DENIED else words.strip() or None

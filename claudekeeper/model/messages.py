@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from claudekeeper.model.entries import (
     NOTHING,
+    Denier,
     Entry,
     blocks_of,
     dumps,
@@ -46,6 +47,8 @@ class Message(msgspec.Struct, rename="camel", gc=False):
     agent_id: str | None = None
     parent_tool_use_id: str | None = None
     branch: str | None = None
+    # of a call that was not made: who did not want it, a person or a rule
+    denied_by: Denier | None = None
 
 
 def identity_of(entry: Entry) -> str:
@@ -112,6 +115,7 @@ def message_of(entry: Entry, session_id: str, kind: Kind, branch: str | None = N
         entry.agent_id,
         None,
         branch,
+        entry.denied_by,
     )
 
 

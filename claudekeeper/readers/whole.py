@@ -111,7 +111,7 @@ class Notes:
         role: Role
         if entry.type == "assistant":
             role = "assistant"
-        elif entry.type == "user" and entry.message.id is None:
+        elif entry.type == "user" and entry.message.id is None and entry.tool_denial_kind is None:
             role = "user"
         else:
             return

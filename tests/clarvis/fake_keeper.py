@@ -63,6 +63,9 @@ class FakeKeeper:
         self.asked: list[web.Request] = []
         self.bodies: list[bytes] = []
         self.break_off = asyncio.Event()
+        # lists are told while it is set
+        self.ready = asyncio.Event()
+        self.ready.set()
         self.url = ""
         self.attention: list[dict[str, Any]] = []
         # what an earlier keeper could not see through, by session
@@ -182,6 +185,7 @@ class FakeKeeper:
         )
 
     async def list_sessions(self, request: web.Request) -> web.Response:
+        await self.ready.wait()
         limit = request.query.get("limit", "50")
         if not limit.isdecimal():
             return failure(400, "invalid_request", "limit must be a number.")

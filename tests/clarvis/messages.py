@@ -24,6 +24,7 @@ def message(kind: str, role: str, content: list[dict[str, Any]], **more: Any) ->
         "agentId": None,
         "parentToolUseId": None,
         "branch": None,
+        "deniedBy": None,
     }
     return made | more
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 
@@ -11,9 +12,12 @@ from yarl import URL
 
 from clarvis_ui.bodies import LARGE, SMALL
 from clarvis_ui.roots import Roots
+from clarvis_ui.server import running
+from clarvis_ui.settings import Settings
 from doorway.gate import Gate
 from tests.clarvis.conftest import Browser, MakeBrowser, error_code
 from tests.clarvis.fake_keeper import TOKEN, FakeKeeper, question, session
+from tests.waiting import until
 
 FIRST = session(1)["id"]
 JSON = {"Content-Type": "application/json"}
@@ -184,6 +188,28 @@ async def test_an_answer_streams_and_a_broken_one_is_no_whole_one(
     keeper.break_off.set()
     with pytest.raises(aiohttp.ClientPayloadError):
         await answer.read()
+
+
+async def test_a_tab_that_closes_before_its_answer_came_is_nothing_to_complain_of(
+    keeper: FakeKeeper, caplog: pytest.LogCaptureFixture
+) -> None:
+    # as it is served: the server of other tests ends what nobody waits for
+    settings = Settings(keeper=keeper.url, token=lambda: keeper.token)
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with running(settings, port=0) as clarvis, aiohttp.ClientSession(cookie_jar=jar) as tab:
+        code = clarvis.login.codes.mint().text
+        await (await tab.post(f"{clarvis.url}/login", json={"code": code})).read()
+        keeper.ready.clear()
+        asking = asyncio.create_task(tab.get(f"{clarvis.url}/api/sessions"))
+        await until(lambda: any(each.path == "/sessions" for each in keeper.asked))
+        asking.cancel()
+        await asyncio.wait([asking])
+        # its line is seen to be closed before the keeper says a word
+        await (await tab.get(f"{clarvis.url}/api/health")).read()
+        keeper.ready.set()
+        answer = await tab.get(f"{clarvis.url}/api/sessions")
+        assert len((await answer.json())["sessions"]) == 2
+    assert [record.getMessage() for record in caplog.records] == []
 
 
 async def test_a_body_of_known_size_is_bounded(browser: Browser, keeper: FakeKeeper) -> None:

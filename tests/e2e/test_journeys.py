@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.clarvis.fake_keeper import FakeKeeper, question, session
 from tests.clarvis.messages import called, prompt, reply
 from tests.e2e.conftest import OpenPage, fill, row
+from tests.e2e.scrolling import log
 from tests.e2e.test_installable import small_targets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ONE = session(1)
 SMALL_PHONE = {"width": 390, "height": 700}
-
-
-def log(page: Page) -> Locator:
-    return page.get_by_role("region", name="Conversation")
 
 
 async def at_one(open_page: OpenPage, clarvis: Clarvis, **more: Any) -> Page:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.clarvis.messages import called, prompt, reply, said
 from tests.e2e.conftest import PHONE, OpenPage, fill
+from tests.e2e.scrolling import is_at, log, place_of, wheel_up
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -38,31 +39,6 @@ async def opened(open_page: OpenPage, address: str = AT, **more: Any) -> Page:
     page = await open_page(**more)
     await page.evaluate("address => { location.hash = address }", address)
     return page
-
-
-def log(page: Page) -> Locator:
-    return page.get_by_role("region", name="Conversation")
-
-
-async def place(page: Page, text: str) -> float:
-    """How far below the upper edge of the conversation the words stand."""
-    words = log(page).get_by_text(text, exact=True)
-    return float(
-        await words.evaluate(
-            "e => e.getBoundingClientRect().top"
-            " - e.closest('section.log').getBoundingClientRect().top"
-        )
-    )
-
-
-async def wheel_up(page: Page, pixels: int) -> None:
-    """Scrolls as a person would, and waits until it was done."""
-    before = await log(page).evaluate("e => e.scrollTop")
-    await log(page).hover()
-    await page.mouse.wheel(0, -pixels)
-    await page.wait_for_function(
-        "before => document.querySelector('section.log').scrollTop < before", arg=before
-    )
 
 
 async def test_each_call_is_a_row_that_unfolds(open_page: OpenPage, keeper: FakeKeeper) -> None:
@@ -165,26 +141,13 @@ async def test_the_place_is_the_same_after_a_refresh_and_in_another_tab(
     page = await opened(open_page)
     await expect(log(page).get_by_text("prompt 349", exact=True)).to_be_in_viewport()
     await wheel_up(page, 2500)
-    # once the wheel has come to rest, what stands there is kept
-    await page.wait_for_function(
-        """() => {
-          const kept = localStorage.getItem('clarvis.reading');
-          const rested = kept !== null && kept === window.kept;
-          window.kept = kept;
-          return rested;
-        }""",
-        polling=400,
-    )
-    row = await page.evaluate("JSON.parse(localStorage.getItem('clarvis.reading'))[0][1]")
-    offset = "k => document.querySelector(`[data-row='${k}']`)?.getBoundingClientRect().top"
-    before = await page.evaluate(offset, row)
-    same = f"([k, was]) => Math.abs(({offset})(k) - was) < 3"
+    place = await place_of(page)
     await page.reload()
-    await page.wait_for_function(same, arg=[row, before])
+    await is_at(page, place)
 
     other = await page.context.new_page()
     await other.goto(page.url)
-    await other.wait_for_function(same, arg=[row, before])
+    await is_at(other, place)
 
 
 async def test_a_link_leads_to_its_message(

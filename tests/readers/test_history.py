@@ -6,11 +6,13 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from claudekeeper.model.errors import MessageNotFound
 from claudekeeper.model.messages import Message
 from claudekeeper.readers.history import History, Page
+from tests.reading import received
 from tests.writing import SESSION, Transcript, projects_folder
 
 
@@ -89,6 +91,26 @@ def test_a_rewind_leaves_its_branch_in_reach() -> None:
     page = read(transcript)
     assert [message.branch for message in page.messages] == [None, None, tip, tip, None, None]
     assert [(branch.id, branch.at) for branch in page.branches] == [(tip, fork)]
+
+
+def test_who_did_not_want_a_call_is_told_by_pages_and_by_the_whole() -> None:
+    transcript = Transcript()
+    transcript.prompt("try it")
+    for number, marks in enumerate(
+        (
+            {},
+            {"toolDenialKind": "permission-rule"},
+            {"toolDenialKind": "permission-rule", "holdsPersonsWords": True},
+            {"toolDenialKind": "user-rejected"},
+        )
+    ):
+        transcript.call(f"toolu_{number}")
+        transcript.result(f"toolu_{number}", "no", **marks)
+    page = read(transcript)
+    told = [message.denied_by for message in page.messages if message.kind == "toolResult"]
+    assert told == [None, "rule", "person", "person"]
+    sent, _ = received(transcript.write(projects_folder()), SESSION)
+    assert [bytes(each) for each in sent] == [msgspec.json.encode(each) for each in page.messages]
 
 
 def test_parallel_tools_are_no_branches() -> None:

@@ -41,7 +41,13 @@ async def test_a_denial_is_seen_by_the_model(keeper: Keeper, ear: Ear) -> None:
     await ear.finished(session, outcome="interrupted")
     await keeper.send("say: still here", session)
     await ear.finished(session, outcome="done")
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    history = await keeper.history(session)
+    assert uuids(ear.messages(session)) == uuids(history)
+    # a call that was not made is not one that failed
+    for told in (ear.messages(session), history):
+        denied = [each["deniedBy"] for each in told if each["kind"] == "toolResult"]
+        assert denied[:2] == ["person", "person"]
+        assert {each["deniedBy"] for each in told if each["kind"] != "toolResult"} == {None}
 
 
 async def test_a_changed_input_is_what_runs(keeper: Keeper, ear: Ear) -> None:

@@ -84,6 +84,7 @@ class Author {
       agentId: null,
       parentToolUseId: null,
       branch: null,
+      deniedBy: null,
     };
   }
 

@@ -40,6 +40,7 @@ function App() {
   return (
     <Thread
       sessionId="measured"
+      workdir={null}
       messages={shown.value}
       partial={partial.value}
       turn={turn.value}

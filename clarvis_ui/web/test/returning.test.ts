@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemory } from '../src/state/memory';
 import { bars, daily } from '../src/state/plots';
-import {
-  AWAY,
-  chosenTelling,
-  isCold,
-  primerOf,
-  rememberTelling,
-  within,
-} from '../src/state/returning';
+import { AWAY, chosenTelling, isCold, primerOf, rememberTelling } from '../src/state/returning';
 import { readStanding } from '../src/transport/returning';
 import { readUsage, type Used } from '../src/transport/usage';
 
@@ -40,13 +33,6 @@ test('what one wants to be told is remembered', () => {
   expect(chosenTelling(memory)).toBe('detailed');
   memory.write('recap', 'something else');
   expect(chosenTelling(memory)).toBeNull();
-});
-
-test('a file is named as it is from where one works', () => {
-  expect(within('/code/shop/a.py', '/code/shop/')).toBe('a.py');
-  expect(within('C:\\code\\a.py', 'C:\\code')).toBe('a.py');
-  expect(within('/code/shopping/a.py', '/code/shop')).toBe('/code/shopping/a.py');
-  expect(within('/code/a.py', null)).toBe('/code/a.py');
 });
 
 test('days without use stand between the others', () => {

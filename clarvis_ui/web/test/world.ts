@@ -20,6 +20,7 @@ export function message(uuid: string, changes: globalThis.Partial<Message> = {})
     agentId: null,
     parentToolUseId: null,
     branch: null,
+    deniedBy: null,
     ...changes,
   };
 }

@@ -8,6 +8,7 @@ from playwright.async_api import expect
 from clarvis_ui.server import Clarvis
 from claudekeeper.demo.pictures import phone_screenshot
 from tests.e2e.conftest import OpenPage, row
+from tests.e2e.scrolling import is_at, log, place_of, wheel_up
 from tests.e2e.stage import (
     Stage,
     allow,
@@ -111,6 +112,38 @@ async def test_each_session_has_its_own_words_however_fast_one_switches(
     await page.reload()
     await expect(replies(page)).to_have_text(["answer of the one"])
     await expect(field(page)).to_have_value("a draft for the one")
+
+
+async def test_the_address_brings_back_the_same_place_and_leads_to_a_message(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    said = [f"say: answer {number}. {'More words of it. ' * 150}" for number in range(4)]
+    session = await stage.begin(said[0])
+    page = await open_page(clarvis.login_link(session))
+    for number, text in enumerate(said[1:], 1):
+        await expect(replies(page)).to_have_count(number)
+        await say(page, text)
+    await expect(replies(page).last).to_contain_text("answer 3.")
+    await wheel_up(page, 900)
+    place = await place_of(page)
+    await page.reload()
+    await is_at(page, place)
+    another = await page.context.new_page()
+    await another.goto(page.url)
+    await is_at(another, place)
+
+    # a link leads to its message, and whoever goes on from there comes back to where he went
+    first = (await stage.ask("GET", f"/sessions/{session}"))["messages"][0]["uuid"]
+    await another.goto(f"{clarvis.url}/#session={session}&message={first}")
+    await expect(prompts(another).first).to_be_in_viewport()
+    await another.reload()
+    await expect(prompts(another).first).to_be_in_viewport()
+    await log(another).hover()
+    await another.mouse.wheel(0, 1200)
+    await expect(another).to_have_url(f"{clarvis.url}/#session={session}")
+    place = await place_of(another)
+    await another.reload()
+    await is_at(another, place)
 
 
 async def test_the_field_knows_commands_what_was_said_and_images(

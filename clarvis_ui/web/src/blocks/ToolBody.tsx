@@ -127,13 +127,22 @@ function Came({ call }: { call: Call }) {
     <>
       <Images images={result.images} />
       {(text || result.images.length === 0) && (
-        <Result name={name} text={text} failed={result.isError} />
+        <Result name={name} text={text} failed={result.isError} denied={call.deniedBy !== null} />
       )}
     </>
   );
 }
 
-function Result({ name, text, failed }: { name: string; text: string; failed: boolean }) {
+interface ResultProps {
+  name: string;
+  text: string;
+  failed: boolean;
+  denied: boolean;
+}
+
+function Result({ name, text, failed, denied }: ResultProps) {
+  // why not, in the words of whoever said no
+  if (denied) return <Prose text={text} />;
   if (failed) return <Output text={text} failed />;
   switch (name) {
     case 'Edit':

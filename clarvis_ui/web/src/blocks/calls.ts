@@ -1,5 +1,6 @@
 import { wishOf } from '../state/described';
 import { count, counted } from '../state/words';
+import type { Denier } from '../transport/messages';
 import { type Fields, fieldsOf, listOf, type ToolResult, textOf } from './content';
 import { compare } from './diff';
 import { plain } from './safe';
@@ -12,6 +13,10 @@ export interface Call {
   input: Fields;
   /** Null while it runs, or if the turn ended without one. */
   result: ToolResult | null;
+  /** Who did not want it to be made, where somebody did not. */
+  deniedBy: Denier | null;
+  /** What a task is called that the input names by its number. */
+  task?: string | null;
   running: boolean;
 }
 
@@ -42,8 +47,14 @@ export function say(call: Call): Said {
       ? { ...base, verb: words.doing, outcome: 'running…', tone: 'running' }
       : { ...base, verb: words.verb, outcome: 'no result', tone: 'quiet' };
   }
-  const refused = refusalOf(result);
-  if (refused) return { ...base, verb: words.verb, outcome: refused, tone: 'quiet' };
+  const refused = refusalOf(call, result);
+  if (refused) {
+    const verb = wishOf(call.name)?.replace('Wants', 'Wanted') ?? words.verb;
+    return { ...base, verb, outcome: refused, tone: 'quiet' };
+  }
+  if (/^\[Request interrupted/.test(result.text)) {
+    return { ...base, verb: words.verb, outcome: 'interrupted', tone: 'quiet' };
+  }
   if (result.isError) {
     return { ...base, verb: words.verb, outcome: failureOf(result.text), tone: 'bad' };
   }
@@ -133,12 +144,14 @@ export function tallyOf(changes: readonly Change[]): { added: number; removed: n
 
 // ---- outcomes ----
 
-function refusalOf({ text }: ToolResult): string | null {
-  if (/^The user doesn't want to (?:proceed|take this action)/.test(text)) {
-    return text.includes('the user said:') ? 'denied, with a reason' : 'denied';
-  }
-  if (/^\[Request interrupted/.test(text)) return 'interrupted';
-  return null;
+/** How it was refused; what the person said is in the result. */
+function refusalOf({ name, deniedBy }: Call, { text }: ToolResult): string | null {
+  // older transcripts say it in words alone
+  const denied = /^The user doesn't want to (?:proceed|take this action)/.test(text);
+  if (deniedBy === 'rule' && !denied) return 'not allowed';
+  if (deniedBy === null && !denied) return null;
+  if (name === 'ExitPlanMode') return 'sent back';
+  return name === 'AskUserQuestion' ? 'not answered' : 'denied';
 }
 
 function failureOf(text: string): string {
@@ -183,7 +196,7 @@ function found(what: string, many: string) {
 
 // ---- what each tool does ----
 
-function wordsOf({ name, input }: Call): Words {
+function wordsOf({ name, input, task = null }: Call): Words {
   const path = textOf(input.file_path) || textOf(input.notebook_path) || textOf(input.path);
   switch (name) {
     case 'Read':
@@ -250,7 +263,7 @@ function wordsOf({ name, input }: Call): Words {
         outcome: () => todosDone(input),
       };
     default:
-      return rarerWords(name, input);
+      return rarerWords(name, input, task);
   }
 }
 
@@ -265,7 +278,7 @@ function todosDone(input: Fields): string {
   return `${count(done)} of ${count(todos.length)} done`;
 }
 
-function rarerWords(name: string, input: Fields): Words {
+function rarerWords(name: string, input: Fields, task: string | null): Words {
   const plainly = (verb: string, doing: string, object: unknown): Words => ({
     verb,
     doing,
@@ -279,11 +292,10 @@ function rarerWords(name: string, input: Fields): Words {
     case 'TaskCreate':
       return plainly('Added a task', 'Adding a task', input.subject);
     case 'TaskUpdate':
-      return plainly(
-        'Updated a task',
-        'Updating a task',
-        [`#${textOf(input.taskId)}`, textOf(input.status).replaceAll('_', ' ')].join(' '),
-      );
+      return {
+        ...plainly('Updated a task', 'Updating a task', task ?? `#${textOf(input.taskId)}`),
+        outcome: () => textOf(input.status).replaceAll('_', ' '),
+      };
     case 'TaskList':
     case 'TaskGet':
       return plainly('Looked at the tasks', 'Looking at the tasks', input.taskId);
@@ -326,10 +338,4 @@ function rarerWords(name: string, input: Fields): Words {
 function mcpName(name: string): string {
   const parts = /^mcp__(.+?)__(.+)$/.exec(name);
   return plain(parts ? `${parts[1]?.replaceAll('_', ' ')} · ${parts[2]}` : name);
-}
-
-/** The end of a path says most: its last three parts. */
-export function shortPath(path: string): string {
-  const parts = path.split(/[\\/]/).filter(Boolean);
-  return parts.length > 3 ? parts.slice(-3).join('/') : path;
 }

@@ -4,7 +4,7 @@ import { compare, withGaps } from '../blocks/diff';
 import { spelledOut } from '../blocks/safe';
 import type { BranchWork, FileChange } from '../transport/branches';
 import { type Change, changesIn, differenceOf, type FilePair, pairedFiles } from './branches';
-import { within } from './returning';
+import { within } from './paths';
 
 const MOST_LISTED = 12;
 const MOST_WORDS = 1_200;

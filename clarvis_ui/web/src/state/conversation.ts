@@ -403,6 +403,7 @@ function asMessage(sessionId: string, sending: Sending): ShownMessage {
     agentId: null,
     parentToolUseId: null,
     branch: null,
+    deniedBy: null,
     ...(sending.state === 'failed'
       ? {
           optimistic: 'failed' as const,

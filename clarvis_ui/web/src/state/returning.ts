@@ -2,6 +2,7 @@ import { spelledOut } from '../blocks/safe';
 import { type Standing, TELLINGS, type Telling } from '../transport/returning';
 import type { Session } from '../transport/wire';
 import type { Memory } from './memory';
+import { within } from './paths';
 
 /** Milliseconds after which one has been away. */
 export const AWAY = 30 * 60 * 1000;
@@ -23,13 +24,6 @@ export function chosenTelling(memory: Memory): Telling | null {
 
 export function rememberTelling(memory: Memory, telling: Telling): void {
   memory.write(KEY, telling);
-}
-
-/** A file as people speak of it: without the directory that they know they are in. */
-export function within(path: string, workdir: string | null): string {
-  const base = workdir?.replace(/[/\\]+$/, '') ?? '';
-  const below = base !== '' && (path.startsWith(`${base}/`) || path.startsWith(`${base}\\`));
-  return below ? path.slice(base.length + 1) : path;
 }
 
 const MOST_CARRIED = 12;

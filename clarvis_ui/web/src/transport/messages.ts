@@ -21,6 +21,10 @@ export type Role = (typeof ROLES)[number];
 /** A content block as Claude Code wrote it: whoever shows it looks into it, and trusts nothing. */
 export type Block = Fields & { readonly type: string };
 
+/** Who did not want a call to be made. */
+export const DENIERS = ['person', 'rule'] as const;
+export type Denier = (typeof DENIERS)[number];
+
 export interface Usage {
   input: number;
   output: number;
@@ -44,6 +48,8 @@ export interface Message {
   parentToolUseId: string | null;
   /** Which abandoned branch it lies on; null for the conversation as it stands. */
   branch: string | null;
+  /** Of a call that was not made. */
+  deniedBy: Denier | null;
 }
 
 export const PARTIAL_KINDS = ['text', 'thinking', 'input'] as const;
@@ -159,6 +165,7 @@ export function readMessage(raw: unknown): Message | null {
     agentId: text(given.agentId),
     parentToolUseId: text(given.parentToolUseId),
     branch: text(given.branch),
+    deniedBy: oneOf(DENIERS, given.deniedBy) ?? null,
   };
 }
 

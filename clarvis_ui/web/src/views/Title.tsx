@@ -70,7 +70,10 @@ function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): vo
         void save(text.value.trim() || null);
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose();
+        if (event.key !== 'Escape' || event.isComposing) return;
+        // it closes this field, and does not stop Claude
+        event.preventDefault();
+        onClose();
       }}
     >
       <input

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, say, sayAsked, shortPath } from '../../src/blocks/calls';
+import { type Call, say, sayAsked } from '../../src/blocks/calls';
 import { blocksOf, type Fields } from '../../src/blocks/content';
 
-function told(name: string, input: Fields, output: unknown = 'ok', isError = false): string {
+function told(
+  name: string,
+  input: Fields,
+  output: unknown = 'ok',
+  isError = false,
+  more: Partial<Call> = {},
+): string {
   const [result] = blocksOf([
     { type: 'tool_result', tool_use_id: 't', content: output, is_error: isError },
   ]);
@@ -11,7 +17,9 @@ function told(name: string, input: Fields, output: unknown = 'ok', isError = fal
     name,
     input,
     result: result?.type === 'tool_result' ? result : null,
+    deniedBy: null,
     running: false,
+    ...more,
   };
   const { verb, object, outcome, tally } = say(call);
   const counts = tally ? `+${tally.added} −${tally.removed}` : outcome;
@@ -62,8 +70,25 @@ describe('a call in a line', () => {
         "The user doesn't want to proceed with this tool use.",
         true,
       ),
-      'Edited | a | denied',
+      'Wanted to edit | a | denied',
     ],
+    [
+      told('Bash', { command: 'rm x' }, 'not that one', true, { deniedBy: 'person' }),
+      'Wanted to run | rm x | denied',
+    ],
+    [
+      told('Bash', { command: 'rm x' }, 'Permission denied', true, { deniedBy: 'rule' }),
+      'Wanted to run | rm x | not allowed',
+    ],
+    [
+      told('ExitPlanMode', { plan: 'x' }, 'test it too', true, { deniedBy: 'person' }),
+      'Proposed a plan | sent back',
+    ],
+    [
+      told('TaskUpdate', { taskId: '2', status: 'in_progress' }, 'ok', false, { task: 'Test it' }),
+      'Updated a task | Test it | in progress',
+    ],
+    [told('TaskUpdate', { taskId: '2', status: 'completed' }), 'Updated a task | #2 | completed'],
     [told('Unheard', {}, ''), 'Unheard | no output'],
   ])('%s', (line, expected) => expect(line).toBe(expected));
 
@@ -73,6 +98,7 @@ describe('a call in a line', () => {
       name: 'Bash',
       input: { command: 'ls' },
       result: null,
+      deniedBy: null,
       running: true,
     };
     expect(say(call)).toMatchObject({ verb: 'Running', tone: 'running' });
@@ -88,10 +114,4 @@ describe('a call in a line', () => {
     expect(told('MultiEdit', { edits: 'x' })).toBe('Edited | +0 −0');
     expect(told('TodoWrite', { todos: 'x' })).toBe('Updated the list | 0 of 0 done');
   });
-});
-
-test('the end of a path says most', () => {
-  expect(shortPath('/home/me/code/app/src/auth/login.py')).toBe('src/auth/login.py');
-  expect(shortPath('C:\\code\\app\\src\\login.py')).toBe('app/src/login.py');
-  expect(shortPath('/etc/hosts')).toBe('/etc/hosts');
 });

@@ -16,6 +16,7 @@ export function message(uuid: string, changes: Partial<ShownMessage> = {}): Show
     agentId: null,
     parentToolUseId: null,
     branch: null,
+    deniedBy: null,
     ...changes,
   };
 }

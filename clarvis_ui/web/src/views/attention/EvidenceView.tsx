@@ -1,7 +1,8 @@
 import { Command } from '../../blocks/Command';
 import { Diff } from '../../blocks/Diff';
 import { spelledOut } from '../../blocks/safe';
-import { type Evidence, within } from './asked';
+import { within } from '../../state/paths';
+import type { Evidence } from './asked';
 
 export interface EvidenceProps {
   evidence: Evidence;
@@ -17,7 +18,7 @@ export function EvidenceView({ evidence, workdir }: EvidenceProps) {
       return (
         <>
           {evidence.changes.map((change, at) => (
-            <Diff key={at} {...change} path={within(change.path, workdir) ?? change.path} />
+            <Diff key={at} {...change} path={within(change.path, workdir)} />
           ))}
         </>
       );

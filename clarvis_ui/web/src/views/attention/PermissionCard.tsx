@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { spelledOut } from '../../blocks/safe';
+import { within } from '../../state/paths';
 import type { Answer, Attention } from '../../transport/attention';
-import { askedBy, editableText, editedInput, suggestionWords, within } from './asked';
+import { askedBy, editableText, editedInput, suggestionWords } from './asked';
 import { EvidenceView } from './EvidenceView';
 import { Reason } from './Reason';
 import { isSecondClick } from './useGuard';

@@ -1,5 +1,6 @@
 import { type Change, changesOf, tallyOf } from '../../blocks/calls';
 import { modeWords } from '../../state/modes';
+import { within } from '../../state/paths';
 import { counted } from '../../state/words';
 import type { Attention, Suggestion } from '../../transport/attention';
 import { type Fields, fields, text, verbatim } from '../../transport/reading';
@@ -21,10 +22,8 @@ export type Evidence =
 
 export function askedBy(attention: Attention, workdir: string | null): Asked {
   const { tool, input } = attention;
-  const path = within(
-    text(input.file_path) ?? text(input.notebook_path) ?? text(input.path),
-    workdir,
-  );
+  const given = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
+  const path = given === null ? null : within(given, workdir);
   const said = attention.description ?? text(input.description);
   switch (tool) {
     case 'Bash':
@@ -108,14 +107,6 @@ function sentenceCase(words: string): string {
 function hostOf(url: unknown): string {
   const address = verbatim(url);
   return URL.canParse(address) ? new URL(address).host : 'an address';
-}
-
-/** A path as one reads it in its project. */
-export function within(path: string | null, workdir: string | null): string | null {
-  if (path === null || workdir === null) return path;
-  const base = workdir.endsWith('/') ? workdir : `${workdir}/`;
-  if (path === workdir || path === base) return 'this directory';
-  return path.startsWith(base) ? path.slice(base.length) : path;
 }
 
 // ---- always ----

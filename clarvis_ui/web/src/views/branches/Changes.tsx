@@ -8,7 +8,7 @@ import {
   pairedFiles,
   type Where,
 } from '../../state/branches';
-import { within } from '../../state/returning';
+import { within } from '../../state/paths';
 import { counted } from '../../state/words';
 import type { BranchWork, FileChange } from '../../transport/branches';
 import { Icon } from '../../ui/Icon';

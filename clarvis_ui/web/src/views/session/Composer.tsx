@@ -179,7 +179,7 @@ export function Composer(props: ComposerProps) {
         aria-autocomplete="list"
         aria-controls={completing ? 'commands' : undefined}
         aria-activedescendant={completing && found.length > 0 ? `command-${active}` : undefined}
-        placeholder={running ? 'Message… goes next in line while Claude works' : 'Message…'}
+        placeholder={running ? 'Message… goes next in line' : 'Message…'}
         value={draft.text}
         onInput={(event) => {
           const { value, selectionStart } = event.currentTarget;

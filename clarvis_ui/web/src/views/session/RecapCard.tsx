@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Markdown } from '../../blocks/Markdown';
-import { within } from '../../state/returning';
+import { within } from '../../state/paths';
 import { counted, money, roughly } from '../../state/words';
 import type { Outcome } from '../../transport/outcome';
 import type { Decision, Retold, Standing } from '../../transport/returning';

@@ -124,6 +124,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
       ) : (
         <Thread
           sessionId={id}
+          workdir={session.workdir}
           messages={messages}
           partial={conversation.partial}
           turn={conversation.turn}

@@ -39,7 +39,14 @@ export function Streaming({ partial }: { partial: Partial }) {
 
 /** A call whose input is still being written: what is known of it already. */
 function Preparing({ tool, text }: { tool: string; text: string }) {
-  const said = say({ id: '', name: tool, input: halfInput(text), result: null, running: true });
+  const said = say({
+    id: '',
+    name: tool,
+    input: halfInput(text),
+    result: null,
+    deniedBy: null,
+    running: true,
+  });
   const lines = text.split('\\n').length;
   return (
     <div class="tool">
@@ -97,16 +104,8 @@ export interface TurnLineProps {
 export function TurnLine({ turn, quiet, asks }: TurnLineProps) {
   const now = useNow(1000);
   const words = statusWords(turn.status);
-  // the time that one takes to answer is not Claude's
-  if (asks) {
-    return (
-      <p class="turn" data-asks="true" role="status">
-        <span class="turn-dot" aria-hidden="true" />
-        Waits for you
-      </p>
-    );
-  }
-  if (quiet && !words) return null;
+  // the card says it, and the time that one takes to answer is not Claude's
+  if (asks || (quiet && !words)) return null;
   const began = turn.started === null ? Number.NaN : Date.parse(turn.started);
   const seconds = Math.floor((now - began) / 1000);
   return (

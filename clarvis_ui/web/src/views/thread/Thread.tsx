@@ -20,6 +20,7 @@ import './thread.css';
 
 export interface ThreadProps {
   sessionId: string;
+  workdir: string | null;
   messages: readonly ShownMessage[];
   /** The block that is being written. */
   partial: Partial | null;
@@ -125,7 +126,7 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 }
 
 function useReaderOf(
-  { sessionId, waiting, ...acts }: ThreadProps,
+  { sessionId, workdir, waiting, ...acts }: ThreadProps,
   folds: Reader['folds'],
   hold: Reader['hold'],
 ): Reader {
@@ -137,6 +138,7 @@ function useReaderOf(
   return useMemo(
     () => ({
       sessionId,
+      workdir,
       folds,
       hold: () => live.current.hold(),
       fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
@@ -146,7 +148,7 @@ function useReaderOf(
       onRetry: (uuid) => live.current.onRetry(uuid),
       onEdit: (uuid) => live.current.onEdit(uuid),
     }),
-    [sessionId, folds, waiting],
+    [sessionId, workdir, folds, waiting],
   );
 }
 

@@ -5,12 +5,12 @@ import {
   type Said,
   say,
   sayAsked,
-  shortPath,
   tallyOf,
 } from '../../blocks/calls';
 import { Tally } from '../../blocks/Diff';
 import { plain } from '../../blocks/safe';
 import { ToolBody } from '../../blocks/ToolBody';
+import { shortPath } from '../../state/paths';
 import { counted } from '../../state/words';
 import { Fold } from './Fold';
 import { MessageMenu } from './MessageMenu';
@@ -45,6 +45,7 @@ export function Tool({ row }: { row: ToolRow }) {
 }
 
 export function Summary({ said }: { said: Said }) {
+  const { workdir } = useReader();
   const object = firstLine(said.object);
   return (
     <>
@@ -55,7 +56,7 @@ export function Summary({ said }: { said: Said }) {
         </span>
       ) : (
         <code class="tool-object" dir="ltr" title={said.object}>
-          {said.as === 'path' ? shortPath(object) : object}
+          {said.as === 'path' ? shortPath(object, workdir) : object}
         </code>
       )}
       <span class="tool-outcome" data-tone={said.tone}>

@@ -6,6 +6,7 @@ import type { ShownMessage } from '../../state/conversation';
 /** What the rows of a conversation need of the whole, however deep they are nested. */
 export interface Reader {
   sessionId: string;
+  workdir: string | null;
   folds: Folds;
   /** Call before something unfolds: the view then stays where it is. */
   hold(): void;

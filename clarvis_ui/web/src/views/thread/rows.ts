@@ -1,6 +1,7 @@
 import type { Call } from '../../blocks/calls';
-import { blocksOf, type Image, type ToolResult, type ToolUse } from '../../blocks/content';
+import { blocksOf, type Image, type ToolResult, type ToolUse, textOf } from '../../blocks/content';
 import type { ShownMessage } from '../../state/conversation';
+import type { Denier } from '../../transport/messages';
 import { asTyped, commandOf, noticeOf } from './spoken';
 
 /** Messages → the rows of the page: results joined to their calls, asides folded away. */
@@ -23,6 +24,9 @@ export type ToolRow = Common & {
   kind: 'tool';
   use: ToolUse;
   result: ToolResult | null;
+  deniedBy: Denier | null;
+  /** What a task is called that is spoken of by its number. */
+  task: string | null;
   running: boolean;
   /** Messages of the subagent that this call started, as far as they came by themselves. */
   nested: readonly ShownMessage[];
@@ -57,8 +61,8 @@ export interface Circumstances {
   hasOlder: boolean;
 }
 
-export function callOf({ use, result, running }: ToolRow): Call {
-  return { id: use.id, name: use.name, input: use.input, result, running };
+export function callOf({ use, result, deniedBy, task, running }: ToolRow): Call {
+  return { id: use.id, name: use.name, input: use.input, result, deniedBy, task, running };
 }
 
 export function rowsOf(messages: readonly ShownMessage[], circumstances: Circumstances): Row[] {
@@ -68,10 +72,12 @@ export function rowsOf(messages: readonly ShownMessage[], circumstances: Circums
 const PAUSE_MS = 3 * 60 * 60 * 1000;
 
 class Reading {
-  private readonly results = new Map<string, { result: ToolResult; uuid: string }>();
+  private readonly results = new Map<string, { result: ToolResult; message: ShownMessage }>();
   private readonly nested = new Map<string, ShownMessage[]>();
   private readonly main: ShownMessage[] = [];
   private readonly calls = new Set<string>();
+  /** The names of tasks by their numbers. */
+  private readonly tasks = new Map<string, string>();
   private readonly found: Row[] = [];
   private lastTime: number | null = null;
 
@@ -90,7 +96,7 @@ class Reading {
       for (const block of blocksOf(message.content)) {
         if (block.type === 'tool_use') this.calls.add(block.id);
         else if (block.type === 'tool_result' && block.toolUseId) {
-          this.results.set(block.toolUseId, { result: block, uuid: message.uuid });
+          this.results.set(block.toolUseId, { result: block, message });
         }
       }
     }
@@ -220,13 +226,17 @@ class Reading {
 
   private tool(use: ToolUse, key: string, uuid: string, running: boolean): void {
     const got = this.results.get(use.id);
+    const created = use.name === 'TaskCreate' && TASK_CREATED.exec(got?.result.text ?? '')?.[1];
+    if (created) this.tasks.set(created, textOf(use.input.subject));
     this.add({
       kind: 'tool',
       key,
       uuid,
       use,
       result: got?.result ?? null,
-      resultUuid: got?.uuid ?? null,
+      deniedBy: got?.result.isError ? got.message.deniedBy : null,
+      task: this.tasks.get(textOf(use.input.taskId)) ?? null,
+      resultUuid: got?.message.uuid ?? null,
       running: running && !got,
       nested: this.nested.get(use.id) ?? NONE,
     });
@@ -292,6 +302,7 @@ class Reading {
 }
 
 const NONE: readonly ShownMessage[] = [];
+const TASK_CREATED = /Task #(\S+) created/;
 
 function wordsOf(message: ShownMessage): string {
   return blocksOf(message.content)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { sessionHref } from '../../state/address';
 import { linkedMessage } from './link';
 import { recall, remember, type Spot } from './remembered';
 import { type Row, shows } from './rows';
@@ -72,8 +73,13 @@ export function useSpot(where: SpotIn): { notice: string | null } {
     let timer = 0;
     const save = () => {
       clearTimeout(timer);
-      const spot = live.current.wanted ? null : live.current.view.spot();
+      const { view, wanted } = live.current;
+      const spot = wanted ? null : view.spot();
       if (spot) remember(localStorage, sessionId, spot);
+      // whoever moved on from the message of a link comes back to where he went
+      if (spot && view.moved() && linkedMessage(location.hash, sessionId)) {
+        history.replaceState(history.state, '', sessionHref(sessionId));
+      }
     };
     const later = () => {
       clearTimeout(timer);

@@ -20,6 +20,8 @@ export interface Window {
   jump(key: string, offset: number): boolean;
   /** What comes next is wanted by the reader and must not move what is in sight. */
   hold(): void;
+  /** Whether the person has moved since the last jump. */
+  moved(): boolean;
   spot(): Spot | null;
 }
 
@@ -192,6 +194,7 @@ export function useWindow(
         if (view && inner.current) anchor.current = anchorIn(view, inner.current);
         follow(false);
       },
+      moved: () => !jumping.current,
       spot(): Spot | null {
         if (followingNow.current) return { at: 'end' };
         const at = anchor.current;
