@@ -196,6 +196,24 @@ describe('a message of ours', () => {
     expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
   });
 
+  test('of somebody else is shown as soon as the keeper has taken it, and once', () => {
+    const taken = { uuid: 'u', text: 'hello', images: 0, state: 'taken' as const };
+    const turn = { uuid: 'u', started: null, status: null };
+    const state = told({ type: 'page/loaded', page: page({ queue: [taken], turn }) });
+    expect(shown(state)).toMatchObject([{ uuid: 'u', kind: 'prompt', optimistic: 'taken' }]);
+    expect(shown(state)[0]).toBe(shown(state)[0]);
+    expect(shown(reduce(state, added(1, 'u')))).toMatchObject([{ uuid: 'u' }]);
+    // under another uuid of Claude Code's own, or as a command
+    const copy = added(1, 'c', { content: [{ type: 'text', text: 'hello' }] });
+    expect(shown(reduce(state, copy)).map((one) => one.uuid)).toEqual(['c']);
+    const command = { ...taken, text: '/compact' };
+    expect(shown(told({ type: 'page/loaded', page: page({ queue: [command], turn }) }))).toEqual(
+      [],
+    );
+    const over = { ...at(1), type: 'turn/finished', uuid: 'u', outcome: 'failed', error: null };
+    expect(shown(reduce(state, over as ConversationEvent))).toEqual([]);
+  });
+
   test('taken back is gone', () => {
     const queued = { uuid: 'u', text: 'x', images: 0 };
     const state = told(

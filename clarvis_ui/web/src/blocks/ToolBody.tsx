@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import { within } from '../state/paths';
 import { Command } from './Command';
 import { type Call, changesOf } from './calls';
 import { type Fields, fieldsOf, listOf, pretty, textOf } from './content';
@@ -12,16 +13,16 @@ import { Todos } from './Todos';
 import './tool.css';
 
 /** Everything about a call: what it was given, and what came of it. */
-export function ToolBody({ call }: { call: Call }) {
+export function ToolBody({ call, workdir }: { call: Call; workdir: string | null }) {
   return (
     <div class="tool-body">
-      <Given call={call} />
+      <Given call={call} workdir={workdir} />
       <Came call={call} />
     </div>
   );
 }
 
-function Given({ call }: { call: Call }) {
+function Given({ call, workdir }: { call: Call; workdir: string | null }) {
   const { name, input } = call;
   switch (name) {
     case 'Bash':
@@ -31,7 +32,9 @@ function Given({ call }: { call: Call }) {
     case 'MultiEdit':
     case 'Write':
     case 'NotebookEdit':
-      return changesOf(call).map((change, at) => <Diff key={at} {...change} />);
+      return changesOf(call).map((change, at) => (
+        <Diff key={at} {...change} path={within(change.path, workdir)} />
+      ));
     case 'TodoWrite':
       return <Todos todos={listOf(input.todos).map(fieldsOf)} />;
     case 'WebFetch':
@@ -150,7 +153,8 @@ function Result({ name, text, failed, denied }: ResultProps) {
     case 'Write':
     case 'NotebookEdit':
     case 'TodoWrite':
-      return null; // "has been updated": the row says so
+    case 'ExitPlanMode':
+      return null; // "has been updated", "has been approved": the row says so
     case 'Task':
     case 'Agent':
     case 'WebFetch':

@@ -171,9 +171,13 @@ function testsOf(text: string): string {
   return parts.join(', ');
 }
 
+/** What Claude Code writes down for a command that printed nothing. */
+const SAID_NOTHING = '(Bash completed with no output)';
+
 function lineCount(text: string): number {
   const trimmed = text.replace(/\s+$/, '');
-  return trimmed === '' ? 0 : trimmed.split('\n').length;
+  const said = trimmed !== '' && trimmed !== SAID_NOTHING;
+  return said ? trimmed.split('\n').length : 0;
 }
 
 function lines(result: ToolResult): string {

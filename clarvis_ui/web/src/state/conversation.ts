@@ -17,7 +17,6 @@ import type {
 } from '../transport/events';
 import { readPosition } from '../transport/events';
 import type {
-  Block,
   ConversationPage,
   Departure,
   Message,
@@ -30,13 +29,7 @@ import { isFinalOf } from './streamed';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../transport/messages';
 export type { Sending } from './sending';
-
-/** A message as it is shown: one of our own stands there before the keeper has confirmed it. */
-export type ShownMessage = Message & {
-  optimistic?: 'sending' | 'failed';
-  /** Why it could not be sent. */
-  problem?: string;
-};
+export { inLine, type ShownMessage, shownMessages } from './shown';
 
 export interface Conversation {
   readonly sessionId: string;
@@ -50,6 +43,8 @@ export interface Conversation {
   readonly partial: Partial | null;
   readonly turn: Turn | null;
   readonly queue: readonly Queued[];
+  /** What left the line last: until Claude has confirmed it, only the keeper knows of it. */
+  readonly taken: Queued | null;
   /** How the last turn ended; null while one runs. */
   readonly ended: { outcome: TurnOutcome; error: string | null } | null;
   /** Why the session broke down; null once it goes on. */
@@ -102,6 +97,7 @@ export function emptyConversation(sessionId: string): Conversation {
     partial: null,
     turn: null,
     queue: [],
+    taken: null,
     ended: null,
     failure: null,
     sendings: [],
@@ -165,6 +161,7 @@ function pageLoaded(
     partial: page.partial,
     turn: page.turn,
     queue: page.queue.filter(isWaiting),
+    taken: page.queue.findLast(isTaken) ?? null,
     ended: page.turn === null ? state.ended : null,
     epoch: at.epoch,
     seen: at.seq,
@@ -278,6 +275,7 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
       return cancelled.reduce<Conversation>((next, queued) => dropSending(next, queued.uuid), {
         ...state,
         queue: event.queue.filter(isWaiting),
+        taken: event.queue.findLast(isTaken) ?? state.taken,
       });
     }
     case 'session/failed': {
@@ -349,66 +347,11 @@ function isWaiting(queued: Queued): boolean {
   return queued.state === 'queued';
 }
 
+function isTaken(queued: Queued): boolean {
+  return queued.state === 'taken';
+}
+
 /** From the end, where nearly everything happens. */
 function indexOf(messages: readonly Message[], uuid: string): number {
   return messages.findLastIndex((message) => message.uuid === uuid);
-}
-
-// ---- derived ----
-
-/** Ours that wait for a running turn: they are shown as chips, not as part of the conversation. */
-export function inLine(state: Conversation): Queued[] {
-  const known = new Set(state.queue.map((queued) => queued.uuid));
-  const onTheirWay = state.sendings
-    .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !known.has(uuid))
-    .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
-    .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
-  return [...state.queue, ...onTheirWay];
-}
-
-/** The conversation as it is read: what is confirmed, then what is on its way. */
-export function shownMessages(state: Conversation): readonly ShownMessage[] {
-  if (state.sendings.length === 0) return state.messages;
-  const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
-  const own = state.sendings.filter(
-    (sending) => sending.state !== 'elsewhere' && !queued.has(sending.uuid),
-  );
-  return [...state.messages, ...own.map((sending) => shown(state.sessionId, sending))];
-}
-
-const shownSendings = new WeakMap<Sending, ShownMessage>();
-
-/** The same object for the same sending: what did not change is not drawn again. */
-function shown(sessionId: string, sending: Sending): ShownMessage {
-  let message = shownSendings.get(sending);
-  if (!message) {
-    message = asMessage(sessionId, sending);
-    shownSendings.set(sending, message);
-  }
-  return message;
-}
-
-function asMessage(sessionId: string, sending: Sending): ShownMessage {
-  return {
-    uuid: sending.uuid,
-    sessionId,
-    role: 'user',
-    content: sending.content as readonly Block[],
-    timestamp: null,
-    kind: 'prompt',
-    messageId: null,
-    parentUuid: null,
-    model: null,
-    usage: null,
-    agentId: null,
-    parentToolUseId: null,
-    branch: null,
-    deniedBy: null,
-    ...(sending.state === 'failed'
-      ? {
-          optimistic: 'failed' as const,
-          problem: sending.problem ?? 'It could not be sent.',
-        }
-      : { optimistic: 'sending' as const }),
-  };
 }

@@ -63,7 +63,7 @@ export function unconfirmed(
   });
 }
 
-function isTyped(message: Message): boolean {
+export function isTyped(message: Message): boolean {
   return (
     message.role === 'user' &&
     (message.kind === 'prompt' || message.kind === 'command') &&

@@ -53,6 +53,10 @@ describe('a call in a line', () => {
       'Ran | pytest | 2 failed, 41 passed',
     ],
     [told('Bash', { command: 'cd /a/b && ls' }, ''), 'Ran | ls | no output'],
+    [
+      told('Bash', { command: 'touch a' }, '(Bash completed with no output)'),
+      'Ran | touch a | no output',
+    ],
     [told('Grep', { pattern: 'x' }, 'No files found'), 'Searched | x | no files'],
     [told('Grep', { pattern: 'x' }, 'Found 3 files\na\nb\nc'), 'Searched | x | 3 files'],
     [

@@ -45,6 +45,12 @@ export function PermissionCard(props: CardProps) {
     if (!isSecondClick(event)) onAnswer(given);
   };
 
+  const buttons = always.map(({ words, answer: given }, at) => (
+    <button key={words} type="button" class="card-always" disabled={!ready} onClick={answer(given)}>
+      <span dir="auto">{words}</span> <kbd>{at + 1}</kbd>
+    </button>
+  ));
+
   return (
     <>
       <header class="card-head">
@@ -101,18 +107,13 @@ export function PermissionCard(props: CardProps) {
           >
             Allow <kbd>a</kbd>
           </button>
-          {always.map(({ words, answer: given }, at) => (
-            <button
-              key={words}
-              type="button"
-              class="card-always"
-              disabled={!ready}
-              onClick={answer(given)}
-            >
-              <span dir="auto">{words}</span> <kbd>{at + 1}</kbd>
-            </button>
-          ))}
-          <button type="button" disabled={!ready} onClick={() => setMode('change')}>
+          {buttons.length === 1 && buttons}
+          <button
+            type="button"
+            class="card-change"
+            disabled={!ready}
+            onClick={() => setMode('change')}
+          >
             Change…
           </button>
           <button
@@ -123,6 +124,7 @@ export function PermissionCard(props: CardProps) {
           >
             Deny… <kbd>d</kbd>
           </button>
+          {buttons.length > 1 && <div class="card-many">{buttons}</div>}
         </div>
       )}
     </>

@@ -24,7 +24,7 @@ export function agentIdOf({ nested, result, use }: ToolRow): string {
 
 /** The conversation of a subagent inside of its call: as it comes, or as it was. */
 export function Subagent({ row }: { row: ToolRow }) {
-  const { fetchSubagent } = useReader();
+  const { fetchSubagent, workdir } = useReader();
   const live = row.nested.length > 0;
   const agentId = agentIdOf(row);
   const [past, setPast] = useState<readonly ShownMessage[] | null>(null);
@@ -45,7 +45,7 @@ export function Subagent({ row }: { row: ToolRow }) {
   if (live) return <Apart messages={row.nested} running={row.running} />;
   if (past) return <Apart messages={past} running={false} />;
   // what it was asked and what it answered is known in any case
-  if (failed || row.running) return <ToolBody call={callOf(row)} />;
+  if (failed || row.running) return <ToolBody call={callOf(row)} workdir={workdir} />;
   return <p class="quiet-line">Reading its conversation…</p>;
 }
 

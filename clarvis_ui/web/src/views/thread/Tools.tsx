@@ -20,7 +20,7 @@ import { isSubagent, Subagent } from './Subagent';
 
 /** A call in one line: verb, object, outcome. */
 export function Tool({ row }: { row: ToolRow }) {
-  const { waiting } = useReader();
+  const { waiting, workdir } = useReader();
   const call = callOf(row);
   const asks = row.running && waiting.value.has(row.use.id);
   return (
@@ -31,7 +31,7 @@ export function Tool({ row }: { row: ToolRow }) {
     >
       {() => (
         <>
-          {isSubagent(row) ? <Subagent row={row} /> : <ToolBody call={call} />}
+          {isSubagent(row) ? <Subagent row={row} /> : <ToolBody call={call} workdir={workdir} />}
           {/* with what came of it: a fork in between would end in the middle of a call */}
           <MessageMenu
             uuid={row.resultUuid ?? row.uuid}
