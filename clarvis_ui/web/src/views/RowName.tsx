@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { titleOf } from '../state/described';
 import { ROW_HEIGHT } from '../state/layout';
 import type { Outcome } from '../transport/outcome';
@@ -17,7 +17,8 @@ export function RowName({ session, onRename, onClose }: RowNameProps) {
   const saving = useRef(false);
   const [failure, setFailure] = useState('');
 
-  useEffect(() => field.current?.select(), []);
+  // at once: what is typed next is meant for it, and not for keys of the page
+  useLayoutEffect(() => field.current?.select(), []);
 
   async function save(): Promise<void> {
     if (saving.current) return;

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { titleOf } from '../state/described';
 import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
@@ -51,7 +51,8 @@ function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): vo
   const failure = useSignal('');
   const field = useRef<HTMLInputElement>(null);
 
-  useEffect(() => field.current?.select(), []);
+  // at once: what is typed next is meant for it, and not for keys of the page
+  useLayoutEffect(() => field.current?.select(), []);
 
   async function save(name: string | null): Promise<void> {
     if (saving.value) return;

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Section } from '../../state/projects';
 import { counted } from '../../state/words';
 import type { Api } from '../../transport/api';
@@ -23,7 +23,7 @@ export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryC
   const query = useSignal('');
   const field = useRef<HTMLInputElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!browsing.value) field.current?.focus();
   }, [browsing.value]);
 

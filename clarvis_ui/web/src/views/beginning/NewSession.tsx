@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Beginning } from '../../state/beginning';
 import { modeWords } from '../../state/modes';
 import { byProject } from '../../state/projects';
@@ -21,7 +21,7 @@ export function NewSession({ beginning, sessions, api }: NewSessionProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const shown = beginning.shown.value;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!shown) {
       dialog.current?.close();
       return;
@@ -56,7 +56,7 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
   const prompt = useRef<HTMLTextAreaElement>(null);
   const ready = workdir.value !== null && text.value.trim() !== '';
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!choosing.value) prompt.current?.focus();
   }, [choosing.value]);
 

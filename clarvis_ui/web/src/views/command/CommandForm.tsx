@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { searchHref, sessionHref } from '../../state/address';
 import type { Commanding } from '../../state/commanding';
 import { byProject } from '../../state/projects';
@@ -51,8 +51,8 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   const projects = useMemo(() => (choosing ? byProject(sessions) : []), [choosing, sessions]);
 
   const chose = useRef(false);
-  useEffect(() => {
-    // back from the directories one goes on typing
+  useLayoutEffect(() => {
+    // back from the directories one goes on typing, at once
     if (chose.current && !choosing) field.current?.focus();
     chose.current = choosing;
   }, [choosing]);
