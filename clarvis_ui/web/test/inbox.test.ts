@@ -140,12 +140,13 @@ describe('notifications', () => {
   let closed: string[];
   let lookedAt: boolean;
   let permission: 'granted' | 'default' | 'denied' | 'missing';
+  let answer: typeof permission;
 
   function make() {
     const notifier: Notifier = {
       permission: () => permission,
       ask: async () => {
-        permission = 'granted';
+        permission = answer;
       },
       isLookedAt: () => lookedAt,
       show(title, body, tag) {
@@ -169,6 +170,7 @@ describe('notifications', () => {
     closed = [];
     lookedAt = false;
     permission = 'default';
+    answer = 'granted';
   });
 
   test('come only to those who want them, name the command, and go when it is settled', async () => {
@@ -207,7 +209,16 @@ describe('notifications', () => {
 
   test('are not offered where the browser has none', () => {
     permission = 'missing';
-    expect(make().state.value).toBe('refused');
+    expect(make().state.value).toBe('missing');
+  });
+
+  test('are said to be blocked to who blocked them', async () => {
+    answer = 'denied';
+    const notifications = make();
+    await notifications.turnOn();
+    expect(notifications.state.value).toBe('refused');
+    notifications.hear([raised('1')]);
+    expect(shown).toEqual([]);
   });
 });
 

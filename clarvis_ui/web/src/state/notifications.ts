@@ -14,8 +14,10 @@ export interface Notifications {
 export type NotificationState =
   | 'off'
   | 'on'
-  /** This browser cannot, or was told not to. */
-  | 'refused';
+  /** This browser was told not to. */
+  | 'refused'
+  /** This browser cannot. */
+  | 'missing';
 
 /** As much of a browser as is needed to notify. */
 export interface Notifier {
@@ -41,7 +43,8 @@ export function createNotifications(
 
   function stateNow(): NotificationState {
     const permission = notifier.permission();
-    if (permission === 'missing' || permission === 'denied') return 'refused';
+    if (permission === 'missing') return 'missing';
+    if (permission === 'denied') return 'refused';
     return permission === 'granted' && memory.read(KEY) === true ? 'on' : 'off';
   }
 

@@ -88,7 +88,11 @@ export function Inbox({ clarvis, notifications }: InboxProps) {
 
 function NotifySwitch({ notifications }: { notifications: Notifications }) {
   const state = notifications.state.value;
-  if (state === 'refused') return null;
+  if (state === 'missing') return null;
+  // a button that goes away when it is pressed would say nothing
+  if (state === 'refused') {
+    return <p class="inbox-refused">This browser blocks notifications</p>;
+  }
   return (
     <button
       type="button"
