@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export type Keys = Readonly<Record<string, (() => void) | undefined>>;
 
@@ -6,7 +6,8 @@ export type Keys = Readonly<Record<string, (() => void) | undefined>>;
 export function useKeys(keys: Keys, active: boolean): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // with the card itself: a key pressed on what one sees counts
+  useLayoutEffect(() => {
     if (!active) return;
     function onKeyDown(event: KeyboardEvent): void {
       // a key held down was pressed for something else
