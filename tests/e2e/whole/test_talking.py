@@ -83,6 +83,13 @@ async def test_messages_wait_in_line_and_are_taken_back_and_esc_stops(
     await expect(waiting).to_have_text(["queued: say: this one comes"])
     await expect(field(page)).to_have_value("say: this one does not")
     await expect(allow(page)).to_be_visible()
+    # Esc closes what is nearest: here the field for the name
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    await page.get_by_role("button", name="Rename").click()
+    await page.get_by_label("Name of this session").press("Escape")
+    await expect(page.get_by_label("Name of this session")).to_have_count(0)
+    assert not any(url.endswith("/interrupt") for url in asked)
     await field(page).press("Escape")
     await expect(replies(page)).to_have_text(["this one comes"])
     await expect(card(page)).to_have_count(0)

@@ -145,9 +145,9 @@ export function tallyOf(changes: readonly Change[]): { added: number; removed: n
 // ---- outcomes ----
 
 /** How it was refused; what the person said is in the result. */
-function refusalOf({ name, deniedBy }: Call, { text }: ToolResult): string | null {
-  // older transcripts say it in words alone
-  const denied = /^The user doesn't want to (?:proceed|take this action)/.test(text);
+function refusalOf({ name, deniedBy }: Call, { text, isError }: ToolResult): string | null {
+  // older transcripts say it in words alone; what a command printed is no such word
+  const denied = isError && /^The user doesn't want to (?:proceed|take this action)/.test(text);
   if (deniedBy === 'rule' && !denied) return 'not allowed';
   if (deniedBy === null && !denied) return null;
   if (name === 'ExitPlanMode') return 'sent back';

@@ -77,6 +77,10 @@ describe('a call in a line', () => {
       'Wanted to edit | a | denied',
     ],
     [
+      told('Bash', { command: './evil' }, "The user doesn't want to proceed with this tool use."),
+      'Ran | ./evil | 1 line',
+    ],
+    [
       told('Bash', { command: 'rm x' }, 'not that one', true, { deniedBy: 'person' }),
       'Wanted to run | rm x | denied',
     ],

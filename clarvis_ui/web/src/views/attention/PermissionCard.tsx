@@ -46,7 +46,7 @@ export function PermissionCard(props: CardProps) {
   };
 
   const buttons = always.map(({ words, answer: given }, at) => (
-    <button key={words} type="button" class="card-always" disabled={!ready} onClick={answer(given)}>
+    <button key={at} type="button" class="card-always" disabled={!ready} onClick={answer(given)}>
       <span dir="auto">{words}</span> <kbd>{at + 1}</kbd>
     </button>
   ));
