@@ -11,7 +11,6 @@ from aiohttp import web
 
 from claudekeeper.edge.keys import (
     ARCHIVE,
-    BUS,
     CATALOG,
     DESK,
     ENDING,
@@ -81,8 +80,7 @@ def tie_together(app: web.Application) -> None:
         return live is not None and live.occupies and session_id not in presences
 
     catalog.changed = overview.tell_row
-    # a first reading of everything would push all else out of what is kept
-    catalog.reads_much = lambda much: app[BUS].keep(not much)
+    catalog.was_counted = overview.tell_counted
     overview.is_archived = archive.has
     overview.archived_since = archive.since
     registry.changed = app[DESK].changed = session_changed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import msgspec
@@ -18,16 +18,27 @@ MOST_BYTES = 4 * 1024 * 1024
 OVERHEAD = 200
 
 
+# what there is to say about a session now
+Again = Callable[[str], Event | None]
+
+
 class Told:
     """One event as everybody gets it. `frame` belongs to whoever sends it over a socket."""
 
-    __slots__ = ("frame", "line", "seq", "session_id")
+    __slots__ = ("again", "frame", "line", "seq", "session_id")
 
-    def __init__(self, seq: int, session_id: str, line: bytes) -> None:
+    def __init__(self, seq: int, session_id: str, line: bytes, again: Again | None = None) -> None:
         self.seq = seq
         self.session_id = session_id
         self.line = line
         self.frame: bytes | None = None
+        # who says it again, where it is not kept in writing
+        self.again = again
+
+    @property
+    def size(self) -> int:
+        """Bytes that keeping it takes."""
+        return OVERHEAD if self.again is not None else len(self.line) + OVERHEAD
 
 
 class Listener(Protocol):
@@ -45,7 +56,6 @@ class Bus:
         self._most_bytes = most_bytes
         self._kept: deque[Told] = deque()
         self._bytes = 0
-        self._keeping = True
         # replaced, never changed: who comes or goes while an event is told is not in its way
         self._listeners: tuple[Listener, ...] = ()
         self._encode = msgspec.json.Encoder().encode
@@ -55,21 +65,26 @@ class Bus:
     def position(self) -> str:
         return f"{self.epoch}:{self.seq}"
 
-    def publish(self, event: Event) -> int:
-        """Tell everybody; returns the event's number."""
+    def publish(self, event: Event, again: Again | None = None) -> int:
+        """Tell everybody; returns the event's number.
+
+        With `again`, whoever comes back for it is told what is so by then: thousands of such
+        events take no room.
+        """
         self.seq += 1
-        told = Told(self.seq, event.session_id, self.line(event))
-        if self._keeping:
-            self._keep(told)
+        told = Told(self.seq, event.session_id, self.line(event), again)
+        self._keep(told)
         for listener in self._listeners:
             listener.hear(told)
         # who comes back for it later is served seldom: thousands of frames are not kept for that
         told.frame = None
-        return self.seq
+        if again is not None:
+            told.line = b""
+        return told.seq
 
-    def line(self, event: Event) -> bytes:
-        """The event in writing, at the position of now."""
-        return self._head % self.seq + self._encode(event)[1:]
+    def line(self, event: Event, seq: int | None = None) -> bytes:
+        """The event in writing, at the position of now or another."""
+        return self._head % (self.seq if seq is None else seq) + self._encode(event)[1:]
 
     def join(self, listener: Listener) -> None:
         if listener not in self._listeners:
@@ -77,13 +92,6 @@ class Bus:
 
     def leave(self, listener: Listener) -> None:
         self._listeners = tuple(other for other in self._listeners if other is not listener)
-
-    def keep(self, keeping: bool) -> None:
-        """Whether what is told is kept from now on: else whoever comes back for it reads anew."""
-        self._keeping = keeping
-        if not keeping:
-            self._kept.clear()
-            self._bytes = 0
 
     def since(self, position: str) -> list[Told] | None:
         """What was told after that; None if that is no longer (or was never) known."""
@@ -94,7 +102,7 @@ class Bus:
         oldest = self._kept[0].seq if self._kept else self.seq + 1
         if seq > self.seq or seq < oldest - 1:
             return None
-        return list(self._after(seq))
+        return [told for each in self._after(seq) if (told := self._written(each)) is not None]
 
     def _after(self, seq: int) -> Iterator[Told]:
         missed = self.seq - seq
@@ -102,10 +110,16 @@ class Bus:
         for index in range(start, len(self._kept)):
             yield self._kept[index]
 
+    def _written(self, told: Told) -> Told | None:
+        if told.again is None:
+            return told
+        event = told.again(told.session_id)
+        return Told(told.seq, told.session_id, self.line(event, told.seq)) if event else None
+
     def _keep(self, told: Told) -> None:
         kept = self._kept
         kept.append(told)
-        self._bytes += len(told.line) + OVERHEAD
+        self._bytes += told.size
         # the newest always stays, however large
         while (self._bytes > self._most_bytes or len(kept) > self._most_events) and len(kept) > 1:
-            self._bytes -= len(kept.popleft().line) + OVERHEAD
+            self._bytes -= kept.popleft().size

@@ -85,8 +85,8 @@ class Catalog:
         self._unsaved_folds: dict[str, bytes | None] = {}
         # who shows sessions: called with the id of one whose row is not what it was
         self.changed: Callable[[str], None] = lambda _: None
-        # who keeps what is told: whether thousands of rows are about to change
-        self.reads_much: Callable[[bool], None] = lambda _: None
+        # and of one whose transcript was read to its end, which is nothing else than before
+        self.was_counted: Callable[[str], None] = lambda _: None
         # who follows what grows: a row as it was and is
         self.row_changed: Callable[[Row | None, Row | None], None] = lambda _before, _row: None
 
@@ -270,7 +270,6 @@ class Catalog:
                 if batch:
                     folds = await asyncio.to_thread(self._folds_of, batch)
                     counts = await self._reader.count(list(zip(batch, folds, strict=True)), left)
-                    self.reads_much(self._reader.reads_much)
                     self._take([Counted(*each) for each in zip(batch, *counts, strict=True)])
                     del folds, counts
                     if self._reader.reads_much:
@@ -279,7 +278,6 @@ class Catalog:
                 else:
                     self._uncounted.clear()
                     await self._reader.rest()
-                    self.reads_much(False)
                     await self._save()
                     await asyncio.to_thread(give_back)
                     if not self._uncounted.is_set():
@@ -344,7 +342,7 @@ class Catalog:
             if each.after is not None and self._rows.get(session_id) is each.before:
                 self._rows[session_id] = each.after
                 self.row_changed(each.before, each.after)
-                self.changed(session_id)
+                self.was_counted(session_id)
 
     # ---- remembering it for the next start ----
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from claudekeeper.live.attention import Desk
-from claudekeeper.live.bus import Bus
+from claudekeeper.live.bus import Again, Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.presence import Presences
 from claudekeeper.live.registry import Registry
@@ -92,7 +92,15 @@ class Overview:
             self._told.setdefault(session_id, 0)
         self.tell(session_id)
 
-    def tell(self, session_id: str) -> None:
+    def tell_counted(self, session_id: str) -> None:
+        """Its transcript was read to its end, one of thousands perhaps."""
+        self.tell(session_id, again=self._again)
+
+    def _again(self, session_id: str) -> SessionUpdated | None:
+        session = self.session(session_id)
+        return SessionUpdated(session_id=session_id, session=session) if session else None
+
+    def tell(self, session_id: str, again: Again | None = None) -> None:
         """Something about this session changed."""
         session = self.session(session_id)
         if session is None:
@@ -104,7 +112,7 @@ class Overview:
         looks = hash(msgspec.json.encode(session))
         if looks != self._told.get(session_id):
             self._told[session_id] = looks
-            self._bus.publish(SessionUpdated(session_id=session_id, session=session))
+            self._bus.publish(SessionUpdated(session_id=session_id, session=session), again)
 
 
 def _written(row: Row, name: str | None) -> Session:

@@ -91,17 +91,35 @@ def test_who_leaves_hears_no_more() -> None:
     assert seqs(listener.heard) == [1]
 
 
-def test_what_was_not_kept_is_told_and_has_to_be_read_anew() -> None:
+def test_what_is_kept_to_be_said_again_is_said_as_it_is_by_then() -> None:
     bus = Bus()
     listener = Listener()
     bus.join(listener)
-    tell(bus, 3)
+    now = "first"
+
+    def again(session_id: str) -> TurnStarted | None:
+        return TurnStarted(session_id=session_id, uuid=now) if now else None
+
     position = bus.position
-    bus.keep(False)
-    tell(bus, 2)
-    unkept = bus.position
-    bus.keep(True)
-    tell(bus, 4)
-    assert seqs(listener.heard) == list(range(1, 10))
-    assert bus.since(position) is None
-    assert seqs(bus.since(unkept)) == [6, 7, 8, 9]
+    bus.publish(TurnStarted(session_id=ONE, uuid="first"), again)
+    bus.publish(TurnStarted(session_id=ONE, uuid="second"))
+    now = "third"
+    missed = bus.since(position) or []
+    assert [msgspec.json.decode(told.line)["uuid"] for told in missed] == ["third", "second"]
+    assert [msgspec.json.decode(told.line)["position"] for told in missed] == [
+        f"{bus.epoch}:1",
+        f"{bus.epoch}:2",
+    ]
+    # everybody who was there heard it as it was
+    assert seqs(listener.heard) == [1, 2]
+    now = ""
+    assert seqs(bus.since(position)) == [2]
+
+
+def test_thousands_that_are_said_again_push_nothing_else_out() -> None:
+    bus = Bus(most_bytes=100_000)
+    position = bus.position
+    bus.publish(TurnStarted(session_id=ONE, uuid="told in full"))
+    for _ in range(400):
+        bus.publish(TurnStarted(session_id=ONE, uuid="x" * 1000), lambda _: None)
+    assert seqs(bus.since(position)) == [1]

@@ -135,7 +135,7 @@ async def test_counting_leaves_the_list_in_its_order_and_says_who_was_counted(
     catalog: Catalog,
 ) -> None:
     told: list[str] = []
-    catalog.changed = told.append
+    catalog.was_counted = told.append
     ids = [uuid_of(number) for number in range(1, 5)]
     for age, session_id in enumerate(ids):
         transcript = Transcript(session_id)

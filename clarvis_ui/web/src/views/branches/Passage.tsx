@@ -20,9 +20,11 @@ const NOBODY = signal<ReadonlySet<string>>(new Set());
 /** Some messages of a conversation, to be read; nothing waits in them. */
 export function Passage({ clarvis, sessionId, messages }: PassageProps) {
   const [problem, setProblem] = useState('');
+  const workdir = clarvis.sessions.listing.value.sessions.get(sessionId)?.workdir ?? null;
   const reader = useMemo<Reader>(
     () => ({
       sessionId,
+      workdir,
       folds: createFolds(),
       hold: () => {},
       waiting: NOBODY,
@@ -36,7 +38,7 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
       onRetry: () => {},
       onEdit: () => {},
     }),
-    [clarvis, sessionId],
+    [clarvis, sessionId, workdir],
   );
   const rows = useMemo(() => {
     // here they are the conversation, whether it was left or not
