@@ -28,7 +28,13 @@ class Reader:
     async def count(self, batch: list[Uncounted], left: int) -> Counts:
         """`left` is how many bytes there are to be read in all."""
         if self._process is None and left > MUCH and not self._failed:
-            self._process = await asyncio.to_thread(_begun)
+            begun = asyncio.get_running_loop().run_in_executor(None, _begun)
+            try:
+                self._process = await asyncio.shield(begun)
+            except asyncio.CancelledError:
+                # it may be there already: `rest`, which comes next, has to find it
+                self._process = await begun
+                raise
             self._failed = self._process is None
         if self._process is not None:
             try:
