@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 from aiohttp import web
+from aiohttp.web_protocol import RequestPayloadError
 
 from .failures import BodyTooLarge, InvalidRequest, RequestTooSlow
 
@@ -29,6 +30,7 @@ class BoundedBody:
         self._content = request.content
         self._limit = limit
         self.overflowed = False
+        self.unreadable = False
 
     async def chunks(self) -> AsyncIterator[bytes]:
         seen = 0
@@ -45,12 +47,16 @@ class BoundedBody:
                 return await self._content.readany()
         except TimeoutError as error:
             raise RequestTooSlow from error
+        except RequestPayloadError as error:
+            # packed in another way than it says, or cut short
+            self.unreadable = True
+            raise InvalidRequest("The body cannot be read.") from error
 
 
 class WholeBody:
     """A body that was read to look into it, and is then passed on as it was."""
 
-    overflowed = False
+    overflowed = unreadable = False
 
     def __init__(self, content: bytes) -> None:
         self._content = content

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
+from aiohttp.web_protocol import RequestPayloadError
 
 from .failures import BodyTooLarge, InvalidRequest, NotLoggedIn, RequestTooSlow, json_response
 from .guard import CALLER, scheme
@@ -43,6 +44,8 @@ async def small_body(request: web.Request) -> bytes:
                     raise BodyTooLarge
     except TimeoutError as error:
         raise RequestTooSlow from error
+    except RequestPayloadError as error:
+        raise InvalidRequest("The body cannot be read.") from error
     return body
 
 

@@ -160,6 +160,9 @@ async def answer_failures(request: web.Request, handler: Handler) -> web.StreamR
         return error_response(error)
     except web.HTTPException as refusal:
         return error_response(from_http(refusal))
+    except ConnectionResetError:
+        # the browser went away in the middle of an answer: nobody is left to tell
+        raise
     except Exception:
         log.exception("%s %s failed", request.method, request.path)
         return error_response(ClarvisError())

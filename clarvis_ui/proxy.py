@@ -181,6 +181,8 @@ class Proxy:
         except KeeperUnreachable:
             if body and body.overflowed:
                 raise BodyTooLarge from None
+            if body and body.unreadable:
+                raise InvalidRequest("The body cannot be read.") from None
             raise
         async with answer:
             return await stream_back(request, answer)

@@ -8,6 +8,13 @@ import tempfile
 from pathlib import Path
 
 
+def private_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, for us alone whatever the umask."""
+    if not path.is_dir():
+        private_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
 def discard_leftovers(path: Path) -> None:
     """Take away what writers that were killed left; only where no other writer can be at work."""
     for left in path.parent.glob(f".{path.name}.*"):
@@ -21,7 +28,7 @@ def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
     `durable`: also when the machine loses its power; without it the disk is not waited for, and
     a kill of this process still loses nothing.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from claudekeeper.files import private_folder
 from claudekeeper.model.errors import KeeperError
 
 # somebody who only asks holds the lock for a moment
@@ -61,7 +62,7 @@ def lock_file(home: Path) -> Path:
 @contextlib.contextmanager
 def only_one(home: Path) -> Iterator[Instance]:
     """Hold the home. The system lets go of it when the process ends, however it ends."""
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(home)
     # never removed: between a removal and a new file two could hold one home each
     descriptor = os.open(lock_file(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -48,7 +48,8 @@ class Gate:
         """How the request came here; raises where it may not."""
         caller = self._proxies.caller(request)
         # what a proxy passed on is checked too: it may repeat what a stranger said
-        if not all(host_name(authority) in self.names for authority in caller.authorities):
+        named = (*caller.authorities, *_named_by(request.raw_path))
+        if not all(host_name(authority) in self.names for authority in named):
             raise HostRefused
         schemes = self._schemes(caller)
         for origin in request.headers.getall(hdrs.ORIGIN, []):
@@ -63,6 +64,13 @@ class Gate:
         # so; what came to our own address came as we serve it
         behind_a_proxy = host_name(caller.authority) in self._allowed
         return ("http", "https") if behind_a_proxy else ("http",)
+
+
+def _named_by(target: str) -> tuple[str, ...]:
+    """Whom the first line of a request names: `GET http://name/path`, as one asks a proxy."""
+    if target.startswith("/"):
+        return ()
+    return (target.partition("://")[2].partition("/")[0],)
 
 
 def _checked(name: str) -> str:

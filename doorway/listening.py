@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import os
 import socket
 import ssl
 import stat
+from asyncio.trsock import TransportSocket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from .addresses import in_url, is_loopback, reachable
 
 BACKLOG = 128
-# what one client may hold of us: header lines and headers, and seconds without a whole request
+# what one client may hold of us: header lines and headers, and seconds until they are whole
 LIMITS: dict[str, Any] = {
     "max_line_size": 8190,
     "max_field_size": 8190,
@@ -28,6 +32,10 @@ LIMITS: dict[str, Any] = {
 }
 # a client that holds a stream open must not hold up a restart
 SHUTDOWN_TIMEOUT = 2.0
+# seconds in which a client takes something of what it is sent; the system cuts off others
+TAKING = 120.0
+
+log = logging.getLogger("doorway.requests")
 
 
 class TlsInvalid(ValueError):
@@ -108,7 +116,10 @@ async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
     """
     context = place.encryption.serving() if place.encryption else None
     # no access log of aiohttp's: it would write down what people open
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT, **LIMITS)
+    log.addFilter(without_their_words)
+    runner = web.AppRunner(
+        app, access_log=None, logger=log, shutdown_timeout=SHUTDOWN_TIMEOUT, **LIMITS
+    )
     await runner.setup()
     try:
         with _site(runner, place, context) as site:
@@ -123,12 +134,45 @@ def _site(
     runner: web.AppRunner, place: Place, context: ssl.SSLContext | None
 ) -> Iterator[web.BaseSite]:
     if place.given is not None:
+        _cut_off_idlers(place.given)
         yield web.SockSite(runner, place.given, ssl_context=context, backlog=BACKLOG)
     elif place.path is not None:
         with private_socket(place.path) as bound:
             yield web.SockSite(runner, bound, ssl_context=context, backlog=BACKLOG)
     else:
-        yield web.TCPSite(runner, place.host, place.port, ssl_context=context, backlog=BACKLOG)
+        yield _Port(runner, place.host, place.port, ssl_context=context, backlog=BACKLOG)
+
+
+class _Port(web.TCPSite):
+    """One whose connections do not wait for ever for a client that takes nothing."""
+
+    async def start(self) -> None:
+        await super().start()
+        assert isinstance(self._server, asyncio.Server)
+        for listening in self._server.sockets:
+            _cut_off_idlers(listening)
+
+
+def _cut_off_idlers(listening: socket.socket | TransportSocket) -> None:
+    """Whatever is accepted from here on inherits it; a unix socket has no such thing."""
+    if listening.family in (socket.AF_INET, socket.AF_INET6) and hasattr(
+        socket, "TCP_USER_TIMEOUT"
+    ):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(TAKING * 1000))
+
+
+def without_their_words(record: logging.LogRecord) -> bool:
+    """For the log of what is no HTTP: a line that a stranger, or an owner's tool, spelled wrongly.
+
+    The error quotes the line, and the line may hold the token.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    if not isinstance(error, HttpProcessingError):
+        return True
+    record.levelno, record.levelname = logging.INFO, "INFO"
+    record.msg, record.args = "refused what is no HTTP: %s", (type(error).__name__,)
+    record.exc_info = None
+    return log.isEnabledFor(logging.INFO)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import ARCHIVE, CATALOG
 from claudekeeper.edge.sessions import row_of, shown
 from claudekeeper.edge.wire import NoQuery, body_of, query_of, reply
-from claudekeeper.features.archive import Due, Holding, NotArchived, cleanup_days
+from claudekeeper.features.archive import Due, Holding, NotArchived, ThereAgain, cleanup_days
 from claudekeeper.model.errors import (
     BodyTooLarge,
     SessionNotFound,
@@ -101,6 +101,6 @@ ENDPOINTS = [
         restore,
         "Bring back a session that Claude Code deleted",
         Session,
-        failures=(SessionNotFound, NotArchived),
+        failures=(SessionNotFound, NotArchived, ThereAgain),
     ),
 ]

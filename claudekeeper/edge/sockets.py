@@ -55,6 +55,10 @@ class Socket:
         self._scheduled = False
         self.closed = False
 
+    @property
+    def subscriptions(self) -> int:
+        return len(self._sessions)
+
     def subscribe(self, sessions: list[str]) -> None:
         self._everything = self._everything or "*" in sessions
         self._sessions.update(sessions)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from aiohttp import web
+from aiohttp.web_protocol import RequestPayloadError
 from multidict import MultiMapping
 
 from claudekeeper.features.searching import Indexed
@@ -194,6 +195,9 @@ async def body_of(request: web.Request, type_: type[T], largest: int = LARGEST_B
             content = await request.read()
     except TimeoutError as error:
         raise RequestTooSlow from error
+    except RequestPayloadError as error:
+        # packed in another way than it says, or cut short
+        raise InvalidRequest("The body cannot be read.") from error
     if len(content) > largest:
         raise BodyTooLarge
     try:

@@ -20,6 +20,8 @@ from claudekeeper.model.events import AttentionRaised
 VERSION = 1
 HEARTBEAT = 30.0
 LARGEST_FRAME = 64 * 1024
+# whoever wants to hear of more hears of all
+MOST_SESSIONS = 20_000
 # a client that missed more than this reads again instead
 MOST_REPLAYED = 3 * 1024 * 1024
 
@@ -105,6 +107,9 @@ def _subscribe(app: web.Application, socket: Socket, asked: Subscribe) -> None:
     """No event is between what is replayed and what is heard from now on: nothing waits here."""
     bus = app[BUS]
     sessions = [each.lower() for each in asked.sessions]
+    if socket.subscriptions + len(sessions) > MOST_SESSIONS:
+        _complain(socket, f"More than {MOST_SESSIONS} sessions: subscribe to '*' instead.")
+        return
     missed: list[Told] | None = []
     if asked.since is not None:
         missed = bus.since(asked.since)

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.config import config_file, load_config
-from claudekeeper.files import write_whole
+from claudekeeper.files import private_folder, write_whole
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError, StateUnwritable
 from claudekeeper.model.jsontext import Malformed, decoded, read
@@ -37,6 +37,11 @@ REWRITTEN = ".rewritten-"
 class NotArchived(KeeperError):
     code, status = "not_archived", 404
     sentence = "The archive holds no deleted session with this id."
+
+
+class ThereAgain(KeeperError):
+    code, status = "session_there_again", 409
+    sentence = "A session with this id is there again; what is archived would replace it."
 
 
 class Holding(msgspec.Struct):
@@ -119,7 +124,7 @@ class Archive:
     def keep_all(self) -> set[str]:
         """A link to everything that lives; returns where what lives no more is set apart."""
         folders: set[str] = set()
-        self.kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.kept)
         for source in _files(self._projects):
             with contextlib.suppress(OSError):
                 _keep(source, self.kept / source.relative_to(self._projects))
@@ -127,6 +132,7 @@ class Archive:
             inside = link.relative_to(self.kept)
             if REWRITTEN not in link.name and not (self._projects / inside).exists():
                 with contextlib.suppress(OSError):
+                    _set_aside(self.gone / inside)
                     _move(link, self.gone / inside)
                     folders.add(str(self.gone / inside.parts[0]))
         return folders
@@ -164,6 +170,8 @@ class Archive:
         if found is None:
             raise NotArchived
         target = self._projects / found.relative_to(self.gone)
+        if target.exists():
+            raise ThereAgain
         own = found.with_suffix("")
         for path in list(_files(own)) if own.is_dir() else []:
             _move(path, self._projects / path.relative_to(self.gone))
@@ -184,6 +192,7 @@ class Archive:
             held.cost += facts.st_size if facts.st_nlink == 1 else 0
         for path in _files(self.gone):
             held.gone += TRANSCRIPT.fullmatch(path.name) is not None
+            held.rewritten += REWRITTEN in path.name
             held.cost += path.stat().st_size
         return held
 
@@ -237,10 +246,9 @@ def _keep(source: Path, link: Path) -> None:
         # a copy that fell behind
         shutil.copy2(source, link)
         return
-    if known is not None:
-        # another file stands there now: what it was before is kept beside it
-        link.rename(link.with_name(f"{link.name}{REWRITTEN}{known.st_mtime_ns}"))
-    link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # another file stands there now: what it was before is kept beside it
+    _set_aside(link)
+    private_folder(link.parent)
     try:
         os.link(source, link, follow_symlinks=False)
     except OSError:
@@ -263,6 +271,12 @@ def _grew(link: Path, source: Path, size: int) -> bool:
     return True
 
 
+def _set_aside(path: Path) -> None:
+    """What has this name keeps a place beside it."""
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(path.with_name(f"{path.name}{REWRITTEN}{path.stat().st_mtime_ns}"))
+
+
 def _move(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(target.parent)
     shutil.move(source, target)

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from claudekeeper.files import private_folder
 from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why
 from claudekeeper.model.errors import StateUnwritable
 
@@ -271,7 +272,7 @@ class Book:
             yield database
 
     def _opened(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self._path.parent)
         # created with its mode, so that no umask can open it to others
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self._path, check_same_thread=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import stat
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -37,6 +39,7 @@ from claudekeeper.model.sessions import Session
 from claudekeeper.readers.checklist import coverage_of, read_checklist
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
+from claudekeeper.readers.lines import opened
 
 IDLE_DAYS = 30
 DAY = 86_400
@@ -204,7 +207,7 @@ def _cautions(session: Session, idle: int) -> list[Caution]:
     workdir = session.workdir
     if workdir is None:
         return found
-    if not Path(workdir).is_dir():
+    if not os.path.isdir(workdir):  # noqa: PTH112 - never raises, whatever a transcript says
         found.append(Caution("directory_gone", f"Its directory is gone: {workdir}"))
         return found
     branch = _branch(workdir)
@@ -224,11 +227,18 @@ def _branch(workdir: str) -> str | None:
         try:
             if git.is_file():
                 # a worktree: the file says where its own folder is
-                told = git.read_text("utf-8", "replace")[:4096].removeprefix("gitdir:").strip()
-                git = folder / told
-            head = (git / "HEAD").read_text("utf-8", "replace")[:4096]
+                git = folder / _beginning(git).removeprefix("gitdir:").strip()
+            head = _beginning(git / "HEAD")
         except (OSError, ValueError):
             continue
         found = _HEAD.match(head)
         return found[1] if found else None
     return None
+
+
+def _beginning(path: Path) -> str:
+    """Of a plain file: a pipe of that name would be waited for, a device read without end."""
+    with opened(path) as descriptor:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileNotFoundError(path)
+        return os.pread(descriptor, 4096, 0).decode("utf-8", "replace")

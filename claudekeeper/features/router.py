@@ -194,13 +194,23 @@ def _last_word(found: Found, said: Said) -> float:
 
 def inside(workdirs: Iterable[str | None], roots: Iterable[str]) -> frozenset[str]:
     """Those that lie below one of the roots, compared as they are and by component."""
-    real = [os.path.realpath(root) for root in roots]
+    real = [place for root in roots if (place := _real(root)) is not None]
 
     def lies_inside(workdir: str) -> bool:
-        path = Path(os.path.realpath(workdir))
-        return any(path.is_relative_to(root) for root in real)
+        path = _real(workdir)
+        return path is not None and any(path.is_relative_to(root) for root in real)
 
     return frozenset(each for each in workdirs if each is not None and lies_inside(each))
+
+
+def _real(place: str) -> Path | None:
+    """Where a path leads; None where it is none: a transcript can say anything of its directory."""
+    if "\0" in place or not Path(place).is_absolute():
+        return None
+    try:
+        return Path(place).resolve()
+    except (OSError, RuntimeError):  # a loop of links, a component that is too long
+        return None
 
 
 def _places(workdir: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ import msgspec
 from claudekeeper.live.client import MakeClient, Opening, Question
 from claudekeeper.model.attention import DENIED, Answer
 from claudekeeper.model.commands import MODES
+from claudekeeper.model.errors import WorkdirMissing
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +51,9 @@ class Abilities:
 
     async def in_directory(self, workdir: str) -> Offer:
         """Starts a CLI for a moment where nothing is known yet."""
+        # any path can be asked for, and a transcript can say anything of its directory
+        if not await asyncio.to_thread(_is_directory, workdir):
+            raise WorkdirMissing
         async with self._asking.setdefault(workdir, asyncio.Lock()):
             loop = asyncio.get_running_loop()
             since, offer = self._known.get(workdir, (0.0, None))
@@ -65,6 +70,10 @@ class Abilities:
             return await client.info()
         finally:
             await client.close()
+
+
+def _is_directory(workdir: str) -> bool:
+    return workdir.startswith("/") and os.path.isdir(workdir)  # noqa: PTH112 - never raises
 
 
 def offer_of(info: dict[str, Any]) -> Offer:

@@ -22,7 +22,7 @@ from claudekeeper.model.messages import Message, kind_of, message_of
 from claudekeeper.readers.discovery import SUFFIX, Row
 from claudekeeper.readers.history import History
 from claudekeeper.readers.paths import is_session_id
-from claudekeeper.readers.subagents import agent_of, call_of, files_below
+from claudekeeper.readers.subagents import agent_of, call_beside, call_of, files_below
 from claudekeeper.readers.tail import Growth, Tail, at_end, grow
 from claudekeeper.readers.watch import Watcher
 
@@ -139,10 +139,14 @@ class Follow:
         if not path.endswith(SUFFIX):
             return False
         parts = Path(path).parts[len(self._root.parts) :]
+        agent_id = agent_of(parts[-1])
         if len(parts) == SESSION_DEPTH:
-            return self._recognised_session(path, parts[1].removesuffix(SUFFIX))
-        agent_id = agent_of(parts[-1]) if len(parts) > SESSION_DEPTH else None
-        if agent_id is None or parts[2] != "subagents":
+            if agent_id is None:
+                return self._recognised_session(path, parts[1].removesuffix(SUFFIX))
+            # of an older Claude Code; whose it is stands in it
+            self._files[path] = Followed("", Tail(path), agent_id)
+            return True
+        if agent_id is None or len(parts) < SESSION_DEPTH or parts[2] != "subagents":
             return False
         self._files[path] = Followed(parts[1].lower(), Tail(path), agent_id)
         return True
@@ -179,7 +183,7 @@ class Follow:
             self._news.clear()
             dirty, self._dirty = self._dirty, {}
             files = [self._files[path] for path in dirty if path in self._files]
-            growths = await asyncio.to_thread(_grow, files)
+            growths = await asyncio.to_thread(_grow, files, self._began)
             for file, growth in zip(files, growths, strict=True):
                 if self._files.get(file.tail.path) is file:
                     self._take(file, growth)
@@ -191,6 +195,9 @@ class Follow:
     def _take(self, file: Followed, growth: Growth) -> None:
         if growth.fate == "gone":
             self._forget(file.tail.path, file.session_id)
+            return
+        if file.call is None and file.agent_id is not None:
+            # whose it is could not be told: it is looked at anew when it grows
             return
         file.tail = growth.tail
         if growth.fate in ("rewritten", "flood") or _too_much(growth.entries):
@@ -325,14 +332,23 @@ def _too_much(entries: list[Entry]) -> bool:
     return said > MUCH and len(entries) > 1
 
 
-def _grow(files: list[Followed]) -> list[Growth]:
+def _grow(files: list[Followed], began: int) -> list[Growth]:
     for file in files:
         if file.agent_id is not None and file.call is None:
-            file.call = call_of(Path(file.tail.path))
+            _find_call(file, Path(file.tail.path), began)
     return [
         Growth("same", file.tail) if file.agent_id and file.call is None else grow(file.tail)
         for file in files
     ]
+
+
+def _find_call(file: Followed, path: Path, began: int) -> None:
+    if file.session_id:
+        file.call = call_of(path)
+    elif (found := call_beside(path)) is not None:
+        file.session_id, file.call = found
+        # what was written before we began is known
+        file.tail = at_end(str(path), began)
 
 
 def _nested_tails(folder: str, began: int) -> list[Tail]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -14,11 +14,17 @@ from claudekeeper.model.entries import Entry, loads
 _REFUSED_THERE = "doesn't want to proceed with this tool use"
 
 
+# what names no session cannot have a question: a stranger's words would be shown as its id
+SessionId = Annotated[
+    str, msgspec.Meta(pattern=r"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$(?!\n)")
+]
+
+
 class HookEvent(msgspec.Struct, kw_only=True):
     """The fields that we take; Claude Code adds others from version to version."""
 
     hook_event_name: str
-    session_id: str = ""
+    session_id: SessionId = ""
     # of a permission request
     tool_name: str | None = None
     tool_input: dict[str, Any] = {}

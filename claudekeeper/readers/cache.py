@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
+from claudekeeper.files import private_folder
 from claudekeeper.model.activity import Asked
 from claudekeeper.model.summary import unpack_account, unpack_diary
 from claudekeeper.readers import accounts
@@ -208,7 +209,7 @@ class Cache:
                 return otherwise
 
     def _open(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._path.parent)
         # created with its mode, so that no umask can open it to others
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self._path, check_same_thread=False)

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from claudekeeper.files import private_folder
 from claudekeeper.model.messages import Kind
 
 log = logging.getLogger(__name__)
@@ -160,7 +161,7 @@ def first_row(time: int) -> int:
 
 def open_index(path: Path) -> sqlite3.Connection:
     """The index, made if it is not there; one of another version is begun anew."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     # created with its mode, so that no umask can open it to others
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     database = sqlite3.connect(

@@ -18,14 +18,16 @@ from claudekeeper.model.errors import MessageNotFound, SubagentNotFound
 from claudekeeper.model.messages import Message, kind_of, message_of
 from claudekeeper.model.prompts import prompt_of
 from claudekeeper.readers.history import History, Page
-from claudekeeper.readers.lines import forwards, opened
-from claudekeeper.readers.paths import AGENT_ID
+from claudekeeper.readers.lines import Changed, backwards, forwards, opened
+from claudekeeper.readers.paths import AGENT_ID, is_session_id
 
 PREFIX = "agent-"
 SUFFIX = ".jsonl"
 # what Claude Code runs for its own purposes
 INTERNAL = ("acompact-", "aprompt_suggestion-", "aside_question-")
 LARGEST_SIDECAR = 1024 * 1024
+# how far back a call is looked for that has just begun to work
+RECENT = 1024 * 1024
 SPAWNING = frozenset({"Task", "Agent"})
 
 
@@ -129,13 +131,43 @@ def place_of(path: Path) -> str | None:
 
 def session_of(path: Path | str) -> str | None:
     """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
+    first = _first_of(path)
+    return first.session_id if first is not None else None
+
+
+def call_beside(path: Path) -> tuple[str, str] | None:
+    """The session and the call of a subagent whose file stands beside the session's own.
+
+    Nothing names the call while it runs, but the subagent's first line repeats its prompt.
+    """
+    first = _first_of(path)
+    if first is None or first.session_id is None or not is_session_id(first.session_id):
+        return None
+    prompt = prompt_of(blocks_of(first.message.content))
+    try:
+        with opened(path.with_name(f"{first.session_id}{SUFFIX}")) as descriptor:
+            size = os.fstat(descriptor).st_size
+            for at, line in backwards(descriptor, size):
+                for call in _calls(loads(line)) if b'"tool_use"' in line else ():
+                    given = call.get("input")
+                    asked = given.get("prompt") if isinstance(given, dict) else None
+                    if isinstance(asked, str) and asked.strip() == prompt:
+                        return first.session_id.lower(), str(call.get("id"))
+                if size - at > RECENT:
+                    break
+    except (OSError, Changed):
+        return None
+    return None
+
+
+def _first_of(path: Path | str) -> Entry | None:
     try:
         with opened(path) as descriptor:
             line = os.pread(descriptor, 64 * 1024, 0).split(b"\n", 1)[0]
     except OSError:
         return None
     entries, _ = parse(line)
-    return entries[0].session_id if entries else None
+    return entries[0] if entries else None
 
 
 def _described(agent_id: str, path: Path) -> Subagent:

@@ -22,6 +22,8 @@ STEP = 0.02  # seconds that a burst of writes may last before it is told
 POLL = 2.0  # seconds between two looks at everything, where nothing is told
 # how deep below a project's folder subagents of workflows lie
 DEEPEST = 5
+# of how many sessions' folders that is remembered: those of the ones that spoke last
+MOST_BELOW = 256
 RETRY = 10.0  # seconds until it is tried again whether the system tells
 
 
@@ -82,6 +84,7 @@ class Watcher:
                 continue
             until = asyncio.get_running_loop().time() + self._retry
             while asyncio.get_running_loop().time() < until:
+                self.touched(await asyncio.to_thread(_files_below, list(self._below)))
                 yield everything
                 await asyncio.sleep(self._poll)
 
@@ -97,7 +100,7 @@ class Watcher:
         """Ends when the root itself is gone."""
         with self._make_inotify() as notices:
             ear = _Ear(notices, str(self._root), lambda paths: self.touched(paths))
-            await asyncio.to_thread(ear.watch_all)
+            await asyncio.to_thread(ear.watch_all, list(self._below))
             self._recover()
             # what happened before the watches stood is found by one look at everything
             yield {str(self._root)}
@@ -121,6 +124,8 @@ class Watcher:
     def look_below(self, folder: str) -> None:
         """Tell of changes deep in this folder too, from now on or from when it can be told."""
         self._below[folder] = None
+        if len(self._below) > MOST_BELOW:
+            del self._below[next(iter(self._below))]
         if self._ear is not None:
             self._ear.look_below(folder)
 
@@ -175,10 +180,12 @@ class _Ear:
         self._trouble: Exception | None = None
         self.something = asyncio.Event()
 
-    def watch_all(self) -> None:
+    def watch_all(self, below: Iterable[str]) -> None:
         self._watched[self._notices.watch(self._root, follow=True)] = self._root
         for folder in _folders_in(self._root):
             self._watch(folder)
+        for folder in below:
+            self.look_below(folder)
 
     def hear(self) -> None:
         paths: list[str] = []
@@ -259,6 +266,15 @@ def _folders_in(folder: str) -> list[str]:
             return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
+
+
+def _files_below(folders: list[str]) -> list[str]:
+    return [
+        os.path.join(path, name)
+        for folder in folders
+        for path, _, names in os.walk(folder)
+        for name in names
+    ]
 
 
 def _files_in(folder: str) -> list[str]:

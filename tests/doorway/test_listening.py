@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import socket
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +15,9 @@ from aiohttp import web
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from yarl import URL
 
-from doorway.listening import Place, Tls, TlsInvalid, served, trusting
+from doorway.listening import LIMITS, Place, Tls, TlsInvalid, served, trusting
 
 
 def app() -> web.Application:
@@ -61,6 +64,38 @@ async def test_a_port() -> None:
     async with served(app(), Place()) as url:
         assert url.startswith("http://127.0.0.1:")
         assert await said(url) == "hello"
+
+
+async def test_who_never_ends_a_request_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, "keepalive_timeout", 0.1)
+    async with served(app(), Place()) as url:
+        for beginning in (b"", b"GET / HTTP/1.1\r\nHost: loc"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
+            writer.write(beginning)
+            assert await reader.read() == b""
+            writer.close()
+
+
+async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("doorway.listening.TAKING", 0.1)
+    left = asyncio.Event()
+
+    async def endless(request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        try:
+            while True:
+                await answer.write(b"x" * 1_000_000)
+        finally:
+            left.set()
+
+    application = web.Application()
+    application.router.add_get("/", endless)
+    async with served(application, Place()) as url:
+        with socket.create_connection(("127.0.0.1", URL(url).port or 0)) as line:
+            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            # it reads nothing at all
+            await left.wait()
 
 
 async def test_a_unix_socket_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> None:

@@ -178,6 +178,30 @@ async def test_subagents_grow_live_inside_their_call(start_keeper: StartKeeper) 
     assert {message["parentToolUseId"] for message in watcher.nested} == {"toolu_agent"}
 
 
+async def test_subagents_beside_their_session_grow_live_too(start_keeper: StartKeeper) -> None:
+    """As Claude Code 2.0.28 to 2.0.55 wrote them: nothing but their prompt names their call."""
+    transcript, path = begun()
+    task = {"prompt": "look around", "description": "Look", "subagent_type": "Explore"}
+    transcript.block({"type": "tool_use", "id": "toolu_old", "name": "Task", "input": task}, None)
+    append(path, transcript.lines[-1])
+    agent, another = Transcript(), Transcript(uuid_of(78))
+    old = agent.prompt("look around", isSidechain=True, agentId="0f3a")
+    append(path.with_name("agent-0f3a.jsonl"), agent.lines[0])
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    another.prompt("look around", isSidechain=True, agentId="ffff", timestamp=now())
+    append(path.with_name("agent-ffff.jsonl"), another.lines[0])
+    said = []
+    for text in ("I look", "I saw"):
+        said.append(agent.reply(text, isSidechain=True, agentId="0f3a", timestamp=now()))
+        append(path.with_name("agent-0f3a.jsonl"), agent.lines[-1])
+    await watcher.sees(lambda: len(watcher.nested) == 2)
+    assert uuids(watcher.nested) == said
+    assert old not in watcher.uuids
+    assert {message["agentId"] for message in watcher.nested} == {"0f3a"}
+    assert {message["parentToolUseId"] for message in watcher.nested} == {"toolu_old"}
+
+
 async def test_subagents_of_before_the_start_go_on(start_keeper: StartKeeper) -> None:
     transcript, path = begun()
     folder = path.with_suffix("") / "subagents" / "workflows" / "run1"

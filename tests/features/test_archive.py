@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from claudekeeper.cli import main
-from claudekeeper.features.archive import DAY, Archive, NotArchived
+from claudekeeper.features.archive import DAY, Archive, NotArchived, ThereAgain
 from claudekeeper.readers.paths import claude_home, keeper_home
 from tests.writing import SESSION, Transcript, projects_folder
 
@@ -59,6 +59,25 @@ def test_what_is_deleted_is_set_apart_and_comes_back_whole(archive: Archive, pat
     assert (path.with_suffix("") / "subagents" / "agent-a.jsonl").exists()
     with pytest.raises(NotArchived):
         archive.restore(SESSION)
+
+
+def test_a_session_that_is_there_again_is_not_replaced(archive: Archive, path: Path) -> None:
+    archive.keep_all()
+    first = path.read_bytes()
+    path.unlink()
+    archive.keep_all()
+    path.write_bytes(b'{"second": true}\n')
+    with pytest.raises(ThereAgain):
+        archive.restore(SESSION)
+    assert path.read_bytes() == b'{"second": true}\n'
+    archive.keep_all()
+    path.unlink()
+    archive.keep_all()
+    # the newer one is what comes back, and the older one is still there
+    assert archive.restore(SESSION).read_bytes() == b'{"second": true}\n'
+    (before,) = archive.gone.glob(f"*/{SESSION}.jsonl.rewritten-*")
+    assert before.read_bytes() == first
+    assert archive.holding().rewritten == 1
 
 
 def test_a_rewritten_file_is_noticed_and_its_old_version_stays(

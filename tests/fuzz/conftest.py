@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 from claudekeeper.config import Config
 from claudekeeper.edge.app import Places, create_app
+from claudekeeper.edge.keys import BUS, DESK
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.bus import Told
 from claudekeeper.live.client import Client, Ears, Opening
 from claudekeeper.live.line import Item
 from doorway.listening import Place, served
@@ -55,6 +59,18 @@ async def make_up(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[st
     return dict.fromkeys(schema["properties"], "words")
 
 
+class Somebody:
+    """Answers every question, so that no hook waits for a person for ever."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def hear(self, told: Told) -> None:
+        event = json.loads(told.line)
+        if event["type"] == "attention/raised":
+            self._desk.settle(event["attention"]["id"], "deny", "somebody")
+
+
 class Running:
     def __init__(self, url: str, workdir: Path) -> None:
         self.url = url
@@ -79,6 +95,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     async def serve() -> None:
         loops.append(asyncio.get_running_loop())
         app = create_app(Config(token=TOKEN), places, "2.1.0", make_client=make_echo, ask=make_up)
+        app[BUS].join(Somebody(app[DESK]))
         async with served(app, Place()) as url:
             ready.append(url)
             started.set()

@@ -89,3 +89,16 @@ def test_nonsense_closes_one_socket_at_most(
     again, _ = connected(keeper)
     again.close()
     assert asked(keeper.url, "GET", "/health").status == 200
+
+
+def test_a_socket_does_not_remember_sessions_without_end(keeper: Running) -> None:
+    line, _ = connected(keeper)
+    with closing(line):
+        for number in range(21):
+            ids = [f"{number}-{index}" for index in range(1000)]
+            asking = {"type": "subscribe", "sessions": ids}
+            line.sendall(masked(TEXT, json.dumps(asking).encode()))
+        said = b""
+        while b'"error"' not in said:
+            said += line.recv(65536)
+        assert said.count(b'"subscribed"') == 20

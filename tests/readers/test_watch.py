@@ -136,6 +136,24 @@ async def test_without_watches_it_looks_says_so_and_recovers(root: Path) -> None
         await seen.tells("-a", told)
 
 
+async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(root: Path) -> None:
+    deep = root / "-a" / "session" / "subagents"
+    deep.mkdir(parents=True)
+    Scarce.left = 1
+    watcher = Watcher(root, poll=0.01, retry=0.2, make_inotify=Scarce)
+    touched: list[str] = []
+    watcher.touched = touched.extend
+    watcher.look_below(str(deep.parent))
+    async with watching(watcher) as seen:
+        await settled(seen, watcher, "polling")
+        (deep / "agent-1.jsonl").write_text("1")
+        await until(lambda: str(deep / "agent-1.jsonl") in touched)
+        Scarce.left = 100
+        await until(lambda: watcher.state.mode == "watching")
+        (deep / "agent-2.jsonl").write_text("1")
+        await until(lambda: str(deep / "agent-2.jsonl") in touched)
+
+
 async def test_watches_that_run_out_later_are_noticed_too(root: Path) -> None:
     Scarce.left = 3
     watcher = Watcher(root, poll=0.01, retry=60, make_inotify=Scarce)

@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -162,6 +163,30 @@ def test_4_a_foreign_host_is_refused(keeper: Keeper, cookie: str, host: str) -> 
     assert upgraded(keeper.url, "/ws", {**keeper.bearer, "Host": host}) == 403
 
 
+@pytest.mark.parametrize(
+    "target",
+    ["http://evil.test{}", "https://evil.test:1{}", "http://user@localhost{}", "http://[::]{}"],
+)
+def test_4_a_foreign_name_in_the_first_line_is_refused_too(
+    keeper: Keeper, cookie: str, target: str
+) -> None:
+    """What such a line names goes before Host."""
+    page = str(keeper.page)
+    assert asked(keeper.url, "GET", target.format("/health")).status == 403
+    assert asked(keeper.url, "GET", target.format("/sessions"), keeper.bearer).status == 403
+    assert asked(page, "GET", target.format("/api/sessions"), {"Cookie": cookie}).status == 403
+    own = f"http://{urlsplit(keeper.url).netloc}/sessions"
+    assert asked(keeper.url, "GET", own, keeper.bearer).status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost.", "127.1", "2130706433", "localhost,evil.test", "user@localhost", "::1"]
+)
+def test_4_odd_spellings_are_no_names_of_ours(keeper: Keeper, host: str) -> None:
+    for url in (keeper.url, str(keeper.page)):
+        assert asked(url, "GET", "/health", {**keeper.bearer, "Host": host}).status == 403
+
+
 def test_4_a_configured_name_is_served(keeper: Keeper) -> None:
     named = {**keeper.bearer, "Host": NAMED, "Origin": f"https://{NAMED}"}
     assert asked(keeper.url, "GET", "/sessions", named).status == 200
@@ -213,11 +238,16 @@ def test_5_get_never_changes_anything(keeper: Keeper, home: DemoHome) -> None:
 def test_7_files_are_for_us_alone_whatever_the_umask(keeper: Keeper, home: DemoHome) -> None:
     asked(keeper.url, "PATCH", f"/sessions/{SESSION}", {**keeper.bearer, **JSON}, b'{"name": "n"}')
     asked(keeper.url, "PATCH", f"/sessions/{SESSION}", {**keeper.bearer, **JSON}, b'{"name": null}')
-    cache = home.root / ".cache" / "claudekeeper"
-    files = [path for folder in (home.keeper, cache) for path in folder.rglob("*")]
-    assert {"config.json", "state.json", "keeper.lock"} <= {path.name for path in files}
+    asked(keeper.url, "POST", "/archive", {**keeper.bearer, **JSON}, b'{"on": true}')
+    folders = (home.keeper, home.root / ".cache")
+    files = [path for folder in folders for path in [folder, *folder.rglob("*")]]
+    asked(keeper.url, "POST", "/archive", {**keeper.bearer, **JSON}, b'{"on": false}')
+    assert {"config.json", "state.json", "keeper.lock", "kept"} <= {path.name for path in files}
+    assert any(path.suffix == ".db" for path in files)
     for path in files:
-        assert path.stat().st_mode & 0o077 == 0, path
+        # an archived transcript is the very file that Claude Code wrote, with the mode it has
+        if path.exists() and path.suffix != ".jsonl":
+            assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_7_the_token_is_in_no_log_url_argv_or_page(keeper: Keeper) -> None:
@@ -231,6 +261,16 @@ def test_7_the_token_is_in_no_log_url_argv_or_page(keeper: Keeper) -> None:
     assert keeper.token.encode() not in page.body
     # it is not taken from there either
     assert asked(keeper.url, "GET", f"/sessions?token={keeper.token}").status == 401
+
+
+@pytest.mark.parametrize("spelled", ["Bearer {}\0", "Bearer {}\x7f\x01", "Bearer {}\r\n bare"])
+def test_7_a_misspelled_request_is_not_quoted_in_the_log(keeper: Keeper, spelled: str) -> None:
+    headers = {"Authorization": spelled.format(keeper.token)}
+    for url in (keeper.url, str(keeper.page)):
+        assert asked(url, "GET", "/sessions", headers).status == 400
+    assert "refused what is no HTTP" in keeper.log
+    assert keeper.token not in keeper.log
+    assert "Traceback" not in keeper.log
 
 
 # ---- 9 ----
@@ -419,6 +459,26 @@ def test_15_malformed_json_is_refused(keeper: Keeper, body: bytes) -> None:
     ]:
         answer = asked(keeper.url, method, path, {**keeper.bearer, **JSON}, body)
         assert answer.status == 400, (path, answer)
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+def test_15_a_body_that_is_not_packed_as_it_says_is_refused(
+    keeper: Keeper, cookie: str, packing: str
+) -> None:
+    headers = {**JSON, "Content-Encoding": packing}
+    page, entry = str(keeper.page), {"Cookie": cookie}
+    for url, method, path, way_in in [
+        (keeper.url, "PATCH", f"/sessions/{SESSION}", keeper.bearer),
+        (keeper.url, "POST", "/send", keeper.bearer),
+        (page, "PATCH", f"/api/sessions/{SESSION}", entry),
+        (page, "POST", "/api/send", entry),
+        (page, "POST", "/login", {}),
+    ]:
+        answer = asked(url, method, path, {**headers, **way_in}, b'{"name": null}')
+        assert answer.status == 400, path
+    bomb = zlib.compress(b"a" * 100_000_000, 9)
+    if packing == "deflate":
+        assert asked(page, "POST", "/login", headers, bomb).status == 413
 
 
 @pytest.mark.parametrize(
