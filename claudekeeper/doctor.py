@@ -14,8 +14,9 @@ import msgspec
 
 from claudekeeper import service
 from claudekeeper.client import Terminal, Unreachable
-from claudekeeper.config import Config, config_file, load_config
-from claudekeeper.instance import lock_file, running
+from claudekeeper.config import Config, load_config
+from claudekeeper.features.hooks import EVENTS, SIGN, Settings, SettingsUnusable
+from claudekeeper.instance import running
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.readers.paths import cache_folder, claude_home, keeper_home
 from claudekeeper.serving import cli_version
@@ -102,16 +103,17 @@ def _credentials() -> Iterator[Finding]:
 def _permissions() -> Iterator[Finding]:
     home = keeper_home()
     files = [
-        config_file(home),
-        home / "state.json",
-        lock_file(home),
-        home / "environment",
-        *cache_folder().glob("*.db"),
+        each for folder in (home, cache_folder()) for each in folder.glob("*") if each.is_file()
     ]
-    open_ones = [each for each in files if each.exists() and each.stat().st_mode & 0o077]
+    open_ones = [each for each in sorted(files) if each.stat().st_mode & 0o077]
+    # who can write there can put another file in the place of ours
+    open_ones += [
+        each for each in (home, cache_folder()) if each.exists() and each.stat().st_mode & 0o022
+    ]
     for each in open_ones:
         mode = stat.filemode(each.stat().st_mode)
-        yield Finding("permissions", "wrong", f"{each} is {mode}", f"chmod 600 {each}")
+        mend = f"chmod {700 if each.is_dir() else 600} {each}"
+        yield Finding("permissions", "wrong", f"{each} is {mode}", mend)
     projects = claude_home() / "projects"
     if projects.exists() and not os.access(projects, os.R_OK | os.X_OK):
         mend = "Run the keeper as the user who runs Claude Code."
@@ -134,7 +136,8 @@ def _ports() -> Iterator[Finding]:
         yield Finding("keeper", "ok", f"pid {who.pid} answers at {who.keeper}")
         if health["status"] != "ok":
             reason = health["watching"]["reason"]
-            yield Finding("keeper", "warning", f"it is {health['status']}: {reason}")
+            mend = "Nothing is lost: it looks for changes itself, and recovers once it can."
+            yield Finding("keeper", "warning", f"it is {health['status']}: {reason}", mend)
         return
     for name, port in (("port", config.port), ("uiPort", config.ui_port)):
         yield _port(name, config, port)
@@ -177,18 +180,22 @@ def _disk() -> Iterator[Finding]:
 
 
 def _hooks() -> Iterator[Finding]:
-    settings = claude_home() / "settings.json"
-    mend = "Mend the file: Claude Code ignores hooks that it cannot read."
     try:
-        content = msgspec.json.decode(settings.read_bytes(), type=dict[str, object])
-    except FileNotFoundError:
+        settings = Settings(claude_home(), keeper_home())
+        installed = settings.installed()
+        others = SIGN in (settings.text or "")
+    except SettingsUnusable as error:
+        mend = "Mend the file: Claude Code ignores hooks that it cannot read."
+        yield Finding("hooks", "wrong", error.message, mend)
+        return
+    missing = [event for event in EVENTS if event not in installed]
+    if not missing:
+        yield Finding("hooks", "ok", "prompts of terminals reach us")
+    elif installed or others:
+        says = "those that are installed are of another place or version"
+        yield Finding("hooks", "warning", says, "claudekeeper hooks install")
+    else:
         yield Finding("hooks", "ok", "none are installed")
-        return
-    except msgspec.MsgspecError as error:
-        yield Finding("hooks", "wrong", f"{settings} is not valid: {error}", mend)
-        return
-    ours = "claudekeeper" in str(content.get("hooks", ""))
-    yield Finding("hooks", "ok", "prompts of terminals reach us" if ours else "none are installed")
 
 
 def _service() -> Iterator[Finding]:

@@ -80,6 +80,13 @@ def test_files_that_others_can_read(isolated: Path) -> None:
     assert finding.mend == f"chmod 600 {state}"
 
 
+def test_folders_that_others_can_write_to(isolated: Path) -> None:
+    home = isolated / ".claudekeeper"
+    home.chmod(0o777)
+    (finding,) = found("permissions")
+    assert (finding.verdict, finding.mend) == ("wrong", f"chmod 700 {home}")
+
+
 def test_a_port_that_another_program_has(isolated: Path) -> None:
     port = load_config(isolated / ".claudekeeper").port
     with socket.create_server(("127.0.0.1", port)):
@@ -106,3 +113,19 @@ def test_a_configuration_that_cannot_be_used_hides_nothing_else(isolated: Path) 
 def test_hooks_that_cannot_be_read(isolated: Path) -> None:
     (isolated / ".claude" / "settings.json").write_text("{")
     assert found("hooks")[0].verdict == "wrong"
+
+
+def test_hooks_that_are_not_those_of_this_installation(isolated: Path) -> None:
+    settings = isolated / ".claude" / "settings.json"
+    assert main(["hooks", "install", "--yes"]) == 0
+    assert found("hooks")[0].says == "prompts of terminals reach us"
+    settings.write_text(settings.read_text().replace("-IS", "-IB"))
+    (finding,) = found("hooks")
+    assert (finding.verdict, finding.mend) == ("warning", "claudekeeper hooks install")
+
+
+def test_few_watches_and_little_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("claudekeeper.doctor.FEW_WATCHES", 10**12)
+    monkeypatch.setattr("claudekeeper.doctor.LITTLE_DISK", 10**18)
+    assert "sysctl fs.inotify.max_user_watches=" in str(found("watching")[0].mend)
+    assert {each.verdict for each in found("disk")} == {"warning"}

@@ -216,6 +216,7 @@ class Follow:
             trail = self._trails[session_id] = Trail(growth.earlier)
             while len(self._trails) > REMEMBERED:
                 self._trails.popitem(last=False)
+        self._trails.move_to_end(session_id)
         elsewhere = not self.told_otherwise(session_id)
         odd = False
         trail.begin()

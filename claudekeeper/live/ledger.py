@@ -22,6 +22,8 @@ MOST_RECENT = 100
 MOST_BYTES = 4 * 1024 * 1024
 # sessions of which it is remembered what was told
 SESSIONS = 256
+# of how many of them what was said last is at hand, whole
+AWAKE = 16
 
 
 class Ledger:
@@ -136,6 +138,11 @@ class Ledger:
         self._at_work = False
         self.turn_over()
 
+    def rest(self) -> None:
+        """Nothing was said for long: no reading is under way that could have missed anything."""
+        if not self._at_work and not self._unwritten:
+            self._recent.clear()
+
     def told_by(self, seq: int, *, whole: bool = True) -> Callable[[str], bool]:
         """For the uuids of messages of the file, in their order: whether each was told by then.
 
@@ -193,6 +200,8 @@ class Ledgers:
         ledger = self._held.get(session_id)
         if ledger is None:
             ledger = self._held[session_id] = Ledger(session_id, self._bus)
+            for quiet in list(self._recent.values())[:-AWAKE]:
+                quiet.rest()
         self._recent[session_id] = ledger
         self._recent.move_to_end(session_id)
         while len(self._recent) > SESSIONS:

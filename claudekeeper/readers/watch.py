@@ -22,7 +22,7 @@ STEP = 0.02  # seconds that a burst of writes may last before it is told
 POLL = 2.0  # seconds between two looks at everything, where nothing is told
 # how deep below a project's folder subagents of workflows lie
 DEEPEST = 5
-# of how many sessions' folders that is remembered: those of the ones that spoke last
+# in how many sessions' own folders it is looked then: those that came to life last
 MOST_BELOW = 256
 RETRY = 10.0  # seconds until it is tried again whether the system tells
 
@@ -84,7 +84,7 @@ class Watcher:
                 continue
             until = asyncio.get_running_loop().time() + self._retry
             while asyncio.get_running_loop().time() < until:
-                self.touched(await asyncio.to_thread(_files_below, list(self._below)))
+                self.touched(await asyncio.to_thread(_files_below, list(self._below)[-MOST_BELOW:]))
                 yield everything
                 await asyncio.sleep(self._poll)
 
@@ -100,7 +100,7 @@ class Watcher:
         """Ends when the root itself is gone."""
         with self._make_inotify() as notices:
             ear = _Ear(notices, str(self._root), lambda paths: self.touched(paths))
-            await asyncio.to_thread(ear.watch_all, list(self._below))
+            await asyncio.to_thread(ear.watch_all)
             self._recover()
             # what happened before the watches stood is found by one look at everything
             yield {str(self._root)}
@@ -124,8 +124,6 @@ class Watcher:
     def look_below(self, folder: str) -> None:
         """Tell of changes deep in this folder too, from now on or from when it can be told."""
         self._below[folder] = None
-        if len(self._below) > MOST_BELOW:
-            del self._below[next(iter(self._below))]
         if self._ear is not None:
             self._ear.look_below(folder)
 
@@ -180,12 +178,10 @@ class _Ear:
         self._trouble: Exception | None = None
         self.something = asyncio.Event()
 
-    def watch_all(self, below: Iterable[str]) -> None:
+    def watch_all(self) -> None:
         self._watched[self._notices.watch(self._root, follow=True)] = self._root
         for folder in _folders_in(self._root):
             self._watch(folder)
-        for folder in below:
-            self.look_below(folder)
 
     def hear(self) -> None:
         paths: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 
 import pytest
@@ -86,3 +87,37 @@ async def test_how_the_keeper_and_its_process_are(keeper: Api) -> None:
 
 async def test_metrics_need_the_token(keeper: Api) -> None:
     assert (await keeper.get("/metrics", headers={"Authorization": ""})).status == 401
+
+
+SAMPLE = re.compile(
+    r"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)"
+    r'(?:\{(?P<labels>(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (?P<value>\S+)'
+)
+
+
+async def test_prometheus_understands_every_line(keeper: Api) -> None:
+    await keeper.get("/sessions")
+    answer = await keeper.get("/metrics")
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = await answer.text()
+    assert text.endswith("\n")
+    kinds: dict[str, str] = {}
+    seen: set[str] = set()
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            name = line.split(" ", 3)[2]
+            # all lines of a metric stand together, its description first
+            assert name not in kinds
+        elif line.startswith("# TYPE "):
+            _, _, named, kinds[name] = line.split(" ")
+            assert named == name
+            assert kinds[name] in {"counter", "gauge", "histogram"}
+        else:
+            sample = SAMPLE.fullmatch(line)
+            assert sample is not None, line
+            parts = ("_bucket", "_sum", "_count") if kinds[name] == "histogram" else ("",)
+            assert sample["name"] in {f"{name}{part}" for part in parts}
+            assert sample["name"].endswith("_total") == (kinds[name] == "counter")
+            assert math.isfinite(float(sample["value"]))
+            assert line.rpartition(" ")[0] not in seen
+            seen.add(line.rpartition(" ")[0])

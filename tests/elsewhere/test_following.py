@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -262,75 +260,3 @@ async def test_snapshot_and_stream_meet_while_somebody_writes(start_keeper: Star
     assert len(whole) == 202
     for watcher in watchers:
         await watcher.sees(lambda watcher=watcher: watcher.uuids == whole)  # type: ignore[misc]
-
-
-def strange_lines(seed: int) -> list[bytes]:
-    """A conversation with rewinds, repeats, early children, queued prompts and torn lines."""
-    chance = random.Random(seed)
-    transcript = Transcript()
-    spoken: list[str] = [transcript.prompt("begin")]
-    for number in range(40):
-        match chance.randrange(12):
-            case 0:
-                spoken.append(transcript.prompt(f"back {number}", parent=chance.choice(spoken)))
-            case 1:
-                transcript.lines.append(chance.choice(transcript.lines))
-            case 2:
-                parent = uuid_of(900_000 + seed * 100 + number)
-                transcript.chain("progress", parent=parent)
-                transcript.prompt("early", uuid=parent, parent=spoken[-1])
-            case 3:
-                words = f"later {number}"
-                transcript.line(
-                    type="queue-operation",
-                    operation="enqueue",
-                    content=words,
-                    sessionId=SESSION,
-                    timestamp=f"2026-03-01T11:00:{number:02}.000Z",
-                )
-            case 4:
-                transcript.raw(b'{"half": ')
-            case 5:
-                transcript.chain(
-                    "system", subtype="compact_boundary", parent=None, content="Compacted"
-                )
-            case 6:
-                transcript.call(f"t{number}")
-                spoken.append(transcript.result(f"t{number}"))
-            case 7:
-                spoken.append(transcript.prompt(f"say {number}"))
-            case _:
-                spoken.append(transcript.reply(f"reply {number}"))
-    return transcript.lines
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_growth_ends_in_the_history_that_a_fresh_reading_gives(
-    start_keeper: StartKeeper, seed: int
-) -> None:
-    lines = strange_lines(seed)
-    content = b"\n".join(lines)
-    path = projects_folder() / "-code-shop" / f"{SESSION}.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(lines[0] + b"\n")
-    keeper = await start_keeper()
-    watcher = await Watcher.of(keeper)
-    chance = random.Random(seed)
-    at = len(lines[0]) + 1
-    while at < len(content):
-        step = chance.choice((1, 40, 400, 4000))
-        with path.open("ab", buffering=0) as file:
-            file.write(content[at : at + step])
-        at += step
-        await keeper.get("/health")
-
-    async def fresh() -> list[tuple[str, Any]]:
-        return shape(await keeper.history(SESSION))
-
-    expected = await fresh()
-    await watcher.sees(lambda: shape(watcher.messages) == expected)
-    assert path.stat().st_size == len(content)
-
-
-def shape(messages: list[Any]) -> list[tuple[str, Any]]:
-    return [(message["uuid"], message["branch"]) for message in messages]

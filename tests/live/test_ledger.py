@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from claudekeeper.live.bus import Bus, Told
-from claudekeeper.live.ledger import KEPT, MOST_BYTES, Ledger
+from claudekeeper.live.ledger import AWAKE, KEPT, MOST_BYTES, Ledger, Ledgers
 from claudekeeper.model.messages import Message
 
 ONE = "00000000-0000-4000-8000-000000000001"
@@ -109,3 +109,17 @@ def test_what_is_remembered_of_turns_that_are_over_is_bounded() -> None:
         ledger.tell_written(message(uuid))
     assert len(ear.told) == told
     assert [event.message.uuid for _, event in ledger._recent] == ["last"]
+
+
+def test_words_of_sessions_that_went_quiet_are_not_kept() -> None:
+    ledgers = Ledgers(Bus())
+    quiet, at_work = ledgers.of("quiet"), ledgers.of("at work")
+    for ledger in (quiet, at_work):
+        ledger.tell_written(message("a"))
+    at_work.work_begins()
+    for number in range(AWAKE + 2):
+        ledgers.of(f"another {number}").tell_written(message("b"))
+    assert quiet.merge([], [], mark=0) == []
+    assert quiet.knows("a")
+    for ledger in (at_work, ledgers.of("another 10")):
+        assert len(ledger.merge([], [], mark=0)) == 1
