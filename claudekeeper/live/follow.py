@@ -240,6 +240,8 @@ class Follow:
         if odd:
             # a rewind: what was said before now belongs to an abandoned branch
             trail.told.clear()
+            # what is read now may be labelled otherwise by the lines that follow
+            trail.unsettled = True
             self._again(session_id)
         self._check_later(file)
 
@@ -318,8 +320,8 @@ class Follow:
         last = page.messages[-len(told) :]
         read = [message.uuid for message in last]
         branches = {departure.id for departure in page.branches}
-        if read != told or branches != trail.branches or trail.taken:
-            trail.taken = False
+        unsettled = trail.settle()
+        if read != told or branches != trail.branches or unsettled:
             trail.told.clear()
             trail.told.extend(read)
             trail.branches = branches

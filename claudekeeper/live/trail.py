@@ -22,8 +22,13 @@ class Trail:
         # prompts that wait in the queue: all, and those that a page may have shown already
         self._waiting = 0
         self._shown_waiting = 0
-        # whether one of those was taken since the last comparison
-        self.taken = False
+        # those that whoever watches was made to read
+        self._said_waiting = 0
+        # whether one has left the queue whose own line is not there yet; the same of a page
+        self._coming = False
+        self._shown_coming = False
+        # whether who read since the last comparison may have seen something else
+        self.unsettled = False
         self.told: deque[str] = deque(maxlen=TOLD)
         # abandoned branches that a reader was last seen to get
         self.branches: set[str] = set()
@@ -33,6 +38,7 @@ class Trail:
     def begin(self) -> None:
         """New lines come: whoever has a page may have it from before them."""
         self._shown_waiting = self._waiting
+        self._shown_coming = self._coming
 
     def add(self, entry: Entry) -> bool:
         """Take the next line; True if the conversation leaves what was said last."""
@@ -42,6 +48,7 @@ class Trail:
             return False
         kind = kind_of(entry)
         if kind == "prompt":
+            self._comes()
             self._turned = self._turned or self._leaves(entry.parent_uuid)
         # a prompt alone abandons nothing: the reply to it does
         odd = self._turned and kind == "reply"
@@ -56,9 +63,26 @@ class Trail:
             self._waiting += 1
             return
         self._waiting = max(0, self._waiting - 1)
+        self._said_waiting = min(self._said_waiting, self._waiting)
+        self._coming = True
         if self._shown_waiting:
             self._shown_waiting -= 1
-            self.taken = True
+            self.unsettled = True
+
+    def _comes(self) -> None:
+        """A prompt's own line: pages of before it showed it as it stood in the queue."""
+        self._coming = False
+        if self._shown_coming:
+            self._shown_coming = False
+            self.unsettled = True
+
+    def settle(self) -> bool:
+        """At a comparison: whether pages may differ from what was told; from now on they do not."""
+        left = self._coming and not self._shown_coming
+        unsettled = self.unsettled or left or self._waiting > self._said_waiting
+        self.unsettled = False
+        self._shown_coming, self._said_waiting = self._coming, self._waiting
+        return unsettled
 
     def _leaves(self, parent: str | None) -> bool:
         for uuid in reversed(self._lines):

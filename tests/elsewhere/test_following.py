@@ -155,6 +155,29 @@ async def test_a_prompt_that_waited_is_shown_where_it_was_taken(
     await watcher.sees(lambda: len(watcher.uuids) == 4 and watcher.uuids[-1] == last)
 
 
+@pytest.mark.parametrize("taken", [False, True])
+async def test_a_prompt_that_stands_only_in_the_queue_is_shown(
+    start_keeper: StartKeeper, taken: bool
+) -> None:
+    """Also where its own line is long in coming, and once where that has come."""
+    transcript, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    before = len(transcript.lines)
+    queued = {"type": "queue-operation", "sessionId": SESSION, "content": "later"}
+    for operation in ["enqueue", "dequeue"] if taken else ["enqueue"]:
+        transcript.line(**queued, operation=operation, timestamp="2026-03-01T11:00:00.000Z")
+    transcript.reply("still at it")
+    append(path, *transcript.lines[before:])
+    await watcher.sees(lambda: len(watcher.uuids) == 4)
+    if not taken:
+        transcript.line(**queued, operation="dequeue", timestamp="2026-03-01T11:00:01.000Z")
+        append(path, transcript.lines[-1])
+    last = transcript.prompt("later")
+    append(path, transcript.lines[-1])
+    await watcher.sees(lambda: len(watcher.uuids) == 4 and watcher.uuids[-1] == last)
+
+
 async def test_subagents_grow_live_inside_their_call(start_keeper: StartKeeper) -> None:
     transcript, path = begun()
     keeper = await start_keeper()
