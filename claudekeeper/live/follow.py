@@ -22,7 +22,7 @@ from claudekeeper.model.messages import Message, kind_of, message_of
 from claudekeeper.readers.discovery import SUFFIX, Row
 from claudekeeper.readers.history import History
 from claudekeeper.readers.paths import is_session_id
-from claudekeeper.readers.subagents import agent_of, call_beside, call_of, files_below
+from claudekeeper.readers.subagents import agent_of, call_beside, call_of, files_below, files_beside
 from claudekeeper.readers.tail import Growth, Tail, at_end, grow
 from claudekeeper.readers.watch import Watcher
 
@@ -277,6 +277,7 @@ class Follow:
             return
         self._below.add(path)
         folder = path.removesuffix(SUFFIX)
+        self.touched(await asyncio.to_thread(files_beside, path, self._began))
         # first how long they are, then the watch, then a look: so nothing falls in between
         for tail in await asyncio.to_thread(_nested_tails, folder, self._began):
             if tail.path not in self._files and self._recognised(tail.path):

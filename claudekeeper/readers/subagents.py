@@ -118,6 +118,19 @@ def files_below(folder: str) -> list[str]:
     ]
 
 
+def files_beside(transcript: str, since: int) -> list[str]:
+    """Transcripts of anybody's subagents in its folder, written since that moment. Blocks."""
+    try:
+        with os.scandir(os.path.dirname(transcript)) as entries:
+            return [
+                entry.path
+                for entry in entries
+                if _agent_id(entry.name) and entry.stat().st_mtime_ns >= since
+            ]
+    except OSError:
+        return []
+
+
 def call_of(path: Path) -> str | None:
     """The call that started a subagent, if the file beside its transcript says so."""
     return _described("", path).tool_use_id

@@ -216,6 +216,9 @@ async def test_subagents_beside_their_session_grow_live_too(start_keeper: StartK
     for text in ("I look", "I saw"):
         said.append(agent.reply(text, isSidechain=True, agentId="0f3a", timestamp=now()))
         append(path.with_name("agent-0f3a.jsonl"), agent.lines[-1])
+    # whatever was written before anybody listened is found when its session says something
+    transcript.reply("still at it")
+    append(path, transcript.lines[-1])
     await watcher.sees(lambda: len(watcher.nested) == 2)
     assert uuids(watcher.nested) == said
     assert old not in watcher.uuids
