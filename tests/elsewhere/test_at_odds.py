@@ -96,19 +96,32 @@ async def test_two_terminals_and_the_keeper_on_one_session(
     )
 
 
-async def test_a_terminal_that_resumes_another_session_is_shown_there(
+async def test_a_terminal_that_picks_a_session_of_the_keeper_is_shown_there(
     keeper: Keeper, ear: Ear, terminals: OpenTerminal
 ) -> None:
-    session = (await keeper.send("say: the old one"))["sessionId"]
-    await ear.finished(session)
-    await keeper.close(session)
+    """By the list that `/resume` shows, which has what terminals began."""
+    first = await terminals()
+    await first.say("say: the old one")
+    session = str((await ear.event("message/added"))["sessionId"])
+    await updated(ear, session, origin="terminal", state="idle")
+    await first.say("/exit")
+    await updated(ear, session, origin=None)
+    await keeper.send("say: from here", session)
+    await ear.finished(session, outcome="done")
+    assert (await keeper.get("/health"))["live"] == 1
     terminal = await terminals()
     await terminal.say("say: the new one")
     other = str((await ear.event("message/added"))["sessionId"])
     await updated(ear, other, origin="terminal", state="idle")
-    await terminal.say(f"/resume {session}")
+    await terminal.say("/resume")
+    await terminal.shows("say: the old one")
+    await terminal.confirm("Resume session")
+    # the keeper's own CLI makes way, and nobody else is taken for it
     await updated(ear, session, origin="terminal")
     await updated(ear, other, origin=None)
+    while (await keeper.get("/health"))["live"]:
+        pass
+    await keeper.post("/send", {"sessionId": session, "text": "say: no"}, 409)
     await terminal.say("say: goes on")
     watcher = await Watcher.of(keeper, session)
     await watcher.sees(lambda: "goes on" in [text_of(m) for m in watcher.messages])
