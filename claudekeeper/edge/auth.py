@@ -119,7 +119,9 @@ class Door:
         while True:
             await asyncio.sleep(LOOK)
             credentials = self._credentials()
-            ended = [each for each, with_ in self._staying.items() if with_ != credentials]
+            # those of hooks open nothing that anybody stays for
+            now = credentials.token
+            ended = [each for each, with_ in self._staying.items() if with_.token != now]
             for leave in ended:
                 del self._staying[leave]
                 # a task for each: one that takes its time to close holds up nobody

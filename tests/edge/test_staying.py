@@ -10,13 +10,14 @@ from aiohttp import WSServerHandshakeError, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from claudekeeper.config import load_config, rotate_token
-from claudekeeper.credentials import CredentialsFile
+from claudekeeper.credentials import Credentials, CredentialsFile
 from claudekeeper.edge.auth import TOKEN_ENDED, Door
 from claudekeeper.edge.failures import answer_failures
 from claudekeeper.edge.keys import DOOR
 from doorway.attempts import AT_ONCE
 from doorway.gate import Gate
 from tests.edge.conftest import Api
+from tests.waiting import until
 
 
 async def stay(request: web.Request) -> web.WebSocketResponse:
@@ -68,6 +69,23 @@ async def test_a_rotated_token_closes_the_sockets_it_opened(server: Api, home: P
     await again.send_str("back")
     assert await again.receive_str() == "back"
     await again.close()
+
+
+async def test_the_token_of_hooks_is_rotated_without_closing_any(
+    server: Api, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Credentials] = []
+    now = CredentialsFile.__call__
+    monkeypatch.setattr(
+        CredentialsFile, "__call__", lambda file: looks.append(now(file)) or looks[-1]
+    )
+    first = await server.ws_connect("/ws", headers=bearer(home))
+    before = Credentials.of(load_config(home))
+    rotate_token(home, hooks=True)
+    await until(lambda: len([each for each in looks if each != before]) > 1)
+    await first.send_str("still here")
+    assert await first.receive_str() == "still here"
+    await first.close()
 
 
 async def test_sockets_and_requests_fail_on_one_budget(server: Api, home: Path) -> None:
