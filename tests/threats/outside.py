@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import socket
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -33,17 +34,24 @@ class Answer(NamedTuple):
 
 
 def spoken(url: str, content: bytes) -> bytes:
-    """Whatever comes back for these bytes, until the other end closes."""
+    """Whatever comes back for these bytes: a whole answer, or all until the other end closes."""
     where = urlsplit(url)
     with socket.create_connection((where.hostname or "", where.port or 0), PATIENCE) as line:
         line.sendall(content)
         found = b""
         try:
-            while piece := line.recv(65536):
+            while not _is_whole(found) and (piece := line.recv(65536)):
                 found += piece
         except ConnectionResetError:
             pass
         return found
+
+
+def _is_whole(found: bytes) -> bool:
+    """Whether there is as much of a body as its head says."""
+    head, ended, body = found.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\nContent-Length: (\d+)", head)
+    return bool(ended) and length is not None and len(body) >= int(length[1])
 
 
 def asked(

@@ -112,6 +112,37 @@ def test_17_truncated_replaced_and_recreated_files_are_read_anew(
 # ---- 18 ----
 
 
+# before test_18: while its transcript is read, nothing is kept for those who were away
+async def test_19_a_socket_that_comes_back_gets_exactly_what_it_missed(
+    keeper: Keeper, home: DemoHome
+) -> None:
+    names = [f"name {number}" for number in range(100)]
+    async with visiting(keeper) as visitor:
+        ear = await visitor.listen()
+        await visitor.ask("PATCH", f"/sessions/{SESSION}", {"name": "before"})
+        await ear.until(lambda event: renamed(event) == "before")
+        position = ear.heard[-1]["position"]
+        await ear.close()
+        for name in names:
+            await visitor.ask("PATCH", f"/sessions/{SESSION}", {"name": name})
+        again = await visitor.listen_since(position)
+        assert again.heard[-1]["type"] == "subscribed"
+        # other sessions may come and go meanwhile
+        heard = [renamed(await again.until(lambda event: bool(renamed(event)))) for _ in names]
+        assert heard == names
+        await again.close()
+        for forgotten in ["00000000:1", "nonsense", position.split(":")[0] + ":99999999"]:
+            lost = await visitor.listen_since(forgotten)
+            assert lost.heard[-1]["type"] == "resync"
+            await lost.close()
+
+
+def renamed(event: Any) -> str | None:
+    if event["type"] == "session/updated" and event["sessionId"] == SESSION:
+        return str(event["session"]["name"])
+    return None
+
+
 def test_18_a_large_transcript_is_paged_in_bounded_memory(keeper: Keeper, home: DemoHome) -> None:
     """No reading holds the file, so its size says nothing; THREATS_FULL=1 takes 300 MB."""
     transcript = Transcript(session_id(18))
@@ -140,35 +171,6 @@ def test_18_a_large_transcript_is_paged_in_bounded_memory(keeper: Keeper, home: 
 
 
 # ---- 19, 20 and 21 ----
-
-
-async def test_19_a_socket_that_comes_back_gets_exactly_what_it_missed(
-    keeper: Keeper, home: DemoHome
-) -> None:
-    names = [f"name {number}" for number in range(100)]
-    async with visiting(keeper) as visitor:
-        ear = await visitor.listen()
-        await visitor.ask("PATCH", f"/sessions/{SESSION}", {"name": "before"})
-        await ear.until(lambda event: renamed(event) == "before")
-        position = ear.heard[-1]["position"]
-        await ear.close()
-        for name in names:
-            await visitor.ask("PATCH", f"/sessions/{SESSION}", {"name": name})
-        again = await visitor.listen_since(position)
-        # other sessions may come and go meanwhile
-        heard = [renamed(await again.until(lambda event: bool(renamed(event)))) for _ in names]
-        assert heard == names
-        await again.close()
-        for forgotten in ["00000000:1", "nonsense", position.split(":")[0] + ":99999999"]:
-            lost = await visitor.listen_since(forgotten)
-            assert lost.heard[-1]["type"] == "resync"
-            await lost.close()
-
-
-def renamed(event: Any) -> str | None:
-    if event["type"] == "session/updated" and event["sessionId"] == SESSION:
-        return str(event["session"]["name"])
-    return None
 
 
 async def test_20_a_client_that_does_not_read_is_cut_off(keeper: Keeper, home: DemoHome) -> None:
