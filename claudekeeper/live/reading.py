@@ -6,6 +6,8 @@ import asyncio
 import logging
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from claudekeeper.readers import counting
 from claudekeeper.readers.counting import Counts, Uncounted
@@ -28,13 +30,7 @@ class Reader:
     async def count(self, batch: list[Uncounted], left: int) -> Counts:
         """`left` is how many bytes there are to be read in all."""
         if self._process is None and left > MUCH and not self._failed:
-            begun = asyncio.get_running_loop().run_in_executor(None, _begun)
-            try:
-                self._process = await asyncio.shield(begun)
-            except asyncio.CancelledError:
-                # it may be there already: `rest`, which comes next, has to find it
-                self._process = await begun
-                raise
+            await _seen_through(self._begin)
             self._failed = self._process is None
         if self._process is not None:
             try:
@@ -46,6 +42,9 @@ class Reader:
                 await self.rest()
         return await asyncio.to_thread(counting.count, batch)
 
+    def _begin(self) -> None:
+        self._process = _begun()
+
     @property
     def reads_much(self) -> bool:
         return self._process is not None
@@ -56,7 +55,17 @@ class Reader:
         if process is not None:
             # first of all: a thread may be waiting for its answer
             process.kill()
-            await asyncio.to_thread(_end, process)
+            await _seen_through(partial(_end, process))
+
+
+async def _seen_through(work: Callable[[], None]) -> None:
+    """In a thread, to its end, also if nobody waits for it any more: no process is left over."""
+    working = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await working
+        raise
 
 
 def _begun() -> Process | None:
