@@ -58,5 +58,5 @@ async def test_the_page_is_as_high_as_what_the_keyboard_leaves(
     await expect(row(page, "Session number 1")).to_be_visible()
     await page.set_viewport_size({"width": 390, "height": 480})
     await page.wait_for_function(
-        "document.getElementById('clarvis').getBoundingClientRect().height === 480"
+        "() => document.getElementById('clarvis').getBoundingClientRect().height === 480"
     )
