@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { branchesHref, timelineHref } from '../../state/address';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { Details } from '../Details';
@@ -31,6 +32,17 @@ export function DetailsDialog({ session, onClose }: { session: Session; onClose(
           <Icon name="clear" />
         </button>
         <Details session={session} />
+        {/* on a phone the header has no room for these */}
+        <nav class="details-ways" aria-label="More of this session">
+          <a href={timelineHref({ session: session.id })}>
+            <Icon name="timeline" /> Timeline
+          </a>
+          {session.state !== 'error' && (
+            <a href={branchesHref(session.id)}>
+              <Icon name="branch" /> Branches
+            </a>
+          )}
+        </nav>
       </div>
     </dialog>
   );
