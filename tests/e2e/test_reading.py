@@ -99,6 +99,8 @@ async def test_older_pages_come_without_a_jump(open_page: OpenPage, keeper: Fake
     await expect(log(page).get_by_text(f"prompt {last:03d}", exact=True)).to_be_in_viewport()
     # however long it is, only what is near is drawn
     assert await log(page).locator(".thread-row").count() < 150
+    # it takes its room below the conversation once, as soon as it is known what to say
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
 
     # all the way up, and what one looks at never moves by more than one scrolls
     await page.evaluate(

@@ -35,7 +35,8 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
   const [closed, setClosed] = useState(false);
   /** Whether it is known what was chosen in other browsers. */
   const [known, setKnown] = useState(false);
-  const back = cold && known && !closed && !quiet;
+  const wanted = cold && !closed && !quiet;
+  const back = wanted && known;
   const shown = back && telling !== 'dive';
 
   useEffect(() => {
@@ -56,13 +57,14 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
   }, [api, memory, cold]);
 
   useEffect(() => {
-    if (!back || standing !== null) return;
+    // asked for at once, not after the other answer: what comes late pushes away what is read
+    if (!wanted || standing !== null) return;
     const leaving = new AbortController();
     void api.resume(session.id, leaving.signal).then((outcome) => {
       if (outcome.ok && !leaving.signal.aborted) setStanding(outcome.value);
     });
     return () => leaving.abort();
-  }, [api, session.id, back, standing]);
+  }, [api, session.id, wanted, standing]);
 
   useEffect(() => {
     if (!shown) return;
