@@ -63,7 +63,10 @@ export function Composer(props: ComposerProps) {
     setCaret(at);
     setActive(0);
     // the caret follows once the text is there
-    requestAnimationFrame(() => field.current?.setSelectionRange(at, at));
+    requestAnimationFrame(() => {
+      // whoever has typed on meanwhile is where he is
+      if (field.current?.value === text) field.current.setSelectionRange(at, at);
+    });
   }
 
   function send(): void {
