@@ -11,6 +11,7 @@ end of that file, and pages of any size add up to the same whole.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import msgspec
 
@@ -94,8 +95,9 @@ class Unrolling:
         # whether anything is shown after the line that comes next
         self._heard = False
         self._main: Branch | None = None
-        # whether the conversation is clear: nothing else can claim the next line
-        self._flows = False
+        # while the conversation is clear, the one line that it waits for; it is not among the
+        # wanted then, where every line would be put in and taken out again
+        self._next: str | None = None
         # the branch of a compaction goes on with what stands before it, best with this line
         self._above: tuple[Branch, str | None] | None = None
 
@@ -104,33 +106,39 @@ class Unrolling:
 
     def add(self, link: Link) -> None:
         """Take the next link towards the start of the file."""
-        uuid = link.uuid
-        if self._flows:
+        uuid, waited_for = link.uuid, self._next
+        if waited_for is not None:
+            main, parent = self._main, link.parent
+            assert main is not None
             # it may be just the next one of the conversation; most are, so this is short
-            main, wanted, parent = self._main, self._wanted, link.parent
             if (
-                wanted.get(uuid) is main
+                uuid == waited_for
                 and parent is not None
                 and parent not in self._place
-                and parent not in wanted
+                and parent not in self._wanted
                 and parent != uuid
                 and link.words is None
                 and not link.boundary
             ):
-                assert main is not None
-                del wanted[uuid]
-                wanted[parent] = main
-                self._place[uuid] = len(self.links)
+                self._next = parent
+                # one string for both ends of the link, of very many
+                link.uuid = waited_for
+                self._place[waited_for] = len(self.links)
                 self.links.append(link)
                 self._branches.append(main)
                 return
+            self._wanted[waited_for] = main
+            self._next = None
         place = self._place.get(uuid)
         if place is not None:
             self._add_copy(link, place)
-            return
-        if link.queue is not None and link.queue != "absorbed":
+        elif link.queue is not None and link.queue != "absorbed":
             self._add_queued(link)
-            return
+        else:
+            self._add_line(link)
+        self._look_ahead(link.parent, waited_for)
+
+    def _add_line(self, link: Link) -> None:
         if link.kind is not None:
             self._heard = True
         if link.words is not None:
@@ -143,15 +151,19 @@ class Unrolling:
         self._hang(link, branch)
         if self._unsettled:
             self._give_up_waiting()
-        self._look_ahead()
 
-    def _look_ahead(self) -> None:
-        """Whether the next link can be just the next one of the conversation."""
-        if self._main is not None:
-            self._main = self._main.found()
-            self._flows = (
-                self._main.settled and not self._unsettled and self._above is None and self._heard
-            )
+    def _look_ahead(self, *candidates: str | None) -> None:
+        """What the conversation waits for, where nothing else can claim the next line."""
+        if self._main is None:
+            return
+        main = self._main = self._main.found()
+        if not main.settled or self._unsettled or self._above is not None or not self._heard:
+            return
+        for uuid in candidates:
+            if uuid is not None and self._wanted.get(uuid) is main:
+                del self._wanted[uuid]
+                self._next = uuid
+                return
 
     def _append(self, link: Link, branch: Branch) -> None:
         self._place[link.uuid] = len(self.links)
@@ -196,6 +208,11 @@ class Unrolling:
         """None for the conversation as it stands, the tip of an abandoned branch otherwise."""
         branch = self._branches[index].found()
         return None if branch.main else branch.tip
+
+    def branches_of(self, indexes: Sequence[int]) -> list[str | None]:
+        """The same for many, nearly all of which belong to the conversation."""
+        branches, main = self._branches, self._main
+        return [None if branches[index] is main else self.branch_of(index) for index in indexes]
 
     def departures(self, shown: set[str]) -> list[Departure]:
         """Which branches leave at one of the shown messages, or have their root there."""

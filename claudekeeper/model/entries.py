@@ -15,6 +15,8 @@ import msgspec
 from msgspec import Raw
 
 NOTHING = Raw(b"")
+# what a strict decoder raises at what others wrote
+REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 Denier = Literal["person", "rule"]
 
@@ -171,11 +173,16 @@ def told_nothing(line: bytes) -> bool:
 
 def parse_whole(line: bytes) -> Entry | None:
     """The entry of an ordinary line; None for anything that `parse` has to look at closely."""
-    if b"\r" in line or not (line.isascii() or _is_utf8(line)):
+    return glimpse(line) if is_text(line) else None
+
+
+def glimpse(line: bytes) -> Entry | None:
+    """The same, sooner; but in what is left undecoded there may be bytes that are no text."""
+    if b"\r" in line:
         return None
     try:
         return _entry.decode(line)
-    except (msgspec.MsgspecError, RecursionError):
+    except REFUSED:
         return None
 
 
@@ -185,9 +192,13 @@ def parse(line: bytes) -> tuple[list[Entry], int]:
     return ([entry], 0) if entry is not None else _salvage(line)
 
 
-def _is_utf8(line: bytes) -> bool:
+def is_text(written: bytes | Raw) -> bool:
+    """Whether it can go to a client as it is."""
+    written = bytes(written)
+    if written.isascii():
+        return True
     try:
-        line.decode()
+        written.decode()
     except UnicodeDecodeError:
         return False
     return True
@@ -197,7 +208,7 @@ def string_of(content: Raw) -> str:
     """A JSON string; one that is none is empty."""
     try:
         return _string.decode(content)
-    except msgspec.MsgspecError:
+    except REFUSED:
         loose = loads(content)
         return loose if isinstance(loose, str) else ""
 
@@ -208,7 +219,7 @@ def blocks_of(content: Raw) -> list[Block]:
         if starts(content, b'"'):
             return [Block(type="text", text=_string.decode(content))]
         return _blocks.decode(content)
-    except (msgspec.MsgspecError, RecursionError):
+    except REFUSED:
         pass
     loose = loads(content)
     if isinstance(loose, str):
@@ -233,7 +244,7 @@ def usage_of(written: Raw | bytes) -> Usage | None:
         return None
     try:
         return _usage.decode(written)
-    except msgspec.MsgspecError:
+    except REFUSED:
         return None
 
 

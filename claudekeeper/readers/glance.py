@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, parse, told_nothing
+from claudekeeper.model.entries import REFUSED, Entry, parse, told_nothing
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.summary import SYNTHETIC, Summary, said_by
 from claudekeeper.readers.lines import opened
@@ -86,7 +86,6 @@ class _Line(msgspec.Struct, rename="camel", gc=False):
 _prompt = msgspec.json.Decoder(_Prompt)
 _line = msgspec.json.Decoder(_Line)
 _stamp = msgspec.json.Decoder(_Stamp)
-_STRANGE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def read_head(descriptor: int, summary: Summary) -> None:
@@ -119,7 +118,7 @@ def _read_prompt(line: bytes, content: int, summary: Summary) -> bool:
         return False
     try:
         user = _prompt.decode(line)
-    except _STRANGE:
+    except REFUSED:
         user = None
     if user is not None and user.is_aside:
         return False
@@ -139,7 +138,7 @@ def _read_prompt(line: bytes, content: int, summary: Summary) -> bool:
 def _time_of(line: bytes) -> str | None:
     try:
         stamp = _stamp.decode(line)
-    except _STRANGE:
+    except REFUSED:
         return None
     return None if stamp.is_sidechain else stamp.timestamp
 
@@ -185,13 +184,13 @@ def read_tail(descriptor: int, size: int, summary: Summary) -> None:
 def _lines(tail: bytes) -> list[_Line]:
     try:
         return _line.decode_lines(tail)
-    except _STRANGE:
+    except REFUSED:
         pass
     lines = []
     for line in tail.split(b"\n"):
         try:
             lines.append(_line.decode(line))
-        except _STRANGE:
+        except REFUSED:
             # torn, or not for us: the fold looks at such lines closely
             continue
     return lines

@@ -14,13 +14,13 @@ from typing import Literal, TypeVar
 
 from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
-from claudekeeper.model.entries import TYPE_FIRST, parse, parse_whole, told_nothing
+from claudekeeper.model.entries import TYPE_FIRST, glimpse, parse, parse_whole, told_nothing
 from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
 from claudekeeper.model.links import link_of
 from claudekeeper.model.messages import Message
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
 from claudekeeper.readers.places import Fresh, messages_at
-from claudekeeper.readers.whole import ALL, Notes, Wanted, Whole, whole_context, whole_file
+from claudekeeper.readers.whole import ALL, Wanted, Whole, whole_context, whole_file
 
 View = Literal["full", "context"]
 T = TypeVar("T")
@@ -97,10 +97,9 @@ class History:
                 chain = _context(descriptor, reading)
                 return whole_context(descriptor, session_id, chain, nested, wanted())
             # all of it, whatever is known already, and nothing of it is kept
-            notes, unrolled = Notes(), _Reading(reading.version, reading.size)
-            unrolled.position = reading.size
-            _unroll(descriptor, unrolled, nested, notes=notes)
-            return whole_file(descriptor, session_id, unrolled.unrolling, notes, wanted())
+            unrolled = _Reading(reading.version, reading.size, position=reading.size)
+            _unroll(descriptor, unrolled, nested)
+            return whole_file(descriptor, session_id, unrolled.unrolling, wanted())
 
         return self._with_reading(path, nested, read)
 
@@ -159,23 +158,25 @@ def _unroll(
     reading: _Reading,
     nested: bool,
     enough: Callable[[], bool] | None = None,
-    notes: Fresh | Notes | None = None,
+    fresh: Fresh | None = None,
 ) -> None:
     """Read on towards the start of the file until it is enough, or done."""
     unrolling = reading.unrolling
     if unrolling.complete:
         return
     add = unrolling.add
+    # what is kept goes to a client; where only places are learned, its text is looked at later
+    read = parse_whole if fresh is not None else glimpse
     for offset, line in backwards(descriptor, reading.position):
         if line.startswith(TYPE_FIRST) and told_nothing(line):
             continue
-        entry = parse_whole(line)
+        entry = read(line)
         if entry is not None:
             link = link_of(entry, offset, len(line), 0, nested)
             if link is not None:
                 add(link)
-                if notes is not None and link.kind is not None:
-                    notes.keep(link, entry, line)
+                if fresh is not None and link.kind is not None:
+                    fresh.keep(link, entry)
         else:
             for part, each in enumerate(reversed(parse(line)[0]), start=1):
                 link = link_of(each, offset, len(line), -part, nested)
@@ -208,7 +209,7 @@ def _full_page(
     shown = page.shown[:limit]
     shown.reverse()
     links = [unrolling.links[index] for index in shown]
-    branches = [unrolling.branch_of(index) for index in shown]
+    branches = unrolling.branches_of(shown)
     messages = list(messages_at(descriptor, session_id, links, branches, nested, fresh))
     more = len(page.shown) > limit
     return Page(

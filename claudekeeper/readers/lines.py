@@ -107,22 +107,21 @@ class Places:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._start = 0
-        self._window = b""
+        self._window = memoryview(b"")
 
     def line(self, offset: int, length: int) -> bytes:
-        window, start = self.window(offset, length)
-        return window[start : start + length]
+        return bytes(self.view(offset, length))
 
-    def window(self, offset: int, length: int) -> tuple[bytes, int]:
-        """Some bytes that hold this line, and where in them it begins."""
+    def view(self, offset: int, length: int) -> memoryview:
+        """The line where it was read, not copied."""
         start = offset - self._start
         if start < 0 or start + length > len(self._window):
             size = max(length, SMALL if not self._window else LARGE)
-            self._window = os.pread(self._descriptor, size, offset)
+            self._window = memoryview(os.pread(self._descriptor, size, offset))
             self._start, start = offset, 0
             if len(self._window) < length:
                 raise Changed
-        return self._window, start
+        return self._window[start : start + length]
 
 
 def _read(descriptor: int, size: int, position: int) -> bytes:

@@ -32,7 +32,7 @@ class Fresh:
         self._entries: dict[int, Entry] = {}
         self._room = MOST_FRESH
 
-    def keep(self, link: Link, entry: Entry, _: bytes) -> None:
+    def keep(self, link: Link, entry: Entry) -> None:
         self._room -= link.length
         if self._room > 0:
             self._entries[link.offset] = entry
@@ -65,7 +65,9 @@ def entry_at(lines: Places, place: Place) -> Entry:
     entry = parse_whole(line)
     if entry is None:
         entries, _ = parse(line)
-        entry = entries[place.part] if -len(entries) <= place.part < 0 else None
+        # the only entry of a line may have been seen without a close look at it
+        part = place.part or -(len(entries) == 1)
+        entry = entries[part] if -len(entries) <= part < 0 else None
     if entry is None or (entry.uuid or identity_of(entry)) != place.uuid:
         raise Changed
     return entry

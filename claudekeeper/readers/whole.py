@@ -12,10 +12,9 @@ from itertools import islice
 from threading import Lock
 
 import msgspec
-from msgspec import Raw
 
 from claudekeeper.model.branches import Departure, Unrolling
-from claudekeeper.model.entries import NOTHING, Entry
+from claudekeeper.model.entries import EMPTY, REFUSED, Body, is_text
 from claudekeeper.model.links import Link
 from claudekeeper.model.messages import Message, Role, blocks, message_of
 from claudekeeper.readers.lines import Places
@@ -25,10 +24,8 @@ from claudekeeper.readers.places import Place, entry_at, messages_at
 PIECE = 96 * 1024
 # messages of one, where they are encoded together
 TOGETHER = 64
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
-_CONTENT = b'"content":'
-_USAGE = b'"usage":'
-_USAGE_OBJECT = b'"usage":{'
 _encode = msgspec.json.Encoder().encode
 
 
@@ -85,64 +82,22 @@ def whole_context(
     return Whole(descriptor, pieces, {place.uuid for place in chain}, [])
 
 
-class Told(msgspec.Struct, gc=False):
-    """What a link does not know of its message, and where in the line the large parts stand."""
+class Said(msgspec.Struct, rename="camel", gc=False):
+    """What a link does not know of its message: the few fields that are told of nearly all."""
 
-    role: Role
-    timestamp: str | None
-    model: str | None
-    agent_id: str | None
-    is_list: bool
-    start: int
-    end: int
-    usage: int = 0
-    usage_end: int = 0
+    type: str = ""
+    uuid: str | None = None
+    timestamp: str | None = None
+    agent_id: str | None = None
+    tool_denial_kind: str | None = None
+    message: Body = EMPTY
 
 
-class Notes:
-    """What was learned on the way back to the beginning, so that no line is decoded twice."""
-
-    def __init__(self) -> None:
-        self._told: dict[int, Told] = {}
-        self._models: dict[str | None, str | None] = {}
-
-    def keep(self, link: Link, entry: Entry, line: bytes) -> None:
-        """Only of messages whose line has its parts where they are looked for; most have."""
-        role: Role
-        if entry.type == "assistant":
-            role = "assistant"
-        elif entry.type == "user" and entry.message.id is None and entry.tool_denial_kind is None:
-            role = "user"
-        else:
-            return
-        body = entry.message
-        content = body.content
-        start = line.find(_CONTENT) + len(_CONTENT)
-        if not line.startswith(content, start):
-            return
-        told = Told(
-            role,
-            entry.timestamp,
-            # few names, said thousands of times
-            self._models.setdefault(body.model, body.model),
-            entry.agent_id,
-            line.startswith(b"[", start),
-            start,
-            start + len(content),
-        )
-        if body.usage is not NOTHING:
-            told.usage = line.find(_USAGE_OBJECT, told.end) + len(_USAGE)
-            if not line.startswith(body.usage, told.usage):
-                return
-            told.usage_end = told.usage + len(body.usage)
-        self._told[link.offset] = told
-
-    def at(self, offset: int) -> Told | None:
-        return self._told.get(offset)
+_said = msgspec.json.Decoder(Said).decode
 
 
 def whole_file(
-    descriptor: int, session_id: str, unrolling: Unrolling, notes: Notes, wanted: Wanted = ALL
+    descriptor: int, session_id: str, unrolling: Unrolling, wanted: Wanted = ALL
 ) -> Whole:
     """Everything that was said."""
     links = unrolling.links
@@ -153,58 +108,65 @@ def whole_file(
     uuids = {links[index].uuid for index in shown}
     return Whole(
         descriptor,
-        lambda own: _pieces(Places(own), session_id, unrolling, shown, notes),
+        lambda own: _pieces(Places(own), session_id, unrolling, shown),
         uuids,
         unrolling.departures(uuids),
     )
 
 
 def _pieces(
-    lines: Places, session_id: str, unrolling: Unrolling, shown: list[int], notes: Notes
+    lines: Places, session_id: str, unrolling: Unrolling, shown: list[int]
 ) -> Iterator[bytes]:
-    encode_into = msgspec.json.Encoder().encode_into
-    links, branch_of, told_at, window_of = (
-        unrolling.links,
-        unrolling.branch_of,
-        notes.at,
-        lines.window,
-    )
-    piece = bytearray()
-    for index in shown:
+    links, view_of = unrolling.links, lines.view
+    some: list[Message] = []
+    room = PIECE
+    for index, branch in zip(shown, unrolling.branches_of(shown), strict=True):
         link = links[index]
-        kind = link.kind
-        assert kind is not None
-        branch = branch_of(index)
-        # of a line with several entries nothing was noted
-        told = told_at(link.offset)
-        window, at = window_of(link.offset, link.length)
-        # a name that is not there: another line stands in this place now
-        if told is None or window.find(link.uuid.encode(), at + told.end, at + link.length) < 0:
-            message = message_of(entry_at(lines, link), session_id, kind, branch)
-        else:
-            content = Raw(window[at + told.start : at + told.end])
-            usage = window[at + told.usage : at + told.usage_end]
-            message = Message(
-                link.uuid,
-                session_id,
-                told.role,
-                content if told.is_list else blocks(content),
-                told.timestamp,
-                kind,
-                link.reply,
-                link.parent,
-                told.model,
-                Raw(usage) if usage else None,
-                told.agent_id,
-                None,
-                branch,
-            )
-        encode_into(message, piece, -1)
-        piece += b","
-        if len(piece) > PIECE:
-            del piece[-1]
-            yield bytes(piece)
-            piece.clear()
-    if piece:
-        del piece[-1]
-        yield bytes(piece)
+        message = _message_in(view_of(link.offset, link.length), link, session_id, branch)
+        if message is None:
+            assert link.kind is not None
+            message = message_of(entry_at(lines, link), session_id, link.kind, branch)
+        some.append(message)
+        room -= link.length
+        if room < 0:
+            yield _encode(some)[1:-1]
+            some.clear()
+            room = PIECE
+    if some:
+        yield _encode(some)[1:-1]
+
+
+def _message_in(
+    line: memoryview, link: Link, session_id: str, branch: str | None
+) -> Message | None:
+    """The message of an ordinary line; None for those that have to be looked at closely.
+
+    Among them is every line that is not the one that was seen here: the file has changed.
+    """
+    try:
+        said = _said(line)
+    except REFUSED:
+        return None
+    role = _ROLES.get(said.type)
+    if role is None or said.uuid != link.uuid or said.tool_denial_kind is not None or link.part:
+        return None
+    body = said.message
+    content, usage = bytes(body.content), bytes(body.usage)
+    if not (content.isascii() or is_text(content)) or not (usage.isascii() or is_text(usage)):
+        return None
+    assert link.kind is not None
+    return Message(
+        link.uuid,
+        session_id,
+        role,
+        body.content if content.startswith(b"[") else blocks(body.content),
+        said.timestamp,
+        link.kind,
+        body.id,
+        link.parent,
+        body.model,
+        body.usage if usage.startswith(b"{") else None,
+        said.agent_id,
+        None,
+        branch,
+    )

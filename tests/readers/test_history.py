@@ -113,6 +113,23 @@ def test_who_did_not_want_a_call_is_told_by_pages_and_by_the_whole() -> None:
     assert [bytes(each) for each in sent] == [msgspec.json.encode(each) for each in page.messages]
 
 
+def test_bytes_that_are_no_text_are_told_alike_by_pages_and_by_the_whole() -> None:
+    transcript = Transcript()
+    transcript.prompt("caf?")
+    transcript.reply("d?j? vu", usage={"service_tier": "st?ndard", "output_tokens": 4})
+    transcript.prompt("a good one: déjà vu", entrypoint="cl?", timestamp="2026-01-01T00:00:00?")
+    path = transcript.write(projects_folder())
+    path.write_bytes(path.read_bytes().replace(b"?", b"\xff"))
+    page = History().page(path, SESSION, limit=10)
+    assert [text_of(message) for message in page.messages] == [
+        "caf\ufffd",
+        "d\ufffdj\ufffd vu",
+        "a good one: déjà vu",
+    ]
+    sent, _ = received(path, SESSION)
+    assert [bytes(each) for each in sent] == [msgspec.json.encode(each) for each in page.messages]
+
+
 def test_parallel_tools_are_no_branches() -> None:
     transcript = Transcript()
     transcript.prompt("look at both")
