@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -20,14 +20,13 @@ from claudekeeper.model.plaintext import Where, part_at, parts_of, said_in
 from claudekeeper.model.prompts import prompt_of
 from claudekeeper.model.sessions import iso
 from claudekeeper.readers.indexing import moment_of
+from claudekeeper.readers.lexicon import LEAST, words_ending, words_with
 from claudekeeper.readers.lines import Changed, forwards, opened
 from claudekeeper.readers.search_index import (
     EPOCH,
-    INNER,
     PLACES,
     Place,
     first_row,
-    is_word,
     matching,
     spaced,
     words_beginning,
@@ -42,13 +41,14 @@ POOL = 100
 # longer forms of a word that are named one by one; beyond them the index is asked for all
 FORMS = 200
 FORMS_OF_LITERAL = 16
+# words that have it inside; beyond them only those count that begin with it
+MOST_AROUND = 2_000
 # words of a phrase that tell enough without the one behind or before them
 FEW = 2
 # how far behind a prompt that waited it is looked for its second writing
 BEHIND = 2_000_000
 
-_FIRST_WORD = re.compile(r"[A-Za-z0-9]+")
-_WORD = re.compile(r"[^\W_]")
+_FIRST_WORD = re.compile(r"[^\W_]+")
 _WORDS = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"[a-z0-9]+$")
 _CURSOR = re.compile(r"([0-9]):(-?[0-9]{1,15}):([0-9]{1,5})")
@@ -80,6 +80,8 @@ class Hit(msgspec.Struct, frozen=True, rename="camel"):
     timestamp: str | None
     # whether a person settled something in it: a question, a plan, a permission
     decision: bool
+    # whether it has a word only inside of longer ones
+    inside: bool
     # in which part of the message the piece stands, and of which tool
     where: Where
     tool: str | None
@@ -91,6 +93,17 @@ class Page(msgspec.Struct):
 
     hits: list[Hit]
     cursor: str | None = None
+
+
+class _Sort(msgspec.Struct, frozen=True):
+    """Hits that are told one after another: with a tag, or without one."""
+
+    tag: str | None = None
+    without: str | None = None
+    inside: bool = False
+
+
+INSIDE = _Sort(inside=True)
 
 
 class _Found(msgspec.Struct):
@@ -111,12 +124,17 @@ class Finder:
         self._seen: set[tuple[str, str]] = set()
         # of old transcripts, which hold the lines of their subagents
         self._inline: dict[str, dict[str, str]] = {}
-        self._words = self._expression()
+        self._words = self._expression(self._begun)
+        # whether what is looked at now has a word only inside of longer ones
+        self._inside = False
         # whether it counts how well a message fits
         self._weighs = False
 
     def newest(self, limit: int, cursor: str | None) -> Page:
-        """Newest first; of a question about decisions, first the decisions."""
+        """Newest first; of a question about decisions, first the decisions.
+
+        What has a word only inside of longer ones comes last: `latest` is no `test`.
+        """
         sort, start, skip = read_cursor(cursor)
         hits: list[Hit] = []
         sorts = self._sorts()
@@ -139,9 +157,8 @@ class Finder:
         skip = start or 0
         self._weighs = True
         pool: list[_Found] = []
-        for tag in ("decision", "kprompt", "kreply", None):
-            expression = self._with_tags([tag] if tag else [])
-            for _, found in itertools.islice(self._by_second(expression, None), POOL):
+        for sort in (*(_Sort(tag) for tag in ("decision", "kprompt", "kreply")), _Sort(), INSIDE):
+            for _, found in itertools.islice(self._by_second(sort, None), POOL):
                 pool += found
                 if len(pool) >= POOL * 4 or self._examined >= MOST_EXAMINED:
                     break
@@ -154,60 +171,86 @@ class Finder:
 
     # ---- candidates ----
 
-    def _sorts(self) -> list[str | None]:
+    def _sorts(self) -> list[_Sort]:
         if not self._query.decisions_first or self._filters.decisions:
-            return [self._with_tags([])]
-        everything = self._with_tags([])
-        others = f'({everything}) NOT (tags : "decision")' if everything else None
-        return [self._with_tags(["decision"]), others]
+            return [_Sort(), INSIDE]
+        return [_Sort("decision"), _Sort(without="decision"), INSIDE]
 
-    def _with_tags(self, tags: list[str]) -> str | None:
+    def _asked(self, sort: _Sort) -> str | None:
+        """What the index is asked for; None where there is nothing of this sort."""
         filters = self._filters
-        if self._words is None or filters.workdirs == frozenset():
+        words = self._only_inside() if sort.inside else self._words
+        if words is None or filters.workdirs == frozenset():
             return None
+        tags = [sort.tag] if sort.tag else []
         if filters.kind is not None:
-            tags = [*tags, f"k{filters.kind.lower()}"]
+            tags.append(f"k{filters.kind.lower()}")
         if filters.role is not None:
-            tags = [*tags, f"r{filters.role}"]
+            tags.append(f"r{filters.role}")
         if filters.decisions:
-            tags = [*tags, "decision"]
-        expression = " AND ".join([self._words, *(f'(tags : "{tag}")' for tag in tags)])
+            tags.append("decision")
+        expression = " AND ".join([words, *(f'(tags : "{tag}")' for tag in tags)])
         if filters.workdirs is not None:
             workdirs = " OR ".join(f'"{workdir_tag(each)}"' for each in sorted(filters.workdirs))
             expression += f" AND (tags : ({workdirs}))"
-        return expression
+        return f'({expression}) NOT (tags : "{sort.without}")' if sort.without else expression
 
-    def _expression(self) -> str | None:
+    def _only_inside(self) -> str | None:
+        around = self._expression(self._around)
+        if around is None or around == self._words:
+            return None
+        return f"(({around}) NOT ({self._words}))" if self._words else around
+
+    def _expression(self, asked_for: Callable[[Term], str | None]) -> str | None:
         """The words as the index is asked for them; None where one of them is nowhere."""
         terms: list[str] = []
         for term in self._query.terms:
-            asked = self._word(term) if term.kind == "word" else self._literal(term)
+            asked = asked_for(term)
             if asked is None:
                 return None
             terms.append(f"({asked})")
         return " AND ".join(terms)
 
-    def _word(self, term: Term) -> str | None:
+    def _begun(self, term: Term) -> str | None:
+        """What begins with it."""
+        if term.kind == "literal":
+            return self._phrase(spaced(term.text))
         word = fold(term.text)[0]
         if term.begins and word.isascii():
-            said = self._words_like(word)
-            return _either(_of("said", said), _of("tags", self._words_like(INNER + word)))
-        said = [_quoted(spaced(term.text)) + (" *" if term.begins else "")]
-        inner = [f'"{INNER}{word}"'] if is_word(self._database, INNER + word) else []
-        return _either(_of("said", said), _of("tags", inner))
+            return _of(self._words_like(word))
+        return _of([_quoted(spaced(term.text)) + (" *" if term.begins else "")])
 
-    def _literal(self, term: Term) -> str | None:
-        text = spaced(term.text)
-        whole = self._phrase(text)
-        # it may begin inside of a name, whose rest is a word of its own there
-        first = _FIRST_WORD.match(text)
-        if first is None:
-            return whole
-        inner, rest = INNER + first[0].lower(), text[first.end() :]
-        if not _WORD.search(rest):
-            return _either(whole, _of("tags", self._words_like(inner)))
-        behind = self._phrase(rest) if is_word(self._database, inner) else None
-        return _either(whole, f'(tags : "{inner}" AND {behind})' if behind else None)
+    def _around(self, term: Term) -> str | None:
+        """What begins with it, or has it inside."""
+        begun = self._begun(term)
+        if not term.anywhere:
+            return begun
+        first = _FIRST_WORD.match(text := spaced(term.text))
+        inside = self._from_inside(first[0], text[first.end() :]) if first else None
+        return _either(begun, inside)
+
+    def _from_inside(self, first: str, rest: str) -> str | None:
+        """The same, where its first word begins inside of a longer one."""
+        if not _FIRST_WORD.search(rest):
+            return self._longer(first, words_with) or None
+        behind = self._phrase(rest)
+        longer = self._longer(first, words_ending) if behind else ""
+        if longer is None:
+            # very many end so: what stands behind tells more, if it tells anything
+            return behind if len(rest) >= LEAST else None
+        return f"({longer} AND {behind})" if longer else None
+
+    def _longer(
+        self, piece: str, look_up: Callable[[sqlite3.Connection, str, int], list[str] | None]
+    ) -> str | None:
+        """Words that have this behind their beginning; empty where none has, None: very many."""
+        found: set[str] = set()
+        for kept in _as_kept(piece):
+            words = look_up(self._database, kept, MOST_AROUND)
+            if words is None:
+                return None
+            found |= {word for word in words if word != kept}
+        return _of([_quoted(word) for word in sorted(found)]) or ""
 
     def _phrase(self, text: str) -> str | None:
         """Words next to each other, of which the last may be the beginning of a longer one.
@@ -218,29 +261,29 @@ class Finder:
         last = _LAST_WORD.search(fold(text)[0]) if text.isascii() else None
         if last is None:
             # the end is one of a word, or of none at all
-            return _of("said", [_quoted(text) + (" *" if text[-1:].isalnum() else "")])
+            return _of([_quoted(text) + (" *" if text[-1:].isalnum() else "")])
         before = _WORDS.findall(text[: last.start()])
         forms = words_beginning(self._database, last[0], FORMS_OF_LITERAL)
         if len(before) >= FEW:
             before = _without_first(before)
-            head = _of("said", [_quoted(" ".join(before))])
+            head = _of([_quoted(" ".join(before))])
             if forms is None:
                 return head
             if len(forms) > 1:
-                return f"({head} AND {_of('said', [_quoted(form) for form in forms])})"
+                return f"({head} AND {_of([_quoted(form) for form in forms])})"
         if forms is None:
-            return _of("said", [_quoted(text) + " *"])
-        return _of("said", [_quoted(" ".join([*before, form])) for form in forms])
+            return _of([_quoted(text) + " *"])
+        return _of([_quoted(" ".join([*before, form])) for form in forms])
 
     def _words_like(self, start: str) -> list[str]:
         """Every word that begins so, one by one; as a beginning where they are too many."""
         forms = words_beginning(self._database, start, FORMS)
         return [f'"{start}" *'] if forms is None else [f'"{form}"' for form in forms]
 
-    def _by_second(
-        self, expression: str | None, start: int | None
-    ) -> Iterator[tuple[int, list[_Found]]]:
+    def _by_second(self, sort: _Sort, start: int | None) -> Iterator[tuple[int, list[_Found]]]:
         """What was said in each second, the newest first, also within it."""
+        self._inside = sort.inside
+        expression = self._asked(sort)
         if expression is None:
             return
         filters = self._filters
@@ -302,6 +345,7 @@ class Finder:
             kind,
             entry.timestamp or iso(time * 1_000_000),
             decides,
+            self._inside,
             part.where,
             part.tool,
             snippet(text, finds),
@@ -360,8 +404,13 @@ def _without_first(words: list[str]) -> list[str]:
     return words
 
 
-def _of(column: str, forms: list[str]) -> str | None:
-    return f"({column} : ({' OR '.join(forms)}))" if forms else None
+def _as_kept(word: str) -> set[str]:
+    """As the index may have it: accents are taken off there, but not in every script."""
+    return {fold(word)[0], word.lower()}
+
+
+def _of(forms: list[str]) -> str | None:
+    return f"(said : ({' OR '.join(forms)}))" if forms else None
 
 
 def _either(one: str | None, other: str | None) -> str | None:

@@ -42,7 +42,7 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 
 class Term(msgspec.Struct, frozen=True):
-    """`word`: any word that begins so. `literal`: exactly this, wherever a word begins."""
+    """`word`: any word that has it, best at its beginning. `literal`: exactly this, anywhere."""
 
     kind: Literal["word", "literal"]
     text: str
@@ -52,6 +52,11 @@ class Term(msgspec.Struct, frozen=True):
         """What it looks like in folded text; any white space counts as one blank."""
         pieces = (re.escape(piece) for piece in fold(self.text)[0].split())
         return r"\s+".join(pieces)
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether it may stand inside of a word."""
+        return self.kind == "literal" or self.begins
 
     @property
     def begins(self) -> bool:
@@ -105,7 +110,9 @@ class _Folding(dict[int, int]):
     """Each character → one without case and accents; made as they are met."""
 
     def __missing__(self, code: int) -> int:
-        base = unicodedata.normalize("NFD", chr(code))[0].lower()
+        apart = unicodedata.normalize("NFD", chr(code))
+        # a Korean syllable is taken apart too, but its parts are letters
+        base = (apart[0] if all(map(unicodedata.combining, apart[1:])) else chr(code)).lower()
         self[code] = ord(base) if len(base) == 1 else code
         return self[code]
 

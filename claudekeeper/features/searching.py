@@ -21,7 +21,7 @@ from claudekeeper.features.search_query import Query
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError
-from claudekeeper.readers import indexer
+from claudekeeper.readers import indexer, lexicon
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.indexing import (
     Backlog,
@@ -161,7 +161,7 @@ class Search:
 
     async def _catch_up(self) -> None:
         todo = await asyncio.to_thread(self._look_round)
-        if todo.size > LITTLE:
+        if todo.size > LITTLE or await asyncio.to_thread(self._is_unfinished):
             self.indexed = Indexed("building", todo.total - todo.size, todo.total)
             await asyncio.to_thread(self._build)
             todo = await asyncio.to_thread(self._look_round)
@@ -179,6 +179,11 @@ class Search:
             if todo.gone:
                 write(database, [Reading(source, None, []) for source in todo.gone])
             return todo
+
+    def _is_unfinished(self) -> bool:
+        """Whether a build was ended before it had gathered the words."""
+        with self._writer() as database:
+            return lexicon.is_stale(database)
 
     def _tidy_up(self) -> None:
         """Everything was looked at: what that took is not needed until the next time."""

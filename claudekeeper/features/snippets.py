@@ -75,7 +75,7 @@ def _finds(folded: str, text: str, terms: Sequence[Term]) -> list[Find] | None:
         before = len(finds)
         for match in _compiled(term).finditer(folded):
             start, end = match.span()
-            if term.kind == "word" and folded.isascii() and not _begins(text, start):
+            if not term.anywhere and folded.isascii() and not begins(text, start):
                 continue
             finds.append(Find(start, end, number))
             if len(finds) - before >= MOST_FINDS:
@@ -86,12 +86,10 @@ def _finds(folded: str, text: str, terms: Sequence[Term]) -> list[Find] | None:
     return finds
 
 
-def _begins(text: str, at: int) -> bool:
+def begins(text: str, at: int) -> bool:
     """Whether a word begins here, be it inside of a name: Token in refreshTokenCache."""
     if at == 0 or not text[at - 1].isalnum():
         return True
-    if text[at].isdigit():
-        return text[at - 1] in "vV" and not text[at - 2 : at - 1].isalnum()
     if not text[at].isupper():
         return False
     return not text[at - 1].isupper() or text[at + 1 : at + 2].islower()
@@ -168,7 +166,9 @@ def _word_end(text: str, at: int) -> int:
 def score(text: str, finds: Sequence[Find], kind: Kind, *, decides: bool) -> float:
     """How well a message answers: who says it, how densely, how near to each other, how early."""
     terms = {find.term for find in finds}
-    frequent = sum(min(sum(find.term == term for find in finds), 5) for term in terms)
+    # inside of a word it is rarely what is meant
+    worth = [(find.term, 1.0 if begins(text, find.start) else 0.2) for find in finds]
+    frequent = sum(min(sum(one for each, one in worth if each == term), 5) for term in terms)
     near = max(1, len(_terms_in_window(finds))) / len(terms)
     dense = frequent / math.sqrt(1 + len(text) / 800)
     early = 0.5 if finds[0].start < LENGTH else 0.0

@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
+from claudekeeper.readers import lexicon
 from claudekeeper.readers.indexing import backlog, work_off
 from claudekeeper.readers.search_index import Reading, open_index, sources, write
 
@@ -39,6 +40,8 @@ def build(index: Path, roots: list[Path]) -> None:
             sys.stdout.flush()
         if not todo.stale:
             break
+    if lexicon.is_stale(database):
+        lexicon.make_anew(database)
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
 

@@ -27,7 +27,6 @@ from claudekeeper.readers.search_index import (
     Reading,
     Said,
     Source,
-    inner_words,
     source_of,
     spaced,
     workdir_tag,
@@ -267,9 +266,8 @@ def _said(
     tags = f"k{kind.lower()} r{role_of(entry, kind)}"
     if any(each.decides for each in parts):
         tags += " decision"
-    text = said_in(parts)
-    tags += inner_words(text)
-    return Said(time, offset, length, part, KINDS.index(kind), spaced(text), tags)
+    text = spaced(said_in(parts))
+    return Said(time, offset, length, part, KINDS.index(kind), text, tags)
 
 
 def may_be_shown(entry: Entry) -> bool:

@@ -22,11 +22,12 @@ import msgspec
 
 from claudekeeper.files import private_folder
 from claudekeeper.model.messages import Kind
+from claudekeeper.readers import lexicon
 
 log = logging.getLogger(__name__)
 
 # raised whenever what is kept changes its shape or its meaning
-VERSION = 2
+VERSION = 3
 # rows count from here: smaller numbers are kept in fewer bytes
 EPOCH = 1_577_836_800
 # messages of one second, before they take places of the next
@@ -44,15 +45,8 @@ _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff])"
 )
-# a capital inside of a name and the rest of it; the number of a version
-_INSIDE = re.compile(
-    "[A-Z0-9](?:(?<=[a-z0-9][A-Z])[A-Za-z0-9]+|(?<=[A-Z][A-Z])[a-z][A-Za-z0-9]*"
-    "|(?<=[^A-Za-z0-9][vV][0-9])[0-9]*)"
-)
-# what is longer is no name but data in letters
-LONGEST_NAME = 64
-# a letter that nobody uses: such words are not those that stand there
-INNER = "\u02ac"
+# characters, beyond which the words are not looked at one by one as they come
+LITTLE = 4_000_000
 
 _TABLES = """
 CREATE TABLE file (
@@ -140,16 +134,6 @@ def spaced(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
-def inner_words(text: str) -> str:
-    """What begins inside of names, each once: TokenCache and Cache of refreshTokenCache."""
-    names = {name for name in _INSIDE.findall(f" {text}") if len(name) <= LONGEST_NAME}
-    found = set(names)
-    while names:
-        names = {inner for name in names for inner in _INSIDE.findall(name, 1)} - found
-        found |= names
-    return "".join(f" {INNER}{name}" for name in found)
-
-
 def workdir_tag(workdir: str) -> str:
     return "w" + blake2b(workdir.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
@@ -207,9 +191,9 @@ def discard(path: Path) -> None:
 
 
 def _begin_anew(database: sqlite3.Connection) -> None:
-    for table in ("vocabulary", "words", "message", "file", "dead"):
+    for table in (*lexicon.NAMES, "vocabulary", "words", "message", "file", "dead"):
         database.execute(f"DROP TABLE IF EXISTS {table}")
-    for statement in _statements(_TABLES):
+    for statement in _statements(_TABLES + lexicon.TABLES):
         database.execute(statement)
     database.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -314,6 +298,11 @@ def _insert(database: sqlite3.Connection, said: list[tuple[int, Said]]) -> None:
     said.sort(key=lambda each: each[1].time)
     rows = list(_rows(database, [each.time for _, each in said]))
     placed = sorted(zip(rows, said, strict=True), key=lambda each: each[0])
+    texts = [each.text for _, each in said]
+    if sum(map(len, texts)) <= LITTLE:
+        lexicon.take_in(database, texts)
+    else:
+        lexicon.put_off(database)
     database.executemany(
         "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?)",
         ((row, file, s.offset, s.length, s.part, s.kind) for row, (file, s) in placed),
@@ -374,11 +363,6 @@ def workdirs(database: sqlite3.Connection) -> set[str]:
     """Every working directory of a session that the index has."""
     rows = database.execute("SELECT DISTINCT workdir FROM file WHERE workdir IS NOT NULL")
     return {workdir for (workdir,) in rows}
-
-
-def is_word(database: sqlite3.Connection, word: str) -> bool:
-    found = database.execute("SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1", (word,))
-    return found.fetchone() is not None
 
 
 def words_beginning(database: sqlite3.Connection, start: str, most: int) -> list[str] | None:

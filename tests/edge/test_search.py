@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,9 @@ from claudekeeper.edge.keys import SEARCH
 from claudekeeper.features import searching
 from claudekeeper.features.search import Filters
 from claudekeeper.features.search_query import parse
+from claudekeeper.readers import search_index
+from claudekeeper.readers.indexing import backlog, work_off
+from claudekeeper.readers.search_index import open_index
 from tests.edge.conftest import Api, StartKeeper, error_code, get
 from tests.waiting import until
 from tests.writing import SESSION, Transcript, projects_folder, uuid_of
@@ -59,6 +63,7 @@ async def test_a_hit_says_where_it_is_and_what_it_says(start_keeper: StartKeeper
         "kind": "reply",
         "timestamp": "2026-03-01T10:00:02.000Z",
         "decision": False,
+        "inside": False,
         "where": "input",
         "tool": "Bash",
         "snippet": [
@@ -74,6 +79,41 @@ async def test_a_hit_says_where_it_is_and_what_it_says(start_keeper: StartKeeper
     assert await found(keeper, "heron", 2, "&workdir=/code/shop&order=relevance&limit=2")
     progress = await built(keeper)
     assert progress["done"] == progress["total"] > 0
+
+
+async def test_words_inside_of_others_come_last(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    whole = transcript.prompt("a heron, then a superheron")
+    inside = transcript.prompt("the superheron alone")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    hits = await found(keeper, "heron", 2)
+    assert [(hit["uuid"], hit["inside"]) for hit in hits] == [(whole, False), (inside, True)]
+    first = await get(keeper, "/search?q=heron&limit=1")
+    (other,) = await found(keeper, "heron", 1, f"&limit=1&cursor={first['cursor']}")
+    assert other["uuid"] == inside
+    ranked = await found(keeper, "heron", 2, "&order=relevance")
+    assert [hit["uuid"] for hit in ranked] == [whole, inside]
+
+
+async def test_words_that_were_not_gathered_are_gathered_at_the_next_start(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = isolated / "words.db"
+    transcript = Transcript()
+    transcript.prompt("a superheron")
+    transcript.write(projects_folder())
+    with closing(open_index(index)) as database:
+        todo = backlog({}, [projects_folder()])
+        with monkeypatch.context() as much:
+            much.setattr(search_index, "LITTLE", 0)
+            list(work_off(database, [each.transcript for each in todo.stale]))
+    search = searching.Search(index, [projects_folder()], after=_at_once)
+    await search.start()
+    await until(lambda: search.indexed.stage == "ready")
+    page = await search.find(parse("heron"), Filters(), "newest", 10, None)
+    await search.close()
+    assert len(page.hits) == 1
 
 
 async def test_what_is_said_while_it_runs_is_found(start_keeper: StartKeeper) -> None:
@@ -97,6 +137,7 @@ async def test_what_is_said_while_it_runs_is_found(start_keeper: StartKeeper) ->
     other.prompt("a new session with a kingfisher")
     gone = other.write(projects_folder())
     await found(keeper, "kingfisher", 1)
+    assert (await found(keeper, "gfish", 1))[0]["inside"]
     gone.unlink()
     await found(keeper, "kingfisher", 0)
 

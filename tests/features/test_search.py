@@ -377,12 +377,11 @@ def test_real_transcripts_are_found_as_a_plain_scan_finds_them(index: Path) -> N
     for _ in range(40):
         words = re.findall(r"[^\W_][^\s\"]*", random.choice(messages)[2]) or ["nothing"]
         start = random.randrange(len(words))
-        for needle in (words[start], " ".join(words[start : start + 3])):
-            begins = re.compile(rf"(?<![^\W_]){re.escape(needle)}")
-            scanned = {
-                (session, uuid)
-                for session, uuid, text in messages
-                if needle in text and begins.search(text)
-            }
+        some = " ".join(words[start : start + 3])
+        for needle in (words[start], some, some[1:], some[2:-1]):
+            if len(needle.strip()) < 3:
+                # meant whole
+                continue
+            scanned = {(session, uuid) for session, uuid, text in messages if needle in text}
             hits = found(index, f'"{needle}"', limit=200)
             assert scanned <= {(hit.session_id, hit.uuid) for hit in hits}, needle

@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from claudekeeper.readers import indexing, lexicon, search_index
 from claudekeeper.readers.indexer import build
+from claudekeeper.readers.search_index import open_index
 from tests.features.test_search import found, names
 from tests.grepping import grep
 from tests.writing import Transcript, projects_folder, uuid_of
@@ -19,6 +22,7 @@ NAMES = (
     *("refreshTokenCache", "HTTPServerError", "XMLHttpRequest", "utf8Decoder", "MAX_RETRY_COUNT"),
     *("foo_bar_baz", "a.b()", "--dry-run", "src/auth/test_login.py", r"C:\shops\anna\till.ts"),
     *("größerAls", "naïve", "配列の要素数", "데이터베이스", "Проверка", "İstanbul", "v2.1.325"),
+    *("Настройка", "Ёлка"),
     *("mara@example.org", "#4711", "$HOME", "useEffect(() => {})", "std::vec::Vec", "<Shop/>"),
 )
 # as they stand there, parts of them, and what a person would type for them
@@ -29,6 +33,10 @@ NEEDLES = (
     *("test_login", "auth/test_login.py", "login.py", r"anna\till", "till.ts", "größer", "要素"),
     *("데이터", "провер", "2.1", "example.org", "4711", "Effect(()", "vec::Vec", "Shop"),
     *("TokenCache then", "Request then", "bar_baz then", "them_all"),
+    # from the middle of one word to the middle of another
+    *("oken", "kenCac", "rverErr", "eqUEST", "oo_bar_b", "uth/test_log", "ogin.py then"),
+    *("nna\\till", "ößer", "оверк", "ройка", "이터베", "stanbul", "xample.or", "ffect(() ="),
+    *("ec::Ve", "ache then", "ройка then"),
 )
 
 
@@ -108,25 +116,72 @@ def as_grep_finds(index: Path) -> None:
         assert names(found(index, needle, limit=200)) >= expected, needle
 
 
+def kill_after(batches: int, index: Path, growing: Iterator[None]) -> None:
+    """Begin a build and end it where so many of its batches are written."""
+    program = f"""
+from itertools import islice
+from threading import Event
+from claudekeeper.readers import indexer, indexing
+
+def some(*all):
+    yield from islice(indexing.work_off(*all), {batches})
+    Event().wait()
+
+indexing.BATCH = 600
+indexer.work_off = some
+indexer.main()
+"""
+    command = [sys.executable, "-c", program, str(index), str(projects_folder())]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for _ in range(batches):
+            assert process.stdout.readline()
+            next(growing)
+        process.kill()
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_all_that_grep_finds_after_kills_while_files_grow(isolated: Path, seed: int) -> None:
     random = Random(seed)
     index = isolated / "words.db"
     paths = [write_all_kinds(random, session) for session in range(8)]
     growing = appended(paths, random)
-    program = (
-        "from claudekeeper.readers import indexer, indexing\nindexing.BATCH = 600\nindexer.main()"
-    )
-    command = [sys.executable, "-c", program, str(index), str(projects_folder())]
     for batches in (1, 2, 5):
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            for _ in range(batches):
-                assert process.stdout.readline()
-                next(growing)
-            process.kill()
-            next(growing)
+        kill_after(batches, index, growing)
+        next(growing)
     for _ in range(len(paths) * 3):
         next(growing)
     build(index, [projects_folder()])
     as_grep_finds(index)
+
+
+def test_all_that_grep_finds_where_the_words_are_gathered_at_the_end(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(7)
+    index = isolated / "words.db"
+    paths = [write_all_kinds(random, session) for session in range(8)]
+    growing = appended(paths, random)
+    with monkeypatch.context() as much:
+        much.setattr(search_index, "LITTLE", 0)
+        build(index, [projects_folder()])
+    as_grep_finds(index)
+    for _ in range(len(paths) * 3):
+        next(growing)
+    build(index, [projects_folder()])
+    as_grep_finds(index)
+
+
+def test_words_that_a_killed_build_had_not_gathered_are_gathered_by_the_next(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = isolated / "words.db"
+    write_all_kinds(Random(1), 1)
+    with closing(open_index(index)) as database:
+        todo = indexing.backlog({}, [projects_folder()])
+        with monkeypatch.context() as much:
+            much.setattr(search_index, "LITTLE", 0)
+            list(indexing.work_off(database, [each.transcript for each in todo.stale]))
+        assert lexicon.is_stale(database)
+    build(index, [projects_folder()])
+    assert names(found(index, "oken")) == grep(projects_folder(), "oken") != set()

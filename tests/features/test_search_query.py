@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from claudekeeper.features.search_query import NothingToLookFor, Term, fold, parse
-from claudekeeper.features.snippets import LENGTH, finds_in, snippet
+from claudekeeper.features.snippets import LENGTH, finds_in, score, snippet
 
 
 def terms(text: str) -> list[tuple[str, str]]:
@@ -68,9 +68,15 @@ def test_what_matches_is_marked_as_it_is_written() -> None:
     assert shown("grey\n\theron", Term("literal", "grey heron")) == "[grey heron]"
 
 
-def test_a_word_is_found_where_words_begin() -> None:
-    assert finds_in("a superheron", [Term("word", "heron")]) is None
+def test_a_word_is_found_inside_of_others_too() -> None:
+    assert shown("a superheron", Term("word", "heron")) == "a super[heron]"
     assert shown("super_herons", Term("word", "heron")) == "super_[heron]s"
+
+
+def test_short_words_and_those_that_every_message_has_are_meant_whole() -> None:
+    assert finds_in("sauna", [Term("word", "au")]) is None
+    assert finds_in("bathe", [Term("word", "the")]) is None
+    assert shown("and the au pair", Term("word", "the"), Term("word", "au"))
 
 
 def test_quotes_are_taken_at_their_word() -> None:
@@ -89,24 +95,19 @@ def test_of_a_long_text_the_piece_with_most_terms_is_shown() -> None:
 
 def test_folding_keeps_every_letter_in_its_place() -> None:
     assert fold("GRÖSSE İ ß Ⅷ") == ("grosse i ß ⅷ", None)
+    assert fold("데이터 Ё й") == ("데이터 е и", None)
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("refreshTokenCache", "token"),
-        ("HTTPServer", "Server"),
-        ("since v2.1", "2"),
-        ("nai\u0308ve heron", "heron"),
-        ("foo_bar", "bar"),
-    ],
-)
-def test_a_word_begins_inside_of_names_too(text: str, word: str) -> None:
-    assert finds_in(text, [Term("word", word)])
-
-
-@pytest.mark.parametrize(
-    ("text", "word"), [("filename", "name"), ("HTTPS", "tps"), ("sha256", "256"), ("Token", "oken")]
-)
-def test_and_nowhere_else(text: str, word: str) -> None:
-    assert finds_in(text, [Term("word", word)]) is None
+def test_where_a_word_begins_it_counts_for_more() -> None:
+    for better, worse in (
+        ("a test of it", "the latest of it"),
+        ("refreshTestCache", "refreshtestcache"),
+        ("an HTTPTest", "an HTTPTESTS"),
+        ("foo_test", "footest"),
+    ):
+        looked_for = [Term("word", "test")]
+        scores = [
+            score(text, finds_in(text, looked_for) or [], "reply", decides=False)
+            for text in (better, worse)
+        ]
+        assert scores[0] > scores[1], better

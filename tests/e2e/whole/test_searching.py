@@ -57,6 +57,14 @@ async def test_words_are_found_and_lead_to_where_they_were_said(
     await page.go_back()
     await expect(hits).to_have_count(1)
 
+    # inside of words too, after what begins with it
+    await field.fill("tand")
+    longer = page.get_by_role("list", name="Found inside of longer words").get_by_role("link")
+    await expect(page.get_by_role("heading", name="Inside of longer words")).to_be_visible()
+    await expect(longer).to_have_count(1)
+    await expect(longer.locator("mark")).to_have_text("tand")
+    await picture(page, "inside")
+
     await field.fill("kingfisher")
     await expect(page.get_by_text("Nothing was said with these words.")).to_be_visible()
     await picture(page, "nothing")

@@ -27,6 +27,8 @@ export interface Hit {
   kind: string;
   timestamp: string | null;
   decision: boolean;
+  /** Whether a word stands only inside of longer ones: such hits come last. */
+  inside: boolean;
   where: string | null;
   tool: string | null;
   snippet: Piece[];
@@ -68,6 +70,7 @@ function readHit(raw: unknown): Hit | null {
     kind: verbatim(given.kind),
     timestamp: text(given.timestamp),
     decision: given.decision === true,
+    inside: given.inside === true,
     where: text(given.where),
     tool: text(given.tool),
     snippet: each(given.snippet, readPiece),

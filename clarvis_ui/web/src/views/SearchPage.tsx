@@ -73,7 +73,9 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
           {wanted.words.trim() === '' ? (
             <Hints />
           ) : (
-            results && <Answer results={results} onMore={() => void search.more()} />
+            results && (
+              <Answer results={results} best={wanted.best} onMore={() => void search.more()} />
+            )
           )}
         </div>
       </div>
@@ -130,10 +132,18 @@ function Filters({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) {
   );
 }
 
-function Answer({ results, onMore }: { results: Results; onMore(): void }) {
+interface AnswerProps {
+  results: Results;
+  best: boolean;
+  onMore(): void;
+}
+
+function Answer({ results, best, onMore }: AnswerProps) {
   const { hits, cursor, index } = results;
   const now = useNow(20_000);
   const percent = indexedPercent(index);
+  // ranked, each stands where it is worth most
+  const apart = !best && hits.some((hit) => hit.inside);
   return (
     <>
       {percent !== null && (
@@ -150,17 +160,34 @@ function Answer({ results, onMore }: { results: Results; onMore(): void }) {
           {percent === null ? 'Nothing was said with these words.' : 'Nothing found so far.'}
         </p>
       )}
-      <ol class="search-hits" aria-label="Found">
-        {hits.map((hit) => (
-          <HitRow key={`${hit.sessionId} ${hit.uuid}`} hit={hit} now={now} />
-        ))}
-      </ol>
+      <Hits label="Found" hits={hits.filter((hit) => !apart || !hit.inside)} now={now} />
+      {apart && (
+        <>
+          <h2 class="search-inside">Inside of longer words</h2>
+          <Hits
+            label="Found inside of longer words"
+            hits={hits.filter((hit) => hit.inside)}
+            now={now}
+          />
+        </>
+      )}
       {cursor !== null && (
         <button type="button" class="quiet search-more" onClick={onMore}>
           Show more
         </button>
       )}
     </>
+  );
+}
+
+function Hits({ label, hits, now }: { label: string; hits: Hit[]; now: number }) {
+  if (hits.length === 0) return null;
+  return (
+    <ol class="search-hits" aria-label={label}>
+      {hits.map((hit) => (
+        <HitRow key={`${hit.sessionId} ${hit.uuid}`} hit={hit} now={now} />
+      ))}
+    </ol>
   );
 }
 
@@ -191,7 +218,7 @@ function Hints() {
   return (
     <ul class="search-hints">
       <li>
-        <code>retry loop</code> both words, or words that begin with them
+        <code>retry loop</code> both words, also as parts of longer ones
       </li>
       <li>
         <code>"retry loop"</code> exactly this
