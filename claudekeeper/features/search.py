@@ -6,12 +6,13 @@ import itertools
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from claudekeeper.features.search_query import WHOLE_WORDS, Query, Term, fold
+from claudekeeper.features.search_query import Query
+from claudekeeper.features.search_wording import Wording
 from claudekeeper.features.snippets import Piece, finds_in, score, snippet
 from claudekeeper.model.entries import Entry, blocks_of, parse
 from claudekeeper.model.errors import InvalidRequest
@@ -20,7 +21,6 @@ from claudekeeper.model.plaintext import Where, part_at, parts_of, said_in
 from claudekeeper.model.prompts import prompt_of
 from claudekeeper.model.sessions import iso
 from claudekeeper.readers.indexing import moment_of
-from claudekeeper.readers.lexicon import LEAST, words_ending, words_with
 from claudekeeper.readers.lines import Changed, forwards, opened
 from claudekeeper.readers.search_index import (
     EPOCH,
@@ -28,8 +28,6 @@ from claudekeeper.readers.search_index import (
     Place,
     first_row,
     matching,
-    spaced,
-    words_beginning,
     workdir_tag,
 )
 from claudekeeper.readers.subagents import inline_agents, place_of
@@ -38,19 +36,9 @@ from claudekeeper.readers.subagents import inline_agents, place_of
 MOST_EXAMINED = 3_000
 # messages of which the best are chosen, of each sort
 POOL = 100
-# longer forms of a word that are named one by one; beyond them the index is asked for all
-FORMS = 200
-FORMS_OF_LITERAL = 16
-# words that have it inside; beyond them only those count that begin with it
-MOST_AROUND = 2_000
-# words of a phrase that tell enough without the one behind or before them
-FEW = 2
 # how far behind a prompt that waited it is looked for its second writing
 BEHIND = 2_000_000
 
-_FIRST_WORD = re.compile(r"[^\W_]+")
-_WORDS = re.compile(r"[^\W_]+")
-_LAST_WORD = re.compile(r"[a-z0-9]+$")
 _CURSOR = re.compile(r"([0-9]):(-?[0-9]{1,15}):([0-9]{1,5})")
 
 
@@ -124,7 +112,7 @@ class Finder:
         self._seen: set[tuple[str, str]] = set()
         # of old transcripts, which hold the lines of their subagents
         self._inline: dict[str, dict[str, str]] = {}
-        self._words = self._expression(self._begun)
+        self._words = Wording(database, query.terms)
         # whether what is looked at now has a word only inside of longer ones
         self._inside = False
         # whether it counts how well a message fits
@@ -179,7 +167,7 @@ class Finder:
     def _asked(self, sort: _Sort) -> str | None:
         """What the index is asked for; None where there is nothing of this sort."""
         filters = self._filters
-        words = self._only_inside() if sort.inside else self._words
+        words = self._words.only_inside() if sort.inside else self._words.begun
         if words is None or filters.workdirs == frozenset():
             return None
         tags = [sort.tag] if sort.tag else []
@@ -194,91 +182,6 @@ class Finder:
             workdirs = " OR ".join(f'"{workdir_tag(each)}"' for each in sorted(filters.workdirs))
             expression += f" AND (tags : ({workdirs}))"
         return f'({expression}) NOT (tags : "{sort.without}")' if sort.without else expression
-
-    def _only_inside(self) -> str | None:
-        around = self._expression(self._around)
-        if around is None or around == self._words:
-            return None
-        return f"(({around}) NOT ({self._words}))" if self._words else around
-
-    def _expression(self, asked_for: Callable[[Term], str | None]) -> str | None:
-        """The words as the index is asked for them; None where one of them is nowhere."""
-        terms: list[str] = []
-        for term in self._query.terms:
-            asked = asked_for(term)
-            if asked is None:
-                return None
-            terms.append(f"({asked})")
-        return " AND ".join(terms)
-
-    def _begun(self, term: Term) -> str | None:
-        """What begins with it."""
-        if term.kind == "literal":
-            return self._phrase(spaced(term.text))
-        word = fold(term.text)[0]
-        if term.begins and word.isascii():
-            return _of(self._words_like(word))
-        return _of([_quoted(spaced(term.text)) + (" *" if term.begins else "")])
-
-    def _around(self, term: Term) -> str | None:
-        """What begins with it, or has it inside."""
-        begun = self._begun(term)
-        if not term.anywhere:
-            return begun
-        first = _FIRST_WORD.match(text := spaced(term.text))
-        inside = self._from_inside(first[0], text[first.end() :]) if first else None
-        return _either(begun, inside)
-
-    def _from_inside(self, first: str, rest: str) -> str | None:
-        """The same, where its first word begins inside of a longer one."""
-        if not _FIRST_WORD.search(rest):
-            return self._longer(first, words_with) or None
-        behind = self._phrase(rest)
-        longer = self._longer(first, words_ending) if behind else ""
-        if longer is None:
-            # very many end so: what stands behind tells more, if it tells anything
-            return behind if len(rest) >= LEAST else None
-        return f"({longer} AND {behind})" if longer else None
-
-    def _longer(
-        self, piece: str, look_up: Callable[[sqlite3.Connection, str, int], list[str] | None]
-    ) -> str | None:
-        """Words that have this behind their beginning; empty where none has, None: very many."""
-        found: set[str] = set()
-        for kept in _as_kept(piece):
-            words = look_up(self._database, kept, MOST_AROUND)
-            if words is None:
-                return None
-            found |= {word for word in words if word != kept}
-        return _of([_quoted(word) for word in sorted(found)]) or ""
-
-    def _phrase(self, text: str) -> str | None:
-        """Words next to each other, of which the last may be the beginning of a longer one.
-
-        A phrase costs the reading of all its words' lists, so there is one, not one for each form
-        of its last word; what is too much is seen when the message itself is read.
-        """
-        last = _LAST_WORD.search(fold(text)[0]) if text.isascii() else None
-        if last is None:
-            # the end is one of a word, or of none at all
-            return _of([_quoted(text) + (" *" if text[-1:].isalnum() else "")])
-        before = _WORDS.findall(text[: last.start()])
-        forms = words_beginning(self._database, last[0], FORMS_OF_LITERAL)
-        if len(before) >= FEW:
-            before = _without_first(before)
-            head = _of([_quoted(" ".join(before))])
-            if forms is None:
-                return head
-            if len(forms) > 1:
-                return f"({head} AND {_of([_quoted(form) for form in forms])})"
-        if forms is None:
-            return _of([_quoted(text) + " *"])
-        return _of([_quoted(" ".join([*before, form])) for form in forms])
-
-    def _words_like(self, start: str) -> list[str]:
-        """Every word that begins so, one by one; as a beginning where they are too many."""
-        forms = words_beginning(self._database, start, FORMS)
-        return [f'"{start}" *'] if forms is None else [f'"{form}"' for form in forms]
 
     def _by_second(self, sort: _Sort, start: int | None) -> Iterator[tuple[int, list[_Found]]]:
         """What was said in each second, the newest first, also within it."""
@@ -395,30 +298,6 @@ def _prompt(entry: Entry) -> str | None:
     if entry.type == "attachment":
         return said_in(parts_of(entry, kind)).strip()
     return prompt_of(blocks_of(content))
-
-
-def _without_first(words: list[str]) -> list[str]:
-    """A phrase without what every message has, where enough is left of it."""
-    while len(words) > FEW and words[0].casefold() in WHOLE_WORDS:
-        words = words[1:]
-    return words
-
-
-def _as_kept(word: str) -> set[str]:
-    """As the index may have it: accents are taken off there, but not in every script."""
-    return {fold(word)[0], word.lower()}
-
-
-def _of(forms: list[str]) -> str | None:
-    return f"(said : ({' OR '.join(forms)}))" if forms else None
-
-
-def _either(one: str | None, other: str | None) -> str | None:
-    return f"({one} OR {other})" if one and other else one or other
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
 
 
 def read_cursor(cursor: str | None) -> tuple[int, int | None, int]:
