@@ -217,7 +217,7 @@ def create_app(
         Book(places.book),
         registry,
         bus,
-        sessions_of(catalog, history, overview),
+        sessions_of(catalog, history, overview, records),
         config.conversations,
         clock,
     )

@@ -28,6 +28,7 @@ from claudekeeper.features.succession import LastWords, Sessions, last_words_of,
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Disk
+from claudekeeper.live.unfinished import Records
 from claudekeeper.model.entries import Entry
 from claudekeeper.model.errors import TranscriptUnreadable
 from claudekeeper.readers.discovery import Row
@@ -137,7 +138,9 @@ def disk_of(app: web.Application) -> Disk:
     return Disk(workdir, begun, begun_with, recent, presences.now, presences.vacant)
 
 
-def sessions_of(catalog: Catalog, history: History, overview: Overview) -> Sessions:
+def sessions_of(
+    catalog: Catalog, history: History, overview: Overview, records: Records
+) -> Sessions:
     """What conversations of work ask of sessions."""
 
     async def exists(session_id: str) -> bool:
@@ -161,7 +164,11 @@ def sessions_of(catalog: Catalog, history: History, overview: Overview) -> Sessi
             return None
         return await asyncio.to_thread(reply_of, history, Path(row.found.path), session_id, uuid)
 
-    return Sessions(exists, messages, last_words, reply_to)
+    def forget_left(session_id: str) -> None:
+        records.forget(session_id)
+        overview.tell_row(session_id)
+
+    return Sessions(exists, messages, last_words, reply_to, forget_left)
 
 
 def recent_lines(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:

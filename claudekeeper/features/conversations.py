@@ -175,6 +175,10 @@ class Conversations:
             earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
             how = "renewed" if earlier else "created"
         kept.session = kept.session or str(uuid4())
+        if before is not None and before[1].session_id != kept.session:
+            # the item has left that session, in which this was never said: it is said here now
+            await self._registry.close_session(before[1].session_id)
+            self._sessions.forget_left(before[1].session_id)
         now = self._clock()
         kept.updated, kept.expires = now, now + kept.lifetime
         kept.dispatches += 1

@@ -51,6 +51,8 @@ class Sessions(msgspec.Struct, frozen=True):
     last_words: Callable[[str, int], Awaitable[LastWords]]
     # what was said to one of its messages; None if that does not stand there
     reply_to: Callable[[str, str], Awaitable[str | None]]
+    # what was left unfinished there will not be gone on with
+    forget_left: Callable[[str], None]
 
 
 Note = Callable[[Kept, What, str, str], Awaitable[None]]

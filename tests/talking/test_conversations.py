@@ -52,11 +52,12 @@ class Orchestrator:
         item = await self.get(key)
         sessions = [each["sessionId"] for each in item["earlier"]]
         sessions += [item["sessionId"]] if item["sessionId"] else []
-        prompts: list[str] = []
-        for session in sessions:
-            history = await self.keeper.history(session)
-            prompts += [text_of(each) for each in history if each["kind"] == "prompt"]
-        return prompts
+        return [said for each in sessions for said in await prompts_of(self.keeper, each)]
+
+
+async def prompts_of(keeper: Keeper, session: str) -> list[str]:
+    history = await keeper.history(session)
+    return [text_of(each) for each in history if each["kind"] == "prompt"]
 
 
 async def test_each_item_has_exactly_its_own_thread(start_keeper: StartKeeper) -> None:
@@ -255,6 +256,30 @@ async def test_a_dispatch_made_again_is_said_once(
         body = {"text": "say: one", "workdir": str(work.keeper.workdir), "uuid": taken}
         await work.keeper.post("/conversations/other/dispatch", body, 400)
     await work.keeper.get("/conversations/other", 404)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_dispatch_that_was_never_said_is_made_again_in_another_session(
+    start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch, *, restarted: bool
+) -> None:
+    clock = Clock()
+    keeper = await start_keeper(clock=clock)
+    work, uuid = Orchestrator(keeper), new_uuid()
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", "/bin/false")
+    failed = await work.dispatch("item", "say: one", uuid=uuid)
+    monkeypatch.delenv("CLAUDEKEEPER_CLI")
+    assert failed["ended"]["outcome"] == "failed"
+    if restarted:
+        # the next keeper knows that it was said to a session, and stands in no transcript
+        await keeper.stop()
+        work.keeper = keeper = await start_keeper(clock=clock)
+    clock.ahead += 2 * DAY
+    again = await work.dispatch("item", "say: one", uuid=uuid)
+    assert (again["how"], again["ended"]["reply"]) == ("renewed", "one")
+    assert again["sessionId"] != failed["sessionId"]
+    # nothing of it is left to be gone on with in the session that the item has left
+    await keeper.get(f"/sessions/{failed['sessionId']}", 404)
+    assert await prompts_of(keeper, again["sessionId"]) == ["say: one"]
 
 
 async def test_an_item_whose_transcript_is_gone_begins_afresh(keeper: Keeper) -> None:
