@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence as Several
 
 from bench.measure import ROOT
-from bench.routing.labelled import Sequence, sequences
+from bench.routing.labelled import SETS, Sequence, sequences
 from claudekeeper.features.routing import decide
 from claudekeeper.model.routing import RoutingSettings, Scorer
 
@@ -29,27 +29,34 @@ def wrong_conversation(scorer: Scorer, among: Several[Sequence]) -> int:
 
 
 def table() -> str:
-    every = sequences()
-    first = [each for each in every if not each.held_out]
-    held_out = [each for each in every if each.held_out]
-    rows = [("**all of the tuning half**", first), ("**all of the held-out half**", held_out)]
-    kinds = dict.fromkeys(each.kind for each in every)
-    rows += [(f"{kind}, held out", [e for e in held_out if e.kind == kind]) for kind in kinds]
     lines = [
         "| sequences | number | plain | improved | of these, into a wrong conversation |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for name, among in rows:
-        plain, improved = (_share(right(by, among), among) for by in ("plain", "improved"))
-        wrong = [wrong_conversation(by, among) for by in ("plain", "improved")]
-        lines.append(
-            f"| {name} | {len(among)} | {plain} | {improved} | {wrong[0]} and {wrong[1]} |"
-        )
+    for name in SETS:
+        every = sequences(name)
+        held_out = [each for each in every if each.held_out]
+        kinds = dict.fromkeys(each.kind for each in every)
+        groups = {
+            f"**{name} set, tuning**": [each for each in every if not each.held_out],
+            f"**{name} set, held out**": held_out,
+            f"{name} set, held out, to be new": [each for each in held_out if each.to is None],
+        } | {
+            f"{name} set, held out, {kind}": [each for each in held_out if each.kind == kind]
+            for kind in kinds
+        }
+        lines += [_row(group, among) for group, among in groups.items() if among]
     return "\n".join(lines)
 
 
+def _row(name: str, among: Several[Sequence]) -> str:
+    plain, improved = (_share(right(by, among), among) for by in ("plain", "improved"))
+    wrong = [wrong_conversation(by, among) for by in ("plain", "improved")]
+    return f"| {name} | {len(among)} | {plain} | {improved} | {wrong[0]} and {wrong[1]} |"
+
+
 def _share(count: int, among: Several[Sequence]) -> str:
-    return f"{count / len(among):.1%}" if among else "–"
+    return f"{count / len(among):.1%}"
 
 
 def main() -> int:

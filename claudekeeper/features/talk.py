@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -14,6 +15,21 @@ from claudekeeper.model.routing import Fit
 FRESH, HALVING = 180.0, 600.0
 # how many words a reason names
 NAMED = 3
+# characters at the end of a reply in which a question is looked for
+LAST_WORDS = 600
+# a question, and one sentence after it at most: “Which one? I would take the first.”
+_QUESTION = re.compile(
+    r"([^.!?？。\n]{0,300})[?？][\s\"'”’)*_`]*(?:[^.!?？。\n]{1,200}[.!。]?)?\s*$"
+)
+# one that asks for more than yes or no
+_OPEN = re.compile(
+    r"\b(?:which|what|who|whom|whose|where|when|how|or|(?:can|could) you|welche[rsnm]?|was|wer|wo"
+    r"|wann|wie|oder|können sie|kannst du|quel(?:le)?s?|qui|où|quand|comment|combien|ou|pouvez-vous"
+    r"|cuál(?:es)?|qué|quién|dónde|cuándo|cómo|o|quale|quali|come|dove|qual|onde|como|welk|waar|hoe"
+    r"|of|как|какой|какая|какие|где|когда|или|jak|który|która|gdzie|kiedy|czy)\b"
+    r"|哪|什么|多少|怎么|还是|どの|どれ|どちら|何|いつ|어느|어떤|무엇|언제",
+    re.IGNORECASE,
+)
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -24,7 +40,9 @@ class Heard(msgspec.Struct, frozen=True):
     commands: Vocabulary
     # what Claude said last
     reply: Vocabulary
+    # whether that was a question, and whether it is open: not to be answered by yes or no alone
     asked: bool
+    open_question: bool
 
 
 class Talk(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,11 +81,13 @@ def hear(commands: Iterable[str], reply: str = "") -> Heard:
     in_reply = terms_of(reply)
     # files that Claude named are what the conversation is about, as if the person had said them
     names = [term for term in in_reply if term.weight == NAME]
+    question = _QUESTION.search(reply[-LAST_WORDS:])
     return Heard(
         keywords=frozenset().union(*map(keywords, said)),
         commands=Vocabulary.of(in_commands + names),
         reply=Vocabulary.of(in_reply),
-        asked=reply.rstrip().endswith(("?", "？")),
+        asked=question is not None,
+        open_question=question is not None and _OPEN.search(question[1]) is not None,
     )
 
 

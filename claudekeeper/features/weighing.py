@@ -13,7 +13,7 @@ import msgspec
 
 from claudekeeper.features.references import Pointers
 from claudekeeper.features.talk import FRESH, Talk, named
-from claudekeeper.features.terms import COMMON_WORD, Wanted, terms_of
+from claudekeeper.features.terms import Pairs, Wanted, wanted
 from claudekeeper.features.wording import signal_in
 from claudekeeper.model.routing import Fit
 
@@ -23,7 +23,7 @@ LIFTED = 0.85
 # a reference that is as sure as this lifts
 SURE = 0.9
 # what Claude said last, against what the person said
-REPLY = 0.7
+REPLY = 0.8
 # a word that nobody said before speaks less against than a shared one speaks for
 MISSING = 0.6
 # so much has to be shared before sharing all of it counts fully
@@ -32,11 +32,19 @@ DOUBT = 0.5
 BEGINNING = 1.5
 # so many new words are the topic of a follow-up; with so many more it is another topic
 NEW_WORDS, NEW_TOPIC = 2.0, 3.0
+# with so many new words, what every command has in common tells nothing
+ANOTHER = 2.0
 # a reference points at the last conversation, unless another one shares so much more
-MARGIN = 0.15
+MARGIN = 0.05
 POINTED_ELSEWHERE = 0.3
 # a reference weaker than this is no reason to name
 FAINT = 0.1
+# how much of the novelty a sure reference takes away
+EXCUSED = 0.5
+# what is left of novelty in an answer to an open question
+ANSWERED = 0.5
+# what a program wrote is full of words that nobody said: so much of it counts
+PASTED, PASTED_WORDS = 0.2, 4.0
 # what is left of a score when the command says that it is about something else
 PARTING = 0.35
 
@@ -47,20 +55,21 @@ class _Shared(msgspec.Struct, frozen=True):
     talk: Talk
     # those that tell something
     words: tuple[str, ...]
+    # those that much other work does not have
+    rare: frozenset[str]
     evidence: float
     # how much of the command is about something that was never spoken of there
     novelty: float
 
 
 def improved(command: str, talks: Sequence[Talk]) -> list[Fit]:
-    wanted = [Wanted.of(term) for term in terms_of(command)]
-    found = [[_found(each, talk) for each in wanted] for talk in talks]
+    words = wanted(command)
+    found = [[_found(each, talk) for each in words] for talk in talks]
     # in how many of them each word is spoken of
     spread = [sum(strength > 0 for strength in strengths) for strengths in zip(*found, strict=True)]
     pointers = Pointers.in_command(command)
-    new = BEGINNING if pointers.begins else 0.0
     shared = [
-        _compare(talk, wanted, strengths, spread, new)
+        _compare(talk, words, strengths, spread, pointers)
         for talk, strengths in zip(talks, found, strict=True)
     ]
     pointed = _pointed_at(shared)
@@ -72,32 +81,42 @@ def improved(command: str, talks: Sequence[Talk]) -> list[Fit]:
 
 def _compare(
     talk: Talk,
-    wanted: Sequence[Wanted],
+    words: Sequence[Wanted],
     strengths: Sequence[float],
     spread: Sequence[int],
-    new: float,
+    pointers: Pointers,
 ) -> _Shared:
-    hits, missing = 0.0, new
-    words = []
-    for each, strength, talks in zip(wanted, strengths, spread, strict=True):
+    hits, common = 0.0, 0.0
+    missing = BEGINNING if pointers.begins else 0.0
+    found = [each for each, strength in zip(words, strengths, strict=True) if strength]
+    pairs = Pairs.of(found)
+    for each, strength, talks in zip(words, strengths, spread, strict=True):
         if strength:
             # said in several of them, it tells less of which
-            hits += strength * each.weight / talks**0.5
-            words.append(each)
-        else:
-            missing += each.weight
-    words.sort(key=lambda each: -each.weight)
+            hit = strength * each.shared / talks**0.5
+            if each.common:
+                common += hit
+            else:
+                hits += hit
+        elif not each.overlaps(pairs):
+            missing += each.missing
+    if pointers.pasted:
+        missing = min(missing, PASTED_WORDS)
+    # “write tests for” says nothing where it is followed by another topic
+    hits += common * max(0.0, 1 - missing / ANOTHER)
+    found.sort(key=lambda each: -each.shared)
     return _Shared(
         talk,
-        tuple(each.word for each in words if each.weight > COMMON_WORD),
+        tuple(each.word for each in found if not each.common),
+        frozenset(each.word for each in found if each.rare),
         evidence=hits / (hits + MISSING * missing + DOUBT),
         novelty=min(1.0, max(0.0, missing - NEW_WORDS) / NEW_TOPIC),
     )
 
 
-def _found(wanted: Wanted, talk: Talk) -> float:
-    said = talk.heard.commands.finds(wanted)
-    return max(said, REPLY * talk.heard.reply.finds(wanted)) if said < REPLY else said
+def _found(word: Wanted, talk: Talk) -> float:
+    said = talk.heard.commands.finds(word)
+    return max(said, REPLY * talk.heard.reply.finds(word)) if said < REPLY else said
 
 
 def _pointed_at(shared: Sequence[_Shared]) -> _Shared:
@@ -108,14 +127,26 @@ def _pointed_at(shared: Sequence[_Shared]) -> _Shared:
 
 def _fit(shared: _Shared, pointers: Pointers, *, signal: bool, pointed: bool) -> Fit:
     talk = shared.talk
-    reference = pointers.reference(asked=talk.heard.asked, novelty=shared.novelty)
+    reference = pointers.reference(
+        asked=talk.heard.asked,
+        openly=talk.heard.open_question,
+        novelty=shared.novelty,
+        known=not pointers.subject.isdisjoint(shared.rare),
+    )
+    novelty = shared.novelty
+    if pointers.bare and talk.heard.open_question:
+        # who is asked “which one?” answers with words that were not there yet
+        novelty *= ANSWERED
+    if pointers.pasted:
+        novelty *= PASTED
     aimed = reference.strength * (1.0 if pointed else POINTED_ELSEWHERE)
     score = (
         EVIDENCE * shared.evidence
         + RECENCY * talk.recency
         # “also that” is understood for longer than the time alone would say
-        + REFERENCE * aimed * talk.recency**0.5
-        - NOVELTY * shared.novelty * (1 - shared.evidence)
+        + REFERENCE * aimed * talk.recency**0.4
+        # who points at something says new things of it
+        - NOVELTY * novelty * (1 - shared.evidence) * (1 - EXCUSED * aimed)
     )
     if reference.parts:
         score *= PARTING

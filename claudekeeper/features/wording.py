@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # for the plain rule: English only, as it is written down
-STOP_WORDS = _words(
+STOP_WORDS = words_of(
     """
     about above after again against all and any are aren't because been before being below between
     both but can can't cannot could couldn't did didn't does doesn't doing don't down during each
@@ -26,7 +26,7 @@ STOP_WORDS = _words(
 )
 
 # what means little wherever it stands: English that the rule above keeps, and other languages
-FILLERS = STOP_WORDS | _words(
+FILLERS = STOP_WORDS | words_of(
     """
     a an as at be by do go he i if in is it me my no of ok on or so to up us we
     also actually wait okay um uh hmm hey yeah yep well alright great good thanks thank perfect
@@ -70,7 +70,7 @@ FILLERS = STOP_WORDS | _words(
 )
 
 # said in every conversation about code: in common, they mean little
-COMMON = _words(
+COMMON = words_of(
     """
     add added adding app apply approach broken bug bugs build call change changes check clean
     code comment comments commit compile compiles create data delete deploy detail details diff
@@ -80,13 +80,42 @@ COMMON = _words(
     passes please problem project pull push put read redo refactor remove rename repo report
     request result results revert review run runs script set setting settings setup simplify
     solution start step stop summary support sure test tests tool turn undo update user users
-    version write wrote
+    version write wrote amend cherry-pick rebase squash stash
+    four five six seven eight nine ten
 
     anlegen ändere baue behebe datei dateien erkläre erstelle erzeuge fehler füge hinzu lösche mach
     mache prüfe schreib schreibe skript teste teil zeige
     ajoute corrige crée écris fichier lance mets script supprime
     añade arregla archivo borra cambia crea genera revisa
     aggiungi crea scrivi correggi cria adiciona corrige configura maak schrijf voeg
+    """
+)
+
+# what many pieces of work have in common: sharing one of these says less than half as much
+WIDESPREAD = words_of(
+    """
+    account admin address api backend bar branch browser button cache card class client color colour
+    column command component config configuration container content customer customers dashboard
+    database date day db default dependency dependencies deployment design docker download email
+    endpoint endpoints entry environment event events export fast feature field fields filter flag
+    folder form frontend header history html image images import input item items job jobs json key
+    label layout library link links loading log login logs logic mail menu message messages method
+    mobile mode model models month night nightly notification notifications number order orders
+    package password payment performance pipeline plan process product production python query queue
+    rate record release response route row screen search server service session size slow staging
+    state status string style support system table task template text title token tokens type
+    upload url value values variable view warning web website window worker
+    access block box calendar chart cluster cost count cpu demo disk font graph group icon index
+    load map memory node note permission point policy price role schema section storage stack tab
+    tag team theme tree unit video volume year
+
+
+    aufgabe benutzer bild datenbank dienst feld formular kunde kunden langsam nachricht nutzer
+    rechnung schnittstelle seite server spalte suche tabelle
+    base bouton client clients commande commandes données lent lente message page requête serveur
+    tableau utilisateur utilisateurs
+    base botón cliente clientes consulta datos lento mensaje página pedido pedidos servidor tabla
+    usuario usuarios banco dados botão página usuário dati pagina utente utenti
     """
 )
 

@@ -191,6 +191,74 @@ def test_a_pronoun_does_not_mean_what_stands_in_its_own_clause() -> None:
     assert resumes("profile the image resizing, it feels slow", game) is None
 
 
+@pytest.mark.parametrize("command", ["redis streams", "eu-west, 40 GB", "on the old cluster, at 6"])
+def test_a_few_words_answer_an_open_question_even_if_they_are_new(command: str) -> None:
+    asking = talk("queue", "set up a queue", replied="Which kind, and where? I'd take RabbitMQ.")
+    assert resumes(command, asking) == "queue"
+    told = talk("queue", "set up a queue", replied="RabbitMQ runs.")
+    assert resumes(command, told) is None
+
+
+@pytest.mark.parametrize(
+    "command", ["sketch an icon for the mobile app", "somebody broke the printer, restart it"]
+)
+def test_what_is_done_to_something_is_no_answer(command: str) -> None:
+    asking = talk("queue", "set up a queue", replied="Which kind, and where?")
+    assert resumes(command, asking) is None
+
+
+def test_that_is_no_pointer_where_it_joins_clauses() -> None:
+    game = talk("game", "write a snake game")
+    assert resumes("do that for two players", game) == "game"
+    assert resumes("hide products that sold out", game) is None
+
+
+def test_who_says_how_a_thing_should_be_speaks_of_it() -> None:
+    letter = talk("letter", "draft a letter to the landlord", minutes=6, replied="Done.")
+    assert resumes("the letter should mention mould and broken heating", letter) == "letter"
+    assert resumes("visitors should find opening hours quickly", letter) is None
+
+
+def test_output_that_is_pasted_belongs_where_its_names_were_spoken_of() -> None:
+    parser = talk("parser", "make the gpx parser faster", minutes=2, replied="It streams now.")
+    trace = (
+        'Traceback (most recent call last): File "/srv/tracks/{}.py", line 48, in read_points '
+        "for point in segment: AttributeError: 'NoneType' object has no attribute 'latitude'"
+    )
+    assert resumes(trace.format("gpx_parser"), parser) == "parser"
+    assert resumes(trace.format("mailing"), parser) is None
+
+
+def test_a_word_that_much_work_has_in_common_is_not_enough() -> None:
+    orders = talk("orders", "page through the customers table", minutes=1, replied="Done.")
+    assert resumes("invite ten customers to interviews", orders) is None
+    # neither is what is done, when it is done to something else
+    drawing = talk("drawing", "draw the sign-up flow", minutes=1, replied="Done.")
+    assert resumes("draw the floor plan", drawing) is None
+    assert resumes("draw it upside down", drawing) == "drawing"
+
+
+def test_the_thing_was_spoken_of_and_a_thing_is_another_one() -> None:
+    spec = talk("spec", "write a specification of the ledger", minutes=5)
+    definite, indefinite = (
+        decide(f"mention audits in {article} specification", [spec]).candidates[0].score
+        for article in ("the", "a")
+    )
+    assert definite > indefinite
+    assert resumes("mention audits in the specification", spec) == "spec"
+
+
+def test_a_name_that_is_new_is_one_new_word() -> None:
+    option = talk("option", "rename the option", minutes=1, replied="What shall it be called?")
+    assert resumes("call it maxRetriesPerHost", option) == "option"
+
+
+def test_something_else_may_be_another_answer() -> None:
+    title = talk("title", "find a title for the talk", minutes=1, replied="“Slow is smooth”.")
+    assert resumes("that sounds odd, suggest something else", title) == "title"
+    assert resumes("now something else: the title of the blog is wrong", title) is None
+
+
 def test_slips_of_the_finger_and_inflections_are_understood() -> None:
     csv = talk("csv", "write a csv exporter for invoices", minutes=2)
     assert resumes("the exporetr ignores drafts of invoicing", csv) == "csv"
