@@ -28,6 +28,8 @@ from claudekeeper.readers.discovery import Found, Row, look_again
 from claudekeeper.readers.sayings import Said, Sayings
 
 MOST_CANDIDATES = 20
+# sessions whose words are read to find these
+MOST_LOOKED_AT = 60
 # a file that was written of late with words older than this was opened again, or copied
 OPENED_AGAIN = 24 * 3600.0
 # commands whose way is remembered, for those that are sent again
@@ -120,9 +122,13 @@ class Router:
             below = await asyncio.to_thread(inside, known, within)
             places = below if places is None else places & below
         idle = (row for row in recent if self._may_be_free(row, places))
-        candidates = list(islice(idle, MOST_CANDIDATES))
-        heard = await asyncio.to_thread(self._listen, [row.found for row in candidates])
-        return self._said_since(since, zip(candidates, heard, strict=True))
+        looked_at = islice(idle, MOST_LOOKED_AT)
+        talks: list[Talk] = []
+        # what failed, or is about to run, takes nobody's place
+        while len(talks) < MOST_CANDIDATES and (rows := list(islice(looked_at, MOST_CANDIDATES))):
+            heard = await asyncio.to_thread(self._listen, [row.found for row in rows])
+            talks += self._said_since(since, zip(rows, heard, strict=True))
+        return talks[:MOST_CANDIDATES]
 
     def _may_be_free(self, row: Row, places: frozenset[str] | None) -> bool:
         """Asked of thousands: what can be told without looking closely."""

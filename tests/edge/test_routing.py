@@ -139,6 +139,18 @@ async def test_at_most_twenty_are_compared(start_keeper: StartKeeper) -> None:
     assert all(each["secondsAgo"] < 120 for each in candidates)
 
 
+async def test_what_failed_takes_nobody_s_place(start_keeper: StartKeeper) -> None:
+    for number in range(22):
+        transcript = Transcript(f"5e551011-0000-4000-8000-{number:012d}")
+        transcript.prompt("fix the auth bug")
+        transcript.reply("API Error: 529", isApiErrorMessage=True)
+        dated(transcript.write(projects_folder()), number / 100)
+    said(AUTH, "fix the auth bug", minutes=2)
+    keeper = await start_keeper()
+    answer = await route(keeper, "also add a test for that")
+    assert [each["sessionId"] for each in answer["candidates"]] == [AUTH]
+
+
 @pytest.mark.parametrize("text", ["", "ok", " ? "])
 async def test_very_short_text_is_new(start_keeper: StartKeeper, text: str) -> None:
     said(AUTH, "fix the auth bug")
