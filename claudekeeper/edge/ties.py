@@ -146,6 +146,11 @@ def sessions_of(
     async def exists(session_id: str) -> bool:
         return await catalog.row(session_id) is not None
 
+    async def count(session_id: str) -> None:
+        row = await catalog.row(session_id)
+        if row is not None:
+            await catalog.counted(row)
+
     def messages(session_id: str) -> int | None:
         session = overview.session(session_id)
         return session.message_count if session is not None else None
@@ -168,7 +173,7 @@ def sessions_of(
         records.forget(session_id)
         overview.tell_row(session_id)
 
-    return Sessions(exists, messages, last_words, reply_to, forget_left)
+    return Sessions(exists, count, messages, last_words, reply_to, forget_left)
 
 
 def recent_lines(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:

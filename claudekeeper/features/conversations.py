@@ -290,6 +290,8 @@ class Conversations:
         await asyncio.to_thread(
             self._book.finish, uuid, ended.outcome, ended.tokens, ended.cost_usd, now
         )
+        # who is told that it is over, and asks, hears of all that was said
+        await self._sessions.count(session_id)
         async with self._alone(key):
             kept = await asyncio.to_thread(self._book.get, key)
             if kept is None or kept.session != session_id:

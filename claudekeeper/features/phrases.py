@@ -128,7 +128,7 @@ NOT_POINTING = re.compile(
     r"|an? (?:[\w-]+ ){0,3}[\w-]+ that"
     r"|this (?:project|morning|afternoon|evening|week|month|year|quarter|sprint|time)"
     r"|the (?:last|first) (?:\d+ )?(?:days?|weeks?|months?|years?|hours?|time)"
-    r"|there(?: is| are| was| were|['’]s|['’]re| seems?)"
+    r"|(?:hello|hi|hey|over|out) there|there(?: is| are| was| were|['’]s|['’]re| seems?)"
     r"|it(?: is|['’]s) (?:time|possible|important)|it(?:['’]d| would) be (?:nice|great|good|better)"
     r"|it (?:seems|turns out|looks like)|both (?=\w+ and )"
     r"|(?:are|have|were) you (?:able|familiar|ever))\b",

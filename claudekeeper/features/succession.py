@@ -45,6 +45,8 @@ class Sessions(msgspec.Struct, frozen=True):
 
     # whether there is a transcript
     exists: Callable[[str], Awaitable[bool]]
+    # look how many messages it has now
+    count: Callable[[str], Awaitable[None]]
     # how many messages it has, where that is known
     messages: Callable[[str], int | None]
     # its last messages, as many as are wanted

@@ -211,6 +211,7 @@ def test_that_is_no_pointer_where_it_joins_clauses() -> None:
     game = talk("game", "write a snake game")
     assert resumes("do that for two players", game) == "game"
     assert resumes("hide products that sold out", game) is None
+    assert resumes("hello there", game) is None
 
 
 def test_who_says_how_a_thing_should_be_speaks_of_it() -> None:

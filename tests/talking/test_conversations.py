@@ -78,6 +78,7 @@ async def test_each_item_has_exactly_its_own_thread(start_keeper: StartKeeper) -
             assert answer["ended"]["usage"]["output_tokens"] > 0
             assert answer["how"] == ("continued" if number else "created")
             assert sessions.setdefault(key, answer["sessionId"]) == answer["sessionId"]
+            assert (await work.get(key))["messages"] == 2 * (number + 1)
     assert len(set(sessions.values())) == len(items)
 
     # several at once on one key, old and new: one after the other, in one session
