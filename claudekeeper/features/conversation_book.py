@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from claudekeeper.files import private_folder
-from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why
+from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why, WorkState
 from claudekeeper.model.errors import StateUnwritable
 
 log = logging.getLogger(__name__)
@@ -64,6 +64,18 @@ INSERT OR REPLACE INTO conversation VALUES (
 """
 
 
+_ALL = """
+SELECT * FROM conversation
+WHERE (?1 IS NULL OR project = ?1)
+  AND (?2 IS NULL OR (updated, key) < (?2, ?3))
+  AND (
+    ?4 IS NULL
+    OR ?4 = 'active' AND (session IS NOT NULL OR primer IS NOT NULL)
+    OR ?4 = 'expired' AND expires <= ?5
+    OR ?4 = 'reset' AND expires > ?5 AND session IS NULL AND primer IS NULL
+  )
+ORDER BY updated DESC, key DESC LIMIT ?6
+"""
 _LOGGED = "at, session, uuid, how, text, outcome, tokens, cost, finished FROM dispatch"
 
 # where a conversation stands in the list: when it was used, and its key
@@ -143,16 +155,20 @@ class Book:
             row = database.execute("SELECT * FROM conversation WHERE key = ?", (key,)).fetchone()
         return _kept(row) if row else None
 
-    def all(self, project: str | None, limit: int, after: Place | None = None) -> list[Kept]:
-        """The one used last first; those behind a place where one is given."""
+    def all(
+        self,
+        project: str | None,
+        limit: int,
+        after: Place | None = None,
+        state: WorkState | None = None,
+        now: float = 0.0,
+    ) -> list[Kept]:
+        """The one used last first; those behind a place where one is given, and those that may be
+        in a state: whether they are depends on what runs.
+        """
         updated, key = after or (None, None)
         with self._reading() as database:
-            rows = database.execute(
-                "SELECT * FROM conversation WHERE (?1 IS NULL OR project = ?1) "
-                "AND (?2 IS NULL OR (updated, key) < (?2, ?3)) "
-                "ORDER BY updated DESC, key DESC LIMIT ?4",
-                (project, updated, key, limit),
-            ).fetchall()
+            rows = database.execute(_ALL, (project, updated, key, state, now, limit)).fetchall()
         return [_kept(row) for row in rows]
 
     def dispatched(self, uuid: str) -> tuple[str, Logged] | None:

@@ -111,8 +111,9 @@ class Conversations:
         """The one used last first, and where the next page begins."""
         found: list[Kept] = []
         while len(found) <= limit:
-            kept = await asyncio.to_thread(self._book.all, project, limit + 1, after)
-            # what state it is in depends on what runs: the book cannot tell
+            now = self._clock()
+            kept = await asyncio.to_thread(self._book.all, project, limit + 1, after, state, now)
+            # what state it is in depends on what runs: the book cannot tell all of it
             found += [each for each in kept if state in (None, self._threads.state(each))]
             if len(kept) <= limit:
                 break

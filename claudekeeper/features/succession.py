@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -107,7 +108,7 @@ class Relief:
 
     async def _succeed(self, kept: Kept) -> None:
         assert kept.session is not None
-        last = await self._sessions.last_words(kept.session, self._settings.keep_messages)
+        last = await self._last_words(kept)
         old, tokens = kept.session, kept.tokens
         kept.primer, left_out = primer(last)
         # the successor begins with the next dispatch
@@ -116,6 +117,17 @@ class Relief:
         await asyncio.to_thread(self._book.move_on, kept, old, "window", self._clock(), details)
         await self._note(kept, "window", details, old)
         await self._registry.close_session(old)
+
+    async def _last_words(self, kept: Kept) -> LastWords:
+        """Also of the sessions that this one succeeded: a short one has its predecessor's."""
+        assert kept.session is not None
+        most = self._settings.keep_messages
+        last = await self._sessions.last_words(kept.session, most)
+        earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
+        for each in takewhile(lambda one: one.why == "window", reversed(earlier)):
+            before = await self._sessions.last_words(each.session_id, most - len(last.said))
+            last = LastWords(before.said + last.said, before.total + last.total)
+        return last
 
 
 def is_full(tokens: int, model: str | None, settings: ConversationSettings) -> bool:

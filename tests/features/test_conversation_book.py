@@ -97,6 +97,13 @@ def test_thousands_are_listed_by_use_and_only_expired_ones_expire(opened: Open) 
     assert [each.key for each in book.all("odd", 2)] == ["k2999", "k2997"]
     assert len(book.all(None, 10_000)) == 3_000
     assert set(book.expired(1.0)) == {"k0", "k1"}
+    # the book itself leaves out what cannot be in a state, however many there are
+    assert [each.key for each in book.all(None, 2, state="expired", now=1.0)] == ["k1", "k0"]
+    assert len(book.all(None, 10_000, state="active", now=1.0)) == 3_000
+    assert book.all(None, 2, state="reset", now=1.0) == []
+    book.put(kept("left", None, updated=1, expires=5))
+    assert [each.key for each in book.all(None, 2, state="reset", now=1.0)] == ["left"]
+    assert "left" not in {each.key for each in book.all(None, 10_000, state="active", now=1.0)}
 
 
 def test_a_dispatch_is_found_by_its_name_without_reading_all_of_them(opened: Open) -> None:

@@ -159,7 +159,27 @@ async def test_a_full_window_is_followed_by_a_successor_that_knows_the_last_word
     item = await work.get("item")
     assert [each["why"] for each in item["earlier"]] == ["window", "window"]
     assert "messages left out: 1" in item["acts"][0]["details"]
+    # of all that was said, not only of what was said since the last time
+    assert "messages left out: 3" in item["acts"][1]["details"]
     assert await work.thread("item") == ["say: one", "say: two"]
+
+
+async def test_a_short_successor_hands_on_what_it_was_told(
+    start_keeper: StartKeeper, scripted_api: ScriptedApi
+) -> None:
+    settings = ConversationSettings(strategy="window", keep_messages=3, window_tokens=10)
+    keeper = await start_keeper(conversations=settings)
+    ear = await keeper.listen()
+    work = Orchestrator(keeper)
+    for words in ("one", "two", "three"):
+        await work.dispatch("item", f"say: {words}")
+        await ear.event("conversation/updated", what="window")
+    seen = [each for each in scripted_api.requests if each.understood.prompt == "say: three"]
+    system = seen[-1].understood.system_text
+    told = ["Claude: one", "User: say: two", "Claude: two"]
+    assert sorted(told, key=system.index) == told
+    assert "User: say: one" not in system
+    assert "the 1 before them" in system
 
 
 async def test_a_full_window_is_summarised_and_a_thread_can_be_reset_and_forgotten(
@@ -317,5 +337,6 @@ async def test_thousands_of_items_come_in_pages(keeper: Keeper) -> None:
         assert len(keys) == wanted
         assert keys == sorted(keys, reverse=True)
     assert (await keeper.get("/conversations?state=active"))["conversations"] == []
+    assert (await keeper.get("/conversations?state=reset"))["conversations"] == []
     for odd in ("x", "1", "nan:x", "inf:x", ":", "1e999:x"):
         await keeper.get(f"/conversations?cursor={quote(odd)}", 400)
