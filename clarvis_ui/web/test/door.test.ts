@@ -44,6 +44,12 @@ describe('arriving', () => {
   });
 });
 
+test('what was answered on arrival is for the first who asks', async () => {
+  await door.arrive(null);
+  expect(door.answered()?.ok).toBe(true);
+  expect(door.answered()).toBe(null);
+});
+
 test('a second code may be the right one', async () => {
   api.trouble = 'not_logged_in';
   await door.arrive('OLD');

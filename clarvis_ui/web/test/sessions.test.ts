@@ -36,6 +36,20 @@ describe('the first look', () => {
     expect(api.asked).toEqual(['health', 'sessions first', 'sessions 2', 'sessions 4']);
   });
 
+  test('takes what the keeper said at the door', async () => {
+    const said = await api.health();
+    api.asked = [];
+    const waiting = [said];
+    store = createSessionStore(api, attention, loggedOut, null, () => waiting.pop() ?? null);
+    store.start();
+    await soon();
+    expect(api.asked).toEqual(['sessions first']);
+    expect(store.listing.value.complete).toBe(true);
+    store.refreshNow();
+    await soon();
+    expect(api.asked).toEqual(['sessions first', 'health', 'sessions first']);
+  });
+
   test('of nothing is a whole look too', async () => {
     store.start();
     await soon();

@@ -76,7 +76,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       onLoggedOut: door.shut,
     },
   );
-  const sessions = createSessionStore(api, page, door.shut, socket);
+  const sessions = createSessionStore(api, page, door.shut, socket, door.answered);
   const conversations = createConversations({
     api,
     socket,

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
-import { type Failure, NOT_LOGGED_IN } from '../transport/outcome';
+import { type Failure, NOT_LOGGED_IN, type Outcome } from '../transport/outcome';
+import type { Health } from '../transport/wire';
 
 /** Whether this browser is let in. `ajar` is before anybody has answered. */
 export type DoorState = 'ajar' | 'open' | 'shut';
@@ -14,6 +15,8 @@ export interface Door {
   arrive(code: string | null): Promise<void>;
   enter(code: string): Promise<void>;
   leave(): Promise<void>;
+  /** What was answered on arrival, for the first who asks: nobody has to ask the same again. */
+  answered(): Outcome<Health> | null;
   /** The server no longer knows us. */
   shut(): void;
 }
@@ -22,6 +25,7 @@ export function createDoor(api: Api): Door {
   const state = signal<DoorState>('ajar');
   const failure = signal<Failure | null>(null);
   const knocking = signal(false);
+  let greeting: Outcome<Health> | null = null;
 
   async function enter(code: string): Promise<void> {
     knocking.value = true;
@@ -44,8 +48,14 @@ export function createDoor(api: Api): Door {
       // an old link is no reason to turn away who is in already
       const known = await api.health();
       const stranger = !known.ok && known.failure.code === NOT_LOGGED_IN;
+      greeting = stranger ? null : known;
       state.value = stranger ? 'shut' : 'open';
       if (!stranger) failure.value = null;
+    },
+    answered() {
+      const first = greeting;
+      greeting = null;
+      return first;
     },
     async leave() {
       // where nobody answers, the cookie is still there: to look logged out would be a lie

@@ -59,6 +59,8 @@ export function createSessionStore(
   attention: Attention,
   onLoggedOut: () => void,
   socket: Pick<KeeperSocket, 'remember'> | null = null,
+  /** What the keeper has just said of itself, if it has. */
+  answered: () => Outcome<Health> | null = () => null,
 ): SessionStore {
   const listing = signal(NOTHING_YET);
   let lastWhole: WholeLook | null = null;
@@ -81,7 +83,10 @@ export function createSessionStore(
 
   async function look(signal: AbortSignal): Promise<boolean> {
     const began = renames;
-    const [health, first] = await Promise.all([api.health(signal), api.sessions(null, signal)]);
+    const [health, first] = await Promise.all([
+      answered() ?? api.health(signal),
+      api.sessions(null, signal),
+    ]);
     if (signal.aborted) return false; // stopped in the meantime: what was forgotten stays forgotten
     if (!first.ok) return failed(first.failure);
     if (!health.ok) return failed(health.failure);

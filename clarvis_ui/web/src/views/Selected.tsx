@@ -140,5 +140,5 @@ function WhatWasUsed({ clarvis }: { clarvis: Clarvis }) {
   if (loaded === null) return null;
   if ('failed' in loaded) return <PageOutOfDate />;
   const { UsagePage } = loaded.module;
-  return <UsagePage api={clarvis.api} />;
+  return <UsagePage clarvis={clarvis} />;
 }

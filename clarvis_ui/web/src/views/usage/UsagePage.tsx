@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useComputed } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { LIST_HREF, sessionHref, timelineHref } from '../../state/address';
+import type { Clarvis } from '../../state/clarvis';
 import { daily } from '../../state/plots';
+import { spentIn } from '../../state/spent';
 import { money, roughly } from '../../state/words';
-import type { Api } from '../../transport/api';
 import type { Amount, Usage, UsageBy } from '../../transport/usage';
 import { Icon } from '../../ui/Icon';
 import { DayPlot } from './DayPlot';
@@ -17,6 +19,8 @@ const SPANS = [
   { days: null, label: 'All' },
 ] as const;
 const MOST_DAYS = 180;
+/** Milliseconds for which what comes in is gathered before it is asked for anew. */
+const GATHERED_MS = 1000;
 const RANKED: readonly { by: UsageBy; title: string }[] = [
   { by: 'project', title: 'By project' },
   { by: 'model', title: 'By model' },
@@ -26,7 +30,9 @@ const RANKED: readonly { by: UsageBy; title: string }[] = [
 type Found = Partial<Record<UsageBy, Usage>>;
 
 /** What was used: tokens and cost, from the transcripts. */
-export function UsagePage({ api }: { api: Pick<Api, 'usage'> }) {
+export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'sessions'> }) {
+  const { api, sessions } = clarvis;
+  const spent = useGathered(useComputed(() => spentIn(sessions.listing.value)).value);
   const [days, setDays] = useState<number | null>(30);
   const [found, setFound] = useState<Found>({});
   const [problem, setProblem] = useState('');
@@ -42,7 +48,7 @@ export function UsagePage({ api }: { api: Pick<Api, 'usage'> }) {
     };
     for (const by of ['day', 'project', 'model', 'session'] as const) void load(by);
     return () => leaving.abort();
-  }, [api, days]);
+  }, [api, days, spent]);
 
   const byDay = found.day;
   return (
@@ -85,6 +91,20 @@ export function UsagePage({ api }: { api: Pick<Api, 'usage'> }) {
       </div>
     </div>
   );
+}
+
+/** The value as it was a moment ago: what changes often is not asked for each time. */
+function useGathered(value: string): string {
+  const [seen, setSeen] = useState(value);
+  const latest = useRef(value);
+  latest.current = value;
+  const changed = seen !== value;
+  useEffect(() => {
+    if (!changed) return;
+    const timer = setTimeout(() => setSeen(latest.current), GATHERED_MS);
+    return () => clearTimeout(timer);
+  }, [changed]);
+  return seen;
 }
 
 /** A session, or what was done in a project. */
