@@ -1,4 +1,4 @@
-import { type Fields, textOf } from './content';
+import type { Todo } from './calls';
 import { plain } from './safe';
 
 const STATES: Readonly<Record<string, string>> = {
@@ -8,19 +8,16 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /** A list of things to do, as a list. */
-export function Todos({ todos }: { todos: readonly Fields[] }) {
+export function Todos({ todos }: { todos: readonly Todo[] }) {
   return (
     <ul class="todos">
-      {todos.map((todo, at) => {
-        const state = textOf(todo.status) || 'pending';
-        return (
-          <li key={at} data-state={state} dir="auto">
-            <span class="todo-mark" aria-hidden="true" />
-            <span class="spoken">{STATES[state] ?? plain(state)}: </span>
-            <span class="todo-words">{plain(textOf(todo.content) || textOf(todo.subject))}</span>
-          </li>
-        );
-      })}
+      {todos.map(({ words, status }, at) => (
+        <li key={at} data-state={status} dir="auto">
+          <span class="todo-mark" aria-hidden="true" />
+          <span class="spoken">{STATES[status] ?? plain(status)}: </span>
+          <span class="todo-words">{plain(words)}</span>
+        </li>
+      ))}
     </ul>
   );
 }

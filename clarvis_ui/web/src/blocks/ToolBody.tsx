@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { within } from '../state/paths';
 import { Command } from './Command';
-import { type Call, changesOf } from './calls';
+import { type Call, changesOf, todosOf } from './calls';
 import { type Fields, fieldsOf, listOf, pretty, textOf } from './content';
 import { Diff, DiffHead, DiffLines } from './Diff';
 import { type FileChange, parsePatch } from './diff';
@@ -36,7 +36,7 @@ function Given({ call, workdir }: { call: Call; workdir: string | null }) {
         <Diff key={at} {...change} path={within(change.path, workdir)} />
       ));
     case 'TodoWrite':
-      return <Todos todos={listOf(input.todos).map(fieldsOf)} />;
+      return <Todos todos={todosOf(input)} />;
     case 'WebFetch':
       return (
         <>

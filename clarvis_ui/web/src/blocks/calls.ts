@@ -262,9 +262,9 @@ function wordsOf({ name, input, task = null }: Call): Words {
       return {
         verb: 'Updated the list',
         doing: 'Updating the list',
-        object: '',
+        object: todosOf(input).find(isUnderWay)?.words ?? '',
         as: 'words',
-        outcome: () => todosDone(input),
+        outcome: () => todosDone(todosOf(input)),
       };
     default:
       return rarerWords(name, input, task);
@@ -276,10 +276,38 @@ function withoutCd(command: string): string {
   return command.replace(/^\s*cd (?:"[^"\n]*"|'[^'\n]*'|[^\s;&|]+) && (?=\S)/, '');
 }
 
-function todosDone(input: Fields): string {
-  const todos = listOf(input.todos).map(fieldsOf);
-  const done = todos.filter((todo) => todo.status === 'completed').length;
+// ---- lists of things to do ----
+
+export interface Todo {
+  words: string;
+  status: string;
+}
+
+export function todosOf(input: Fields): Todo[] {
+  return listOf(input.todos)
+    .map(fieldsOf)
+    .map((todo) => ({ words: textOf(todo.content), status: textOf(todo.status) || 'pending' }));
+}
+
+function isUnderWay({ status }: Todo): boolean {
+  return status === 'in_progress';
+}
+
+function todosDone(todos: readonly Todo[]): string {
+  const done = todos.filter(({ status }) => status === 'completed').length;
   return `${count(done)} of ${count(todos.length)} done`;
+}
+
+/** Calls that each changed a part of a list, by what the list is after them. */
+export function sayList(todos: readonly Todo[]): Said {
+  return {
+    verb: 'Updated the list',
+    object: plain(todos.find(isUnderWay)?.words ?? ''),
+    as: 'words',
+    outcome: todosDone(todos),
+    tone: 'quiet',
+    tally: null,
+  };
 }
 
 function rarerWords(name: string, input: Fields, task: string | null): Words {

@@ -64,6 +64,10 @@ describe('a call in a line', () => {
       'Updated the list | 1 of 2 done',
     ],
     [
+      told('TodoWrite', { todos: [{ content: 'test it', status: 'in_progress' }] }),
+      'Updated the list | test it | 0 of 1 done',
+    ],
+    [
       told('mcp__context7__query-docs', { query: 'hooks' }, 'one'),
       'context7 · query-docs | hooks | 1 line',
     ],

@@ -47,6 +47,50 @@ describe('calls and results', () => {
     expect(rowsOf([result('b', 't1')], DONE)).toMatchObject([{ kind: 'tool' }]);
   });
 
+  test('calls that change a list are the list', () => {
+    const made = (n: number, subject: string) => [
+      call(`c${n}`, `t${n}`, 'TaskCreate', { subject }),
+      result(`r${n}`, `t${n}`, `Task #${n} created successfully: ${subject}`),
+    ];
+    const moved = (id: string, taskId: string, status: string, bad = false) => [
+      call(`c${id}`, `t${id}`, 'TaskUpdate', { taskId, status }),
+      result(`r${id}`, `t${id}`, `Updated task #${taskId}`, bad),
+    ];
+    const rows = rowsOf(
+      [
+        ...[...made(1, 'read'), ...made(2, 'write'), ...moved('x', '1', 'in_progress')],
+        reply('a', 'now'),
+        ...[...moved('y', '1', 'completed'), ...moved('z', '2', 'deleted')],
+        ...moved('v', '7', 'in_progress'),
+        ...moved('w', '1', 'pending', true),
+      ],
+      DONE,
+    );
+    expect(kinds(rows)).toEqual(['tools', 'text', 'tools', 'tool']);
+    const lists = rows.map((row) => (row.kind === 'tools' ? row.calls.at(-1)?.tasks : null));
+    expect(lists[0]).toEqual([
+      { words: 'read', status: 'in_progress' },
+      { words: 'write', status: 'pending' },
+    ]);
+    // made before what is loaded: all that is known of it is its number
+    expect(lists[2]).toEqual([
+      { words: 'read', status: 'completed' },
+      { words: '#7', status: 'in_progress' },
+    ]);
+    // a link to one of the calls leads to the list
+    expect(rows[0] && shows(rows[0], 'r2')).toBe(true);
+  });
+
+  test('a list that did not change is not drawn again', () => {
+    const messages = [
+      call('a', 't1', 'TaskCreate', { subject: 'read' }),
+      result('b', 't1', 'Task #1 created successfully: read'),
+    ];
+    const before = rowsOf(messages, DONE);
+    const known = new Map(before.map((row) => [row.key, row]));
+    expect(keptRows(known, rowsOf(messages, DONE))[0]).toBe(before[0]);
+  });
+
   test('many of one kind are one row, unless one failed', () => {
     const read = (n: number, bad = false) => [
       call(`c${n}`, `t${n}`, 'Read', { file_path: `/a/${n}` }),

@@ -5,10 +5,12 @@ import {
   type Said,
   say,
   sayAsked,
+  sayList,
   tallyOf,
 } from '../../blocks/calls';
 import { Tally } from '../../blocks/Diff';
 import { plain } from '../../blocks/safe';
+import { Todos } from '../../blocks/Todos';
 import { ToolBody } from '../../blocks/ToolBody';
 import { shortPath } from '../../state/paths';
 import { counted } from '../../state/words';
@@ -73,10 +75,32 @@ function firstLine(text: string): string {
 
 /** Many calls of one kind, told as one. */
 export function Tools({ row }: { row: ToolsRow }) {
+  const last = row.calls.at(-1);
+  if (last && last.tasks.length > 0) return <List name={row.key} last={last} />;
   const calls = row.calls.map(callOf);
   return (
     <Fold name={row.key} class="tool" summary={<Gathered calls={calls} />}>
       {() => row.calls.map((each) => <Tool key={each.key} row={each} />)}
+    </Fold>
+  );
+}
+
+/** What there is to do, as it stood after the last of the calls. */
+function List({ name, last: { tasks, resultUuid, uuid } }: { name: string; last: ToolRow }) {
+  return (
+    <Fold name={name} class="tool" summary={<Summary said={sayList(tasks)} />}>
+      {() => (
+        <>
+          <div class="tool-body">
+            <Todos todos={tasks} />
+          </div>
+          <MessageMenu
+            uuid={resultUuid ?? uuid}
+            timestamp={null}
+            text={tasks.map(({ words }) => words).join('\n')}
+          />
+        </>
+      )}
     </Fold>
   );
 }

@@ -1,4 +1,4 @@
-import { say } from '../../blocks/calls';
+import { say, sayList } from '../../blocks/calls';
 import { blocksOf, pretty } from '../../blocks/content';
 import type { ShownMessage } from '../../state/conversation';
 import type { Folds } from './reader';
@@ -42,6 +42,12 @@ function read(row: Row): Searched {
     case 'tool':
       return toolText(row);
     case 'tools': {
+      const tasks = row.calls.at(-1)?.tasks ?? [];
+      if (tasks.length > 0) {
+        const { verb, object, outcome } = sayList(tasks);
+        const folded = tasks.map(({ words }) => words).join('\n');
+        return { shown: `${verb} ${object} ${outcome}`, folded };
+      }
       const inside = row.calls.map(toolText);
       return {
         shown: '',

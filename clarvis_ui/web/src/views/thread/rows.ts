@@ -1,8 +1,10 @@
-import type { Call } from '../../blocks/calls';
-import { blocksOf, type Image, type ToolResult, type ToolUse, textOf } from '../../blocks/content';
+import type { Call, Todo } from '../../blocks/calls';
+import { blocksOf, type Image, type ToolResult, type ToolUse } from '../../blocks/content';
 import type { ShownMessage } from '../../state/conversation';
 import type { Denier } from '../../transport/messages';
+import { gathered } from './gathered';
 import { asTyped, commandOf, noticeOf } from './spoken';
+import { isTaskCall, TaskList } from './tasks';
 
 /** Messages → the rows of the page: results joined to their calls, asides folded away. */
 
@@ -27,6 +29,8 @@ export type ToolRow = Common & {
   deniedBy: Denier | null;
   /** What a task is called that is spoken of by its number. */
   task: string | null;
+  /** All tasks as they are after it, where it is a call about tasks. */
+  tasks: readonly Todo[];
   running: boolean;
   /** Messages of the subagent that this call started, as far as they came by themselves. */
   nested: readonly ShownMessage[];
@@ -76,8 +80,7 @@ class Reading {
   private readonly nested = new Map<string, ShownMessage[]>();
   private readonly main: ShownMessage[] = [];
   private readonly calls = new Set<string>();
-  /** The names of tasks by their numbers. */
-  private readonly tasks = new Map<string, string>();
+  private readonly tasks = new TaskList();
   private readonly found: Row[] = [];
   private lastTime: number | null = null;
 
@@ -226,8 +229,8 @@ class Reading {
 
   private tool(use: ToolUse, key: string, uuid: string, running: boolean): void {
     const got = this.results.get(use.id);
-    const created = use.name === 'TaskCreate' && TASK_CREATED.exec(got?.result.text ?? '')?.[1];
-    if (created) this.tasks.set(created, textOf(use.input.subject));
+    // asked before the call is played: it may be the one that deletes the task
+    const task = this.tasks.named(use);
     this.add({
       kind: 'tool',
       key,
@@ -235,7 +238,8 @@ class Reading {
       use,
       result: got?.result ?? null,
       deniedBy: got?.result.isError ? got.message.deniedBy : null,
-      task: this.tasks.get(textOf(use.input.taskId)) ?? null,
+      task,
+      tasks: isTaskCall(use) ? this.tasks.after(use, got?.result ?? null) : NO_TASKS,
       resultUuid: got?.message.uuid ?? null,
       running: running && !got,
       nested: this.nested.get(use.id) ?? NONE,
@@ -302,46 +306,12 @@ class Reading {
 }
 
 const NONE: readonly ShownMessage[] = [];
-const TASK_CREATED = /Task #(\S+) created/;
+const NO_TASKS: readonly Todo[] = [];
 
 function wordsOf(message: ShownMessage): string {
   return blocksOf(message.content)
     .flatMap((block) => (block.type === 'text' ? [block.text] : []))
     .join('\n');
-}
-
-/** Tools of which many in a row say little one by one, and how many it takes. */
-const GATHERED: Readonly<Record<string, { as: string; from: number }>> = {
-  Read: { as: 'Read', from: 3 },
-  Grep: { as: 'Grep', from: 3 },
-  Glob: { as: 'Glob', from: 3 },
-  Edit: { as: 'Edit', from: 4 },
-  MultiEdit: { as: 'Edit', from: 4 },
-  Write: { as: 'Edit', from: 4 },
-};
-
-function gatheredAs(row: Row | undefined): string | null {
-  if (row?.kind !== 'tool' || !row.result || row.result.isError) return null;
-  return GATHERED[row.use.name]?.as ?? null;
-}
-
-function gathered(rows: readonly Row[]): Row[] {
-  const shown: Row[] = [];
-  for (let at = 0; at < rows.length; ) {
-    const row = rows[at];
-    if (!row) break;
-    const as = gatheredAs(row);
-    let end = at + 1;
-    while (as !== null && gatheredAs(rows[end]) === as) end += 1;
-    if (as !== null && end - at >= (GATHERED[as]?.from ?? Number.POSITIVE_INFINITY)) {
-      const calls = rows.slice(at, end).filter((each) => each.kind === 'tool');
-      shown.push({ kind: 'tools', key: `tools/${row.key}`, uuid: row.uuid, calls });
-    } else {
-      for (let each = at; each < end; each += 1) shown.push(rows[each] as Row);
-    }
-    at = end;
-  }
-  return shown;
 }
 
 /** The new rows, with those that did not change being the very same objects as before. */
@@ -353,9 +323,12 @@ export function keptRows(before: ReadonlyMap<string, Row>, rows: readonly Row[])
 }
 
 function sameRow(one: Row, other: Row): boolean {
-  if (one.kind !== other.kind) return false;
+  return one.kind === other.kind && sameFields({ ...one }, { ...other });
+}
+
+function sameFields(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   for (const name in other) {
-    if (!sameValue(one[name as keyof Row], other[name as keyof Row])) return false;
+    if (!sameValue(one[name], other[name])) return false;
   }
   return true;
 }
@@ -365,12 +338,12 @@ function sameValue(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
   return one.every((each, at) => {
     const there = other[at];
-    return Object.is(each, there) || (isRow(each) && isRow(there) && sameRow(each, there));
+    return Object.is(each, there) || (isRecord(each) && isRecord(there) && sameFields(each, there));
   });
 }
 
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && 'kind' in value && 'key' in value;
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether a link to this message, or to this call, leads to this row. */
