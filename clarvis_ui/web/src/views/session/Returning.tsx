@@ -1,16 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Fresh } from '../../state/beginning';
-import type { Clarvis } from '../../state/clarvis';
-import { chosenTelling, isCold, primerOf, rememberTelling } from '../../state/returning';
-import { type Standing, TELLINGS, type Telling } from '../../transport/returning';
+import { primerOf } from '../../state/returning';
+import type { Api } from '../../transport/api';
+import { TELLINGS, type Telling } from '../../transport/returning';
 import type { Session } from '../../transport/wire';
 import { Anew } from './Anew';
 import { RecapCard } from './RecapCard';
+import type { Coming } from './useStanding';
 import './returning.css';
 
 export interface ReturningProps {
-  clarvis: Clarvis;
+  api: Pick<Api, 'recap'>;
   session: Session;
+  coming: Coming;
   /** Whether there is something else to look at now. */
   quiet: boolean;
   /** Puts words into the composer. */
@@ -26,45 +28,11 @@ const WORDS: Readonly<Record<Telling, string>> = {
 };
 
 /** For whoever comes back to a session after a while: where were we? */
-export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: ReturningProps) {
-  const { api, memory } = clarvis;
-  // as it was when it was opened: what is said from now on is no reason to tell it all
-  const [cold] = useState(() => isCold(session, Date.now()));
-  const [telling, setTelling] = useState<Telling | null>(() => chosenTelling(memory));
-  const [standing, setStanding] = useState<Standing | null>(null);
+export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: ReturningProps) {
+  const { cold, telling, standing, known } = coming;
   const [closed, setClosed] = useState(false);
-  /** Whether it is known what was chosen in other browsers. */
-  const [known, setKnown] = useState(false);
-  const wanted = cold && !closed && !quiet;
-  const back = wanted && known;
+  const back = cold && !closed && !quiet && known;
   const shown = back && telling !== 'dive';
-
-  useEffect(() => {
-    if (!cold) return;
-    let here = true;
-    void api.telling().then((outcome) => {
-      if (!here) return;
-      const chosen = outcome.ok ? outcome.value.telling : null;
-      if (chosen !== null) {
-        rememberTelling(memory, chosen);
-        setTelling(chosen);
-      }
-      setKnown(true);
-    });
-    return () => {
-      here = false;
-    };
-  }, [api, memory, cold]);
-
-  useEffect(() => {
-    // asked for at once, not after the other answer: what comes late pushes away what is read
-    if (!wanted || standing !== null) return;
-    const leaving = new AbortController();
-    void api.resume(session.id, leaving.signal).then((outcome) => {
-      if (outcome.ok && !leaving.signal.aborted) setStanding(outcome.value);
-    });
-    return () => leaving.abort();
-  }, [api, session.id, wanted, standing]);
 
   useEffect(() => {
     if (!shown) return;
@@ -80,10 +48,7 @@ export function Returning({ clarvis, session, quiet, onPrompt, onFresh }: Return
   }, [shown]);
 
   function choose(chosen: Telling): void {
-    rememberTelling(memory, chosen);
-    // a keeper that cannot be reached is no reason not to tell it
-    void api.prefer(chosen);
-    setTelling(chosen);
+    coming.choose(chosen);
     if (chosen === 'dive') setClosed(true);
   }
 

@@ -26,6 +26,7 @@ import { Returning } from './Returning';
 import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
 import { Unusable } from './Unusable';
+import { useStanding } from './useStanding';
 import './session.css';
 
 export interface SessionPageProps {
@@ -46,6 +47,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   const offers = clarvis.offers.of(id).value;
   const forkOf = useForkOf(clarvis, id);
   const messages = useComputed(() => shownMessages(talk.state.value)).value;
+  const coming = useStanding(clarvis, session, conversation.loaded);
   const waiting = useWaiting(clarvis, id);
   const queue = useMemo(() => inLine(conversation), [conversation]);
   const context = useMemo(
@@ -125,11 +127,11 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         <Thread
           sessionId={id}
           workdir={session.workdir}
-          messages={messages}
+          messages={coming.ready ? messages : NONE}
           partial={conversation.partial}
           turn={conversation.turn}
           hasOlder={conversation.before !== null}
-          loading={!conversation.loaded || talk.loading.value}
+          loading={!coming.ready || !conversation.loaded || talk.loading.value}
           onOlder={talk.older}
           fetchSubagent={fetchSubagent}
           waiting={waiting}
@@ -138,7 +140,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           onEdit={(uuid) => void takeBack(uuid)}
         />
       )}
-      <footer class="session-foot">
+      <footer class="session-foot" data-awaited={!coming.footed}>
         <AttentionSlot
           questions={clarvis.questions}
           source={clarvis.api}
@@ -153,8 +155,9 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           <Interrupted session={session} messages={messages} api={clarvis.api} />
         )}
         <Returning
-          clarvis={clarvis}
+          api={clarvis.api}
           session={session}
+          coming={coming}
           quiet={running || unusable || messages.length === 0}
           onFresh={onFresh}
           onPrompt={(text) => {
@@ -203,6 +206,8 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     </div>
   );
 }
+
+const NONE: readonly ShownMessage[] = [];
 
 /** Cut off, or failed before anything was written; what this page itself could not send says so. */
 function isLeft({ error, state }: Session, messages: readonly ShownMessage[]): boolean {

@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Clarvis } from '../../state/clarvis';
+import { chosenTelling, isCold, rememberTelling } from '../../state/returning';
+import type { Standing, Telling } from '../../transport/returning';
+import type { Session } from '../../transport/wire';
+import { useLater } from '../../ui/useLater';
+
+/** Milliseconds for which a conversation that is there waits for what stands below it. */
+const PATIENCE_MS = 150;
+/** And milliseconds after which one may begin to type, whatever is still to come. */
+const FOOT_MS = 300;
+
+export interface Coming {
+  /** Whether one comes back to this session after a while. */
+  cold: boolean;
+  /** How much one wants to be told; null where nobody chose yet. */
+  telling: Telling | null;
+  choose(telling: Telling): void;
+  standing: Standing | null;
+  /** Whether it is known what was chosen in other browsers. */
+  known: boolean;
+  /** Whether the conversation is to be shown without waiting any longer. */
+  ready: boolean;
+  /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
+  footed: boolean;
+}
+
+/**
+ * What whoever comes back is told. It is asked for beside the conversation, and both are shown at
+ * once: a card that came later would push away what is being read.
+ */
+export function useStanding({ api, memory }: Clarvis, session: Session, loaded: boolean): Coming {
+  // as it was when it was opened: what is said from now on is no reason to tell it all
+  const [cold] = useState(() => isCold(session, Date.now()));
+  const [telling, setTelling] = useState<Telling | null>(() => chosenTelling(memory));
+  const [standing, setStanding] = useState<Standing | null>(null);
+  const [known, setKnown] = useState(false);
+  const [answered, setAnswered] = useState(false);
+  const [late, setLate] = useState(false);
+
+  useEffect(() => {
+    if (!cold) return;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    void api.telling().then((outcome) => {
+      if (signal.aborted) return;
+      const chosen = outcome.ok ? outcome.value.telling : null;
+      if (chosen !== null) {
+        rememberTelling(memory, chosen);
+        setTelling(chosen);
+      }
+      setKnown(true);
+    });
+    void api.resume(session.id, signal).then((outcome) => {
+      if (signal.aborted) return;
+      if (outcome.ok) setStanding(outcome.value);
+      setAnswered(true);
+    });
+    return () => leaving.abort();
+  }, [api, memory, session.id, cold]);
+
+  const footed = useLater(FOOT_MS);
+  const waits = cold && !(known && answered);
+  useEffect(() => {
+    if (!waits || !loaded) return;
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [waits, loaded]);
+
+  return {
+    cold,
+    telling,
+    choose(chosen) {
+      rememberTelling(memory, chosen);
+      // a keeper that cannot be reached is no reason not to tell it
+      void api.prefer(chosen);
+      setTelling(chosen);
+    },
+    standing,
+    known,
+    ready: !waits || late,
+    footed: !waits || late || footed,
+  };
+}

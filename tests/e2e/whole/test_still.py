@@ -1,0 +1,92 @@
+"""Nothing moves by itself in a real browser: as the page loads, and as cards come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+import pytest
+from playwright.async_api import Page, Request, Route, expect
+
+from clarvis_ui.server import Clarvis
+from tests.e2e.conftest import DESKTOP, PHONE, OpenPage
+from tests.e2e.scrolling import is_at, place_of, wheel_up
+from tests.e2e.stage import Stage, allow, card, replies
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+# what the browser itself counts as moved, whoever was the cause; a tenth is where it is felt
+COUNT_MOVES = """
+  window.moved = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      window.moved.push([value, ...sources.map(({ node }) => node?.className ?? '')]);
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+"""
+HARDLY = 0.01
+
+
+async def moves(page: Page) -> list[list[object]]:
+    """All that moved by more than a hair, once what was drawn last has been counted."""
+    await page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
+    return [
+        move for move in await page.evaluate("window.moved.splice(0)") if float(move[0]) > HARDLY
+    ]
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
+async def test_a_session_is_there_with_what_stands_below_it(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis, viewport: dict[str, int]
+) -> None:
+    session = await stage.begin("say: Shall I paint it blue?")
+    page = await open_page(clarvis.login_link(session), viewport=viewport)
+    await expect(replies(page)).to_have_text(["Shall I paint it blue?"])
+    await stage.ask("POST", f"/sessions/{session}/close", {})
+    (transcript,) = stage.transcripts.glob(f"*/{session}.jsonl")
+    old = time.time() - 6 * 3_600
+    os.utime(transcript, (old, old))
+
+    # where one was is asked for beside the conversation, not after it
+    told = asyncio.Event()
+
+    def hear(request: Request) -> None:
+        if request.url.endswith("/resume"):
+            told.set()
+
+    async def hold(route: Route) -> None:
+        await told.wait()
+        await route.continue_()
+
+    page.on("requestfinished", hear)
+    await page.route(f"**/api/sessions/{session}?*", hold)
+    await page.add_init_script(COUNT_MOVES)
+    await page.reload()
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+    await expect(replies(page)).to_have_text(["Shall I paint it blue?"])
+    assert await moves(page) == []
+
+
+async def test_a_card_moves_neither_the_field_nor_what_is_read(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("count: 3000")
+    page = await open_page(clarvis.login_link(session))
+    await page.add_init_script(COUNT_MOVES)
+    await page.reload()
+    await expect(replies(page)).to_have_count(1)
+    await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    await stage.ask("POST", "/send", {"sessionId": session, "text": "run: touch here.txt"})
+    await expect(allow(page)).to_be_enabled()
+    assert await moves(page) == []
+    await allow(page).click()
+    await expect(card(page)).to_have_count(0)
+    await expect(replies(page)).to_have_count(2)
+
+    # whoever reads further up goes on reading
+    await wheel_up(page, 1200)
+    place = await place_of(page)
+    await stage.ask("POST", "/send", {"sessionId": session, "text": "run: touch there.txt"})
+    await expect(allow(page)).to_be_enabled()
+    await is_at(page, place)
