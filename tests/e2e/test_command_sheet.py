@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.e2e.conftest import PHONE, OpenPage, fill, row
-from tests.e2e.test_installable import small_targets
+from tests.e2e.measures import too_small
 from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -38,13 +38,13 @@ async def test_a_button_opens_a_sheet_and_what_is_said_there_is_sent(
     await sheet.locator("textarea").fill("also this")
     await expect(sheet.locator("[aria-selected=true]")).to_contain_text("Resume Session number 1")
     await expect(sheet.locator("[aria-selected=true]")).to_contain_text("because it says “also”")
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     await sheet.get_by_role("button", name="Send", exact=True).tap()
     await expect(sheet).to_have_count(0)
     way = page.get_by_role("list", name="On its way")
     await expect(way.get_by_role("button", name="Undo")).to_be_visible()
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
     await way.get_by_role("button", name="Send now").tap()
     await expect(way).to_contain_text("Continuing: Session number 1")
     await until(lambda: any(b"also this" in body for body in keeper.bodies[-1:]))

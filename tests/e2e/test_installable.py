@@ -5,21 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.e2e.conftest import PHONE, OpenPage, fill, row
+from tests.e2e.measures import too_small
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-# 44 pixels; of a scrolled box the browser may tell a hundred-thousandth less
-SMALL_TARGETS = """
-[...document.querySelectorAll('a, button, input, textarea, select, summary')]
-  .filter(e => e.checkVisibility({visibilityProperty: true, opacityProperty: true}))
-  .map(e => [e, e.getBoundingClientRect()])
-  .filter(([e, box]) => box.width > 1 && (box.height < 43.99 || box.width < 43.99))
-  .map(([e, box]) => `${e.outerHTML.slice(0, 80)} ${box.width}x${box.height}`)
-"""
 
 
 async def test_a_browser_finds_nothing_missing_for_an_app(open_page: OpenPage) -> None:
@@ -34,21 +26,16 @@ async def test_a_browser_finds_nothing_missing_for_an_app(open_page: OpenPage) -
     assert [error for error in missing if error["errorId"] != "in-incognito"] == []
 
 
-async def small_targets(page: Page) -> list[str]:
-    found: list[str] = await page.evaluate(SMALL_TARGETS)
-    return found
-
-
 async def test_on_a_phone_everything_in_the_list_is_as_large_as_a_finger(
     open_page: OpenPage, keeper: FakeKeeper
 ) -> None:
     fill(keeper, session(1), session(2))
     page = await open_page(viewport=PHONE, has_touch=True, is_mobile=True)
     await expect(row(page, "Session number 1")).to_be_visible()
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
     await page.get_by_label("Filter sessions").fill("number")
     await expect(page.get_by_role("button", name="Clear the filter")).to_be_visible()
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
 
 
 async def test_the_page_is_as_high_as_what_the_keyboard_leaves(

@@ -11,8 +11,8 @@ from clarvis_ui.server import Clarvis
 from tests.clarvis.fake_keeper import FakeKeeper, question, session
 from tests.clarvis.messages import called, prompt, reply
 from tests.e2e.conftest import OpenPage, fill, row
+from tests.e2e.measures import too_small
 from tests.e2e.scrolling import log
-from tests.e2e.test_installable import small_targets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -169,7 +169,7 @@ async def test_a_small_phone_with_its_keyboard_open_shows_what_is_typed(
     deny = card.get_by_role("button", name="Deny…")
     await expect(allow).to_be_in_viewport(ratio=1)
     await expect(deny).to_be_in_viewport(ratio=1)
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
     await page.get_by_label("Message", exact=True).tap()
     # the keyboard takes the lower part
     await page.set_viewport_size({"width": 390, "height": 400})

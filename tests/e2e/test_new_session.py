@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.e2e.conftest import PHONE, OpenPage, fill, row
-from tests.e2e.test_installable import small_targets
+from tests.e2e.measures import too_small
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -105,9 +105,9 @@ async def test_on_a_phone_it_fills_the_screen(open_page: OpenPage, keeper: FakeK
     page = await opened(open_page, keeper, viewport=PHONE, has_touch=True, is_mobile=True)
     box = await page.get_by_role("dialog").bounding_box()
     assert box == {"x": 0, "y": 0, **PHONE}
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
     await page.get_by_role("button", name="Directory:").tap()
     await expect(page.get_by_label("Filter directories")).to_be_visible()
-    assert await small_targets(page) == []
+    assert await too_small(page) == []
     await page.get_by_role("button", name="Close").tap()
     await expect(page.get_by_role("dialog")).to_have_count(0)

@@ -59,7 +59,7 @@ export function say(call: Call): Said {
     return { ...base, verb: words.verb, outcome: failureOf(result.text), tone: 'bad' };
   }
   const changes = isEdit(call.name) ? changesOf(call) : null;
-  const outcome = changes ? '' : plain(words.outcome?.(result) ?? '');
+  const outcome = changes ? '' : plain(words.outcome?.(result) ?? 'done');
   return {
     ...base,
     verb: words.verb,
@@ -320,7 +320,10 @@ function rarerWords(name: string, input: Fields, task: string | null): Words {
   switch (name) {
     case 'Task':
     case 'Agent':
-      return plainly('Agent', 'Agent', input.description ?? input.subagent_type);
+      return {
+        ...plainly('Agent', 'Agent', input.description ?? input.subagent_type),
+        outcome: () => (input.run_in_background === true ? 'in the background' : 'done'),
+      };
     case 'TaskCreate':
       return plainly('Added a task', 'Adding a task', input.subject);
     case 'TaskUpdate':

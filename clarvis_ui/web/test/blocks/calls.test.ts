@@ -67,6 +67,11 @@ describe('a call in a line', () => {
       told('TodoWrite', { todos: [{ content: 'test it', status: 'in_progress' }] }),
       'Updated the list | test it | 0 of 1 done',
     ],
+    [told('Agent', { description: 'Look around' }), 'Agent | Look around | done'],
+    [
+      told('Agent', { description: 'Look around', run_in_background: true }),
+      'Agent | Look around | in the background',
+    ],
     [
       told('mcp__context7__query-docs', { query: 'hooks' }, 'one'),
       'context7 · query-docs | hooks | 1 line',
