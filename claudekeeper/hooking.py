@@ -47,6 +47,7 @@ def install(options: argparse.Namespace) -> None:
     if after == settings.text:
         print(f"The hooks are in {settings.path} already.")
         return
+    settings.check_writable()
     _agree(options, difference(settings.text, after, settings.path), "Add these hooks?")
     settings.install()
     print(f"Installed. What was there before is kept in {keeper_home()}.")
@@ -59,6 +60,7 @@ def uninstall(options: argparse.Namespace) -> None:
     if after == (settings.text or ""):
         print(f"None of our hooks are in {settings.path}.")
         return
+    settings.check_writable()
     _agree(options, difference(settings.text, after, settings.path), "Take them out?")
     settings.uninstall()
     print("Removed.")
@@ -72,7 +74,9 @@ def status(_options: argparse.Namespace) -> None:
     print(f"installed: {', '.join(installed) or 'none'}")
     if missing:
         print(f"missing:   {', '.join(missing)} (claudekeeper hooks install)")
-    if running(keeper_home()) is None:
+    if settings.are_disabled():
+        print('works:     no: "disableAllHooks" in the settings keeps Claude Code from running any')
+    elif running(keeper_home()) is None:
         print("keeper:    does not run: terminals ask as if there were no hooks")
     elif installed:
         print(f"works:     {_tried()}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import shutil
 import time
@@ -21,9 +22,11 @@ from claudekeeper.config import config_file, load_config
 from claudekeeper.files import private_folder, write_whole
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError, StateUnwritable
-from claudekeeper.model.jsontext import Malformed, decoded, read
+from claudekeeper.model.jsontext import decoded, read
 from claudekeeper.model.sessions import iso
 from claudekeeper.readers.discovery import SUFFIX, TRANSCRIPT, Row
+
+log = logging.getLogger(__name__)
 
 # seconds between two rounds
 ROUND = 60.0
@@ -31,6 +34,8 @@ DAY = 86_400.0
 # Claude Code's own default
 CLEANUP_DAYS = 30
 WARNING_DAYS = 7
+# longer is for ever
+MOST_DAYS = 1_000_000.0
 REWRITTEN = ".rewritten-"
 
 
@@ -94,7 +99,12 @@ class Archive:
         while True:
             self._nudged.clear()
             if await asyncio.to_thread(lambda: self.is_on):
-                folders = await asyncio.to_thread(self.keep_all)
+                try:
+                    folders = await asyncio.to_thread(self.keep_all)
+                except OSError as error:
+                    # a disk that takes nothing now may take it at the next round
+                    log.warning("the archive cannot keep anything: %s", error)
+                    folders = set()
                 if folders and self.moved is not None:
                     await self.moved(folders)
             with contextlib.suppress(TimeoutError):
@@ -173,27 +183,29 @@ class Archive:
         if target.exists():
             raise ThereAgain
         own = found.with_suffix("")
-        for path in list(_files(own)) if own.is_dir() else []:
-            _move(path, self._projects / path.relative_to(self.gone))
-        _move(found, target)
+        inside = list(_files(own)) if own.is_dir() else []
+        for path in (*inside, found):
+            back = self._projects / path.relative_to(self.gone)
+            _move(path, back)
+            # its age counts from now: the next cleanup would delete it again
+            os.utime(back)
         self._since.pop(str(found), None)
-        # its age counts from now: the next cleanup would delete it again
-        os.utime(target)
         return target
 
     # ---- saying ----
 
     def holding(self) -> Holding:
         held = Holding()
-        for path in _files(self.kept):
-            facts = path.stat()
-            held.kept += TRANSCRIPT.fullmatch(path.name) is not None
-            held.rewritten += REWRITTEN in path.name
-            held.cost += facts.st_size if facts.st_nlink == 1 else 0
-        for path in _files(self.gone):
-            held.gone += TRANSCRIPT.fullmatch(path.name) is not None
-            held.rewritten += REWRITTEN in path.name
-            held.cost += path.stat().st_size
+        for path in (*_files(self.kept), *_files(self.gone)):
+            # the round goes on meanwhile, and moves what is deleted
+            with contextlib.suppress(FileNotFoundError):
+                facts = path.stat()
+                lives = path.is_relative_to(self.kept)
+                if TRANSCRIPT.fullmatch(path.name):
+                    held.kept += lives
+                    held.gone += not lives
+                held.rewritten += REWRITTEN in path.name
+                held.cost += 0 if lives and facts.st_nlink > 1 else facts.st_size
         return held
 
     def due(self, settings: Path, now: Callable[[], float] = time.time) -> dict[Path, float]:
@@ -215,12 +227,13 @@ class Archive:
 def cleanup_days(settings: Path) -> float:
     """After how many days Claude Code deletes a transcript."""
     try:
-        text = settings.read_text(encoding="utf-8")
+        # a pipe would keep whoever reads it waiting
+        text = settings.read_text(encoding="utf-8") if settings.is_file() else "{}"
         value = read(text)["cleanupPeriodDays"]
         days = decoded(text, value) if value is not None else None
-    except (OSError, Malformed, ValueError):
+    except (OSError, ValueError):
         return CLEANUP_DAYS
-    return float(days) if isinstance(days, int | float) else CLEANUP_DAYS
+    return min(days, MOST_DAYS) if isinstance(days, float) and days >= 0 else CLEANUP_DAYS
 
 
 def _files(root: Path) -> Iterator[Path]:

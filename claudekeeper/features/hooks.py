@@ -6,8 +6,11 @@ import contextlib
 import difflib
 import os
 import shlex
+import stat
 import sys
 import tempfile
+from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -33,6 +36,11 @@ TELLING = ("Notification", "Stop", "SessionStart", "SessionEnd")
 EVENTS = (ASKING, *TELLING)
 # what tells our hooks from others
 SIGN = str(Path("claudekeeper", "hook.py"))
+# what tells a file that was being written from others, when a kill left it behind
+UNFINISHED = ".settings.json.claudekeeper-"
+# of a line in a difference: settings can hold anything
+SHOWN = 500
+CONTEXT = 3
 
 
 class SettingsUnusable(KeeperError):
@@ -67,12 +75,23 @@ class Settings:
 
     def _read(self) -> str | None:
         try:
+            # a pipe would keep whoever reads it waiting
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise SettingsUnusable(f"{self.path} is no ordinary file. Nothing was changed.")
             # bytes and text are to be one and the same: newlines and odd bytes as they are
             return self.path.read_bytes().decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return None
         except OSError as error:
             raise SettingsUnusable(f"{self.path} cannot be read: {error.strerror}.") from error
+
+    def check_writable(self) -> None:
+        """Before anybody is asked: whoever takes the right to write from a file means it."""
+        if self.text is not None and not self.path.stat().st_mode & 0o222:
+            raise SettingsUnusable(
+                f"{self.path} is read-only. Nothing was changed: "
+                f"chmod u+w it first, or change it where it is made."
+            )
 
     # ---- what would be written ----
 
@@ -102,6 +121,8 @@ class Settings:
         entry = _entry(event, command(self._home))
         root = self._parsed(text)
         hooks = root["hooks"]
+        if "hooks" in root.repeated or (hooks is not None and event in hooks.repeated):
+            raise SettingsUnusable(f"Of two hooks in {self.path} one is ignored. Mend it first.")
         if hooks is None:
             return add_member(text, root, "hooks", f'{{\n  "{event}": [\n    {entry}\n  ]\n}}')
         if hooks.members is None:
@@ -138,24 +159,38 @@ class Settings:
 
     def _parsed(self, text: str) -> Value:
         try:
-            root = read(text)
+            root = _read(text)
         except Malformed as error:
-            raise SettingsUnusable(f"{self.path} is not valid JSON ({error}).") from error
+            raise SettingsUnusable(
+                f"{self.path} is not valid JSON ({error}). Nothing was changed: mend it first."
+            ) from error
         if root.members is None:
-            raise SettingsUnusable(f"{self.path} does not hold an object.")
+            raise SettingsUnusable(f"{self.path} does not hold an object. Nothing was changed.")
         return root
+
+    def are_disabled(self) -> bool:
+        """Whether the settings say that no hooks are run at all."""
+        text = self.text or ""
+        value = self._parsed(text)["disableAllHooks"] if text.strip() else None
+        return value is not None and decoded(text, value) is True
 
     # ---- writing ----
 
     def install(self) -> None:
+        self._check()
         after = self.with_hooks()
         known = self._known()
-        # a second install does not forget what was there before the first
-        before = known.before if known is not None and known.after == self.text else self.text
+        if known is not None and known.after == self.text:
+            # a second install does not forget what was there before the first
+            before = known.before
+        else:
+            # older hooks of ours are not to come back
+            before = self.text and self.without_hooks()
         write_whole(self._record, msgspec.json.encode(_safe(Record(str(self.path), before, after))))
         self._write(after)
 
     def uninstall(self) -> None:
+        self._check()
         known = self._known()
         if known is not None and known.after == self.text:
             if known.before is None:
@@ -165,6 +200,14 @@ class Settings:
         elif self.text is not None:
             self._write(self.without_hooks())
         self._record.unlink(missing_ok=True)
+
+    def _check(self) -> None:
+        self.check_writable()
+        if self._read() != self.text:
+            # Claude Code writes there too, while a person thinks about a question
+            raise SettingsUnusable(
+                f"{self.path} was changed meanwhile, and is left as it is. Try again."
+            )
 
     def back_to(self) -> str:
         """The text that `uninstall` would leave; empty where it would leave no file."""
@@ -190,7 +233,9 @@ class Settings:
                 backup = self._home / "settings.json.backup"
                 write_whole(backup, self.text.encode("utf-8", "surrogateescape"))
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=".settings.")
+            for left in self.path.parent.glob(f"{UNFINISHED}*"):
+                left.unlink(missing_ok=True)
+            descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=UNFINISHED)
             try:
                 with os.fdopen(descriptor, "wb") as file:
                     os.fchmod(file.fileno(), mode)
@@ -209,13 +254,36 @@ class Settings:
 
 def difference(before: str | None, after: str, path: Path) -> str:
     """What would change, as people read it."""
+    old = (before or "").splitlines(keepends=True)
+    new = after.splitlines(keepends=True)
+    # the lines around are the same, and there may be millions: they are not to be compared
+    same = _in_common(old, new)
+    below = _in_common(old[same:][::-1], new[same:][::-1])
     lines = difflib.unified_diff(
-        (before or "").splitlines(keepends=True),
-        after.splitlines(keepends=True),
+        old[max(same - CONTEXT, 0) : len(old) - max(below - CONTEXT, 0)],
+        new[max(same - CONTEXT, 0) : len(new) - max(below - CONTEXT, 0)],
         str(path),
         str(path),
+        n=CONTEXT,
     )
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+    return "".join(f"{_shown(line)}\n" for line in lines if not line.startswith("@@"))
+
+
+def _in_common(old: list[str], new: list[str]) -> int:
+    """With how many equal lines both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+
+
+def _shown(line: str) -> str:
+    """On a line of its own, not too long, and in letters that any terminal takes."""
+    line = line.rstrip("\r\n").encode("utf-8", "backslashreplace").decode()
+    more = len(line) - SHOWN
+    return f"{line[:SHOWN]} … ({more} letters more)" if more > 0 else line
+
+
+@lru_cache(maxsize=1)
+def _read(text: str) -> Value:
+    return read(text, "hooks")
 
 
 def _entry(event: str, ours: str) -> str:

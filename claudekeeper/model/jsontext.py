@@ -8,11 +8,18 @@ from json import JSONDecodeError, JSONDecoder
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
-_decode = JSONDecoder()
 
 
 class Malformed(ValueError):
     """The text is not JSON."""
+
+
+def _refuse(word: str) -> None:
+    raise Malformed(f"{word} is no JSON")
+
+
+# a number may have any number of digits, which `int` refuses
+_decode = JSONDecoder(parse_int=float, parse_constant=_refuse)
 
 
 @dataclass(frozen=True)
@@ -21,24 +28,35 @@ class Value:
 
     start: int
     end: int
+    # where each part begins (a member with its name) and ends, in the order of writing
+    parts: list[tuple[int, int]] = field(default_factory=list)
     members: dict[str, Value] | None = None
     elements: list[Value] | None = None
-    # where each member begins, with its name
-    names: dict[str, int] = field(default_factory=dict)
+    # which part a member is, and which names come more than once
+    places: dict[str, int] = field(default_factory=dict)
+    repeated: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Value | None:
         return self.members.get(name) if self.members is not None else None
 
 
-def read(text: str) -> Value:
-    """The outermost value; Malformed where there is none or more than one."""
+def read(text: str, inside: str | None = None) -> Value:
+    """The outermost value and its parts; Malformed where there is none or more than one.
+
+    Of the member `inside` the parts are known too, and the parts of these. Everything else is
+    passed over as one piece: settings can hold megabytes of other things.
+    """
     try:
         start = _after_space(text, 1 if text.startswith("\ufeff") else 0)
-        value = _value(text, start, 0)
-    except (IndexError, JSONDecodeError, RecursionError) as error:
-        raise Malformed(str(error)) from error
-    if _after_space(text, value.end) != len(text):
-        raise Malformed("something stands behind the end")
+        value = _value(text, start, 1, inside)
+        if _after_space(text, value.end) != len(text):
+            raise _malformed(text, _after_space(text, value.end), "something behind the end")
+    except JSONDecodeError as error:
+        raise _malformed(text, error.pos, "something else than a value") from error
+    except IndexError as error:
+        raise Malformed("it ends too early") from error
+    except RecursionError as error:
+        raise Malformed("it is nested too deeply") from error
     return value
 
 
@@ -49,39 +67,30 @@ def decoded(text: str, value: Value) -> object:
 def add_element(text: str, array: Value, element: str) -> str:
     """The text with one more element at the array's end."""
     assert array.elements is not None
-    return _add(text, array, [each.end for each in array.elements], element)
+    return _add(text, array, element)
 
 
 def add_member(text: str, holder: Value, name: str, value: str) -> str:
     """The text with one more member at the object's end."""
     assert holder.members is not None
-    ends = [each.end for each in holder.members.values()]
-    return _add(text, holder, ends, f'"{name}": {value}')
+    return _add(text, holder, f'"{name}": {value}')
 
 
 def without_element(text: str, array: Value, index: int) -> str:
     """The text without an element; what `add_element` put in goes without a trace."""
-    assert array.elements is not None
-    element = array.elements[index]
-    before = [each.end for each in array.elements[:index]]
-    after = [each.start for each in array.elements[index + 1 :]]
-    return _without(text, array, element.start, element.end, before, after)
+    return _without(text, array, index)
 
 
 def without_member(text: str, holder: Value, name: str) -> str:
-    assert holder.members is not None
-    start, end = holder.names[name], holder.members[name].end
-    before = [each.end for other, each in holder.members.items() if each.end <= start]
-    after = [at for at in holder.names.values() if at >= end]
-    return _without(text, holder, start, end, before, after)
+    return _without(text, holder, holder.places[name])
 
 
-def _add(text: str, holder: Value, ends: list[int], part: str) -> str:
+def _add(text: str, holder: Value, part: str) -> str:
     inner = _indent_of(text, holder)
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = part.replace("\n", newline + inner)
-    if ends:
-        at = max(ends)
+    if holder.parts:
+        _, at = holder.parts[-1]
         return f"{text[:at]},{newline}{inner}{lines}{text[at:]}"
     at = holder.start + 1
     rest = text[at:]
@@ -90,18 +99,13 @@ def _add(text: str, holder: Value, ends: list[int], part: str) -> str:
     return f"{text[:at]}{newline}{inner}{lines}{closing}{rest}"
 
 
-def _without(
-    text: str, holder: Value, start: int, end: int, before: list[int], after: list[int]
-) -> str:
-    if before:
-        return text[: max(before)] + text[end:]
-    if after:
-        return text[:start] + text[min(after) :]
-    closing = text[end : holder.end - 1]
-    # the line that was given to the end of an empty holder
-    return (
-        text[: holder.start + 1] + ("" if not closing.strip() else closing) + text[holder.end - 1 :]
-    )
+def _without(text: str, holder: Value, index: int) -> str:
+    start, end = holder.parts[index]
+    if index:
+        return text[: holder.parts[index - 1][1]] + text[end:]
+    if len(holder.parts) > 1:
+        return text[:start] + text[holder.parts[1][0] :]
+    return text[: holder.start + 1] + text[holder.end - 1 :]
 
 
 def _step(text: str) -> str:
@@ -121,45 +125,56 @@ def _after_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _value(text: str, at: int, depth: int) -> Value:
-    if depth > 200:
-        raise Malformed("it is nested too deeply")
+def _malformed(text: str, at: int, what: str) -> Malformed:
+    """In words that lead to the place."""
+    if text.startswith(("//", "/*", "#"), at):
+        what = "a comment"
+    return Malformed(f"{what} in line {text.count(chr(10), 0, at) + 1}")
+
+
+def _value(text: str, at: int, levels: int, inside: str | None = None) -> Value:
+    """A value, and its parts down to so many levels."""
     match text[at]:
-        case "{":
-            return _object(text, at, depth)
-        case "[":
-            return _array(text, at, depth)
+        case "{" if levels:
+            return _object(text, at, levels, inside)
+        case "[" if levels:
+            return _array(text, at, levels)
         case _:
             _, end = _decode.raw_decode(text, at)
             return Value(at, end)
 
 
-def _object(text: str, start: int, depth: int) -> Value:
+def _object(text: str, start: int, levels: int, inside: str | None) -> Value:
     members: dict[str, Value] = {}
-    names: dict[str, int] = {}
+    places: dict[str, int] = {}
+    parts: list[tuple[int, int]] = []
+    repeated: set[str] = set()
     at = _after_space(text, start + 1)
     while text[at] != "}":
         if text[at] != '"':
-            raise Malformed(f"a name is missing at {at}")
+            raise _malformed(text, at, "no name")
         name, end = _decode.raw_decode(text, at)
         colon = _after_space(text, end)
         if text[colon] != ":":
-            raise Malformed(f"a colon is missing at {colon}")
-        value = _value(text, _after_space(text, colon + 1), depth + 1)
-        # in the order of writing, also where a name comes twice
-        members.pop(name, None)
-        members[name], names[name] = value, at
+            raise _malformed(text, colon, "no colon")
+        below = levels + 1 if name == inside else levels - 1
+        value = _value(text, _after_space(text, colon + 1), below)
+        if name in members:
+            repeated.add(name)
+        members[name], places[name] = value, len(parts)
+        parts.append((at, value.end))
         at = _next(text, value.end, "}")
-    return Value(start, at + 1, members=members, names=names)
+    return Value(start, at + 1, parts, members, None, places, frozenset(repeated))
 
 
-def _array(text: str, start: int, depth: int) -> Value:
+def _array(text: str, start: int, levels: int) -> Value:
     elements: list[Value] = []
     at = _after_space(text, start + 1)
     while text[at] != "]":
-        elements.append(_value(text, at, depth + 1))
+        elements.append(_value(text, at, levels - 1))
         at = _next(text, elements[-1].end, "]")
-    return Value(start, at + 1, elements=elements)
+    parts = [(each.start, each.end) for each in elements]
+    return Value(start, at + 1, parts, None, elements)
 
 
 def _next(text: str, at: int, closing: str) -> int:
@@ -167,8 +182,8 @@ def _next(text: str, at: int, closing: str) -> int:
     if text[at] == closing:
         return at
     if text[at] != ",":
-        raise Malformed(f"a comma is missing at {at}")
+        raise _malformed(text, at, "no comma")
     at = _after_space(text, at + 1)
     if text[at] == closing:
-        raise Malformed(f"a comma too many at {at}")
+        raise _malformed(text, at, "a comma too many")
     return at

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claudekeeper.cli import main
-from claudekeeper.features.archive import DAY, Archive, NotArchived, ThereAgain
+from claudekeeper.features.archive import DAY, Archive, NotArchived, ThereAgain, cleanup_days
 from claudekeeper.readers.paths import claude_home, keeper_home
 from tests.writing import SESSION, Transcript, projects_folder
 
@@ -129,6 +130,65 @@ def test_it_warns_before_a_deletion_is_due(
     assert "deletes after 12 days: 1 sessions go" in capsys.readouterr().out
     assert main(["archive", "on"]) == 0
     assert archive.due(settings) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ('{"cleanupPeriodDays": 12.5}', 12.5),
+        ('\ufeff{"cleanupPeriodDays": 0}', 0),
+        ('{"cleanupPeriodDays": "12"}', 30),
+        ('{"cleanupPeriodDays": true}', 30),
+        ('{"cleanupPeriodDays": -1}', 30),
+        ('{"cleanupPeriodDays": ' + "9" * 5000 + "}", 1_000_000),
+        ('{"cleanupPeriodDays": 1e400}', 1_000_000),
+        ("{", 30),
+    ],
+)
+def test_odd_periods_are_understood_or_the_usual(archive: Archive, text: str, days: float) -> None:
+    settings = claude_home() / "settings.json"
+    settings.write_text(text)
+    assert cleanup_days(settings) == days
+    archive.due(settings)
+
+
+def test_settings_that_are_a_pipe_keep_nobody_waiting() -> None:
+    settings = claude_home() / "settings.json"
+    os.mkfifo(settings)
+    assert cleanup_days(settings) == 30
+
+
+def test_all_that_is_brought_back_counts_as_new(archive: Archive, path: Path) -> None:
+    agent = path.with_suffix("") / "subagents" / "agent-a.jsonl"
+    old = time.time() - 40 * DAY
+    for each in (path, agent):
+        os.utime(each, (old, old))
+    archive.keep_all()
+    path.unlink()
+    agent.unlink()
+    archive.keep_all()
+    archive.restore(SESSION)
+    assert min(path.stat().st_mtime, agent.stat().st_mtime) > old + DAY
+
+
+async def test_a_round_that_fails_is_not_the_last(
+    archive: Archive, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert main(["archive", "on"]) == 0
+    looked = asyncio.Queue[None]()
+    loop = asyncio.get_running_loop()
+
+    def fail() -> set[str]:
+        loop.call_soon_threadsafe(looked.put_nowait, None)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive, "keep_all", fail)
+    await archive.start()
+    for _ in range(3):
+        await looked.get()
+        archive.nudge()
+    await archive.close()
+    assert "No space left" in caplog.text
 
 
 def test_the_command_switches_it(archive: Archive, path: Path) -> None:

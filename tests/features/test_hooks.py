@@ -4,13 +4,14 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from claudekeeper.cli import main
-from claudekeeper.features.hooks import EVENTS, Settings, SettingsUnusable, command
+from claudekeeper.features.hooks import EVENTS, UNFINISHED, Settings, SettingsUnusable, command
 from claudekeeper.readers.paths import claude_home, keeper_home
 
 ODD = (
@@ -110,7 +111,23 @@ def test_a_link_stays_a_link_and_a_mode_stays_a_mode(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"hooks": "x"}', '{"hooks": {"Stop": 5}}', "// comment\n{}"]
+    "text",
+    [
+        "{",
+        "[]",
+        "null",
+        "\ufeff",
+        '{"hooks": "x"}',
+        '{"hooks": []}',
+        '{"hooks": null}',
+        '{"hooks": {"Stop": 5}}',
+        '{"hooks": {"Stop": []}, "hooks": {}}',
+        '{"hooks": {"Stop": [], "Stop": []}}',
+        '{"a": NaN}',
+        '{"a": 1,}',
+        "// comment\n{}",
+        '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    ],
 )
 def test_what_cannot_be_changed_safely_is_left_alone(text: str) -> None:
     path = write(text)
@@ -118,6 +135,184 @@ def test_what_cannot_be_changed_safely_is_left_alone(text: str) -> None:
         settings().install()
     assert path.read_text() == text
     assert main(["hooks", "install", "--yes"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{\n  "a": 1,\n}', "a comma too many in line 3"),
+        ('{\n\n  // mine\n  "a": 1}', "a comment in line 3"),
+        ("{}\n/* mine */", "a comment in line 2"),
+        ('{"a": 1', "it ends too early"),
+        ('{"a": Infinity}', "Infinity is no JSON"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(
+    text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(text)
+    assert main(["hooks", "install", "--yes"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_what_is_no_ordinary_file_is_left_alone() -> None:
+    path = claude_home() / "settings.json"
+    os.mkfifo(path)
+    for action in ("install", "uninstall"):
+        assert main(["hooks", action, "--yes"]) == 2
+    assert path.is_fifo()
+    path.unlink()
+    path.mkdir()
+    assert main(["hooks", "install", "--yes"]) == 2
+    assert list(path.iterdir()) == []
+
+
+def test_who_takes_the_right_to_write_from_it_means_it(capsys: pytest.CaptureFixture[str]) -> None:
+    path = write("{}")
+    path.chmod(0o444)
+    assert main(["hooks", "install", "--yes"]) == 2
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("{}", 0o444)
+    assert "read-only" in capsys.readouterr().err
+    path.chmod(0o644)
+    assert main(["hooks", "install", "--yes"]) == 0
+    installed = path.read_text()
+    path.chmod(0o444)
+    assert main(["hooks", "uninstall", "--yes"]) == 2
+    assert path.read_text() == installed
+
+
+def test_a_link_to_nowhere_leads_there_and_to_nowhere_again(tmp_path: Path) -> None:
+    link, target = claude_home() / "settings.json", tmp_path / "dotfiles" / "claude.json"
+    link.symlink_to(target)
+    settings().install()
+    assert link.is_symlink()
+    assert events_in(target.read_text()).keys() == set(EVENTS)
+    settings().uninstall()
+    assert link.is_symlink()
+    assert not target.exists()
+
+
+def test_what_was_written_while_a_person_was_asked_stays() -> None:
+    path = write("{}")
+    asked = settings()
+    path.write_text('{"model": "opus"}')
+    with pytest.raises(SettingsUnusable, match="meanwhile"):
+        asked.install()
+    assert path.read_text() == '{"model": "opus"}'
+    settings().install()
+    asked = settings()
+    later = path.read_text().replace("opus", "sonnet")
+    path.write_text(later)
+    with pytest.raises(SettingsUnusable, match="meanwhile"):
+        asked.uninstall()
+    assert path.read_text() == later
+
+
+def test_older_hooks_of_ours_do_not_come_back() -> None:
+    path = write('{"a": 1}')
+    settings().install()
+    # as after an update: another place, and something else was changed in between
+    older = path.read_text().replace("hook.py", "hook.py --older").replace('"a": 1', '"a": 2')
+    path.write_text(older)
+    settings().install()
+    assert settings().installed() == list(EVENTS)
+    settings().uninstall()
+    assert path.read_text() == '{"a": 2}'
+
+
+def test_hooks_that_people_added_meanwhile_stay_where_they_are() -> None:
+    path = write('{\n\t"model": "opus"\n}')
+    settings().install()
+    mine = '{"hooks":[{"type":"command","command":"mine"}]}'
+    text = path.read_text()
+    # before ours, behind ours, and for an event that is none of ours
+    text = text.replace('"Stop": [', f'"Stop": [\n{mine},').replace("]\n\t}", f", {mine}]\n\t}}")
+    text = text.replace('"hooks": {', f'"hooks": {{"PreToolUse": [{mine}],', 1)
+    path.write_text(text)
+    settings().uninstall()
+    left = path.read_text()
+    found = events_in(left)
+    assert {event: len(groups) for event, groups in found.items()} == {
+        "PreToolUse": 1,
+        "Stop": 1,
+        "SessionEnd": 1,
+    }
+    assert left.startswith('{\n\t"model": "opus",')
+    assert "hook.py" not in left
+
+
+def test_what_nobody_counts_twice_is_kept_though_it_counts_for_nothing() -> None:
+    text = '{"a":1,"x":0,"hooks":{"Stop":[]},"x":5}'
+    path = write(text)
+    settings().install()
+    path.write_text(path.read_text() + "\n")
+    settings().uninstall()
+    assert path.read_text().startswith('{"a":1,"x":0,')
+    assert path.read_text().endswith(',"x":5}\n')
+
+
+def test_odd_bytes_and_endless_numbers_stay_as_they_are() -> None:
+    content = b'{"a": "\xff\x80\xed\xa0\x80", "b": ' + b"1" * 6000 + b', "c": -1.50E+400}'
+    path = claude_home() / "settings.json"
+    path.write_bytes(content)
+    assert main(["hooks", "install", "--yes"]) == 0
+    assert path.read_bytes().startswith(content[:-1])
+    assert main(["hooks", "uninstall", "--yes"]) == 0
+    assert path.read_bytes() == content
+
+
+def test_of_long_lines_the_beginning_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    write(json.dumps({"long": "x" * 100_000, "many": list(range(1000))}))
+    assert main(["hooks", "install", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "letters more)" in said
+    assert len(said) < 10_000
+
+
+def test_of_many_lines_those_that_change_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    write(json.dumps({"many": list(range(10_000)), "hooks": {}, "more": [1] * 10_000}, indent=1))
+    assert main(["hooks", "install", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert '+  "PermissionRequest"' in said
+    assert len(said.splitlines()) < 40
+
+
+def test_a_kill_leaves_the_old_or_the_new_settings() -> None:
+    path = write(ODD)
+    program = (
+        "import os, sys; from claudekeeper import files; from claudekeeper.cli import main\n"
+        "def end(*_):\n  os._exit(9)\n"
+        "setattr(os, sys.argv[1], end)\n"
+        'main(["hooks", "install", "--yes"])'
+    )
+    for moment in ("fchmod", "fsync", "replace"):
+        subprocess.run([sys.executable, "-c", program, moment], capture_output=True)
+        assert path.read_bytes().decode() == ODD
+    # also between the record of what was there and the settings themselves
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Settings, "_write", _fail)
+        with pytest.raises(KeyboardInterrupt):
+            settings().install()
+    assert path.read_bytes().decode() == ODD
+    left = path.parent / f"{UNFINISHED}left"
+    left.touch()
+    settings().install()
+    assert not left.exists()
+    settings().uninstall()
+    assert path.read_bytes().decode() == ODD
+
+
+def _fail(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_hooks_that_claude_code_is_told_not_to_run_do_not_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write('{"disableAllHooks": true}')
+    assert main(["hooks", "install", "--yes"]) == 0
+    assert main(["hooks", "status"]) == 0
+    assert "disableAllHooks" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_the_command_shows_the_change_and_asks(capsys: pytest.CaptureFixture[str]) -> None:
