@@ -50,7 +50,7 @@ class Proxy:
     def routes(self) -> list[web.RouteDef]:
         session = f"/sessions/{{id:{ID}}}"
         return [
-            web.get("/health", self.pass_on),
+            web.get("/health", self.thinned(Visible.health)),
             web.get("/sessions", self.thinned(Visible.sessions)),
             web.get("/workdirs", self.thinned(Visible.workdirs)),
             web.get("/attention", self.thinned(Visible.attention)),

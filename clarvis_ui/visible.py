@@ -30,6 +30,29 @@ class WorkdirsPage(msgspec.Struct):
     workdirs: list[msgspec.Raw]
 
 
+class Counted(msgspec.Struct):
+    """As much of a working directory as counting needs."""
+
+    sessions: int
+
+
+class Scan(msgspec.Struct):
+    done: int
+    total: int
+
+
+class Health(msgspec.Struct):
+    """How the keeper is, without what it counts of the whole machine."""
+
+    status: str
+    version: str
+    cli: str
+    uptime: float
+    sessions: int
+    watching: msgspec.Raw
+    scan: Scan
+
+
 class Question(msgspec.Struct, rename="camel"):
     """As much of an Attention as the roots need."""
 
@@ -93,10 +116,9 @@ class Routing(msgspec.Struct, rename="camel"):
 
 
 class Archive(msgspec.Struct):
-    """What is kept, of all sessions; and those that are about to be deleted."""
+    """Whether sessions are kept, and those that are about to be deleted; not how many there are."""
 
     on: bool
-    holds: msgspec.Raw
     days: float
     due: list[msgspec.Raw]
 
@@ -151,6 +173,20 @@ class Visible:
         self.whereabouts = Whereabouts(keeper, roots)
 
     # ---- lists, without what lies outside ----
+
+    async def health(self, query: Mapping[str, str]) -> Health | Refusal:
+        """With the sessions inside alone; of how far they are read, the same share."""
+        found = await self._keeper.read(("health",), query, Health)
+        inside = await self.workdirs({})
+        if isinstance(found, Refusal):
+            return found
+        if isinstance(inside, Refusal):
+            return inside
+        counts = [msgspec.json.decode(row, type=Counted).sessions for row in inside.workdirs]
+        read = found.scan.done / found.scan.total if found.scan.total else 1.0
+        found.sessions = sum(counts)
+        found.scan = Scan(int(found.sessions * read), found.sessions)
+        return found
 
     async def sessions(self, query: Mapping[str, str]) -> SessionsPage | Refusal:
         """A page of the list: as long as was asked for, where there are that many."""

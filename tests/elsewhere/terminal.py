@@ -80,6 +80,12 @@ class Terminal:
             await self.keys("Enter")
             await asyncio.sleep(0.2)
 
+    async def leave(self, prompt: str) -> None:
+        """Press Esc until the prompt is gone."""
+        while prompt in await self.screen():
+            await self.keys("Escape")
+            await asyncio.sleep(0.2)
+
     async def switch_to(self, mode: str) -> None:
         """Press shift and tab until the terminal says that it is in this mode."""
         while mode not in await self.screen():

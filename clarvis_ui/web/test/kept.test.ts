@@ -54,10 +54,12 @@ test('what comes after one has left is forgotten', async () => {
 test('an answer is read forgivingly', () => {
   expect(readArchive({ holds: { gone: 2 }, due: [{}, { sessionId: 'a' }] })).toEqual({
     on: false,
-    kept: 0,
-    gone: 2,
-    cost: 0,
+    holds: { kept: 0, gone: 2, cost: 0 },
     days: null,
     due: [{ sessionId: 'a', at: null }],
   });
+});
+
+test('how much is kept of a whole machine is not known to who sees a part of it', () => {
+  expect(readArchive({ on: true, days: 30, due: [] })?.holds).toBeNull();
 });

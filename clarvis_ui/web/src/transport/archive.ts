@@ -10,11 +10,14 @@ export interface Due {
 
 export interface Archive {
   on: boolean;
-  /** Sessions that live and are kept, and deleted ones that it holds. */
-  kept: number;
-  gone: number;
-  /** Bytes that it takes beside what Claude Code has itself. */
-  cost: number;
+  /** How much of the whole machine it holds; not told to who sees only a part of it. */
+  holds: {
+    /** Sessions that live and are kept, and deleted ones. */
+    kept: number;
+    gone: number;
+    /** Bytes that it takes beside what Claude Code has itself. */
+    cost: number;
+  } | null;
   /** After how many days Claude Code deletes. */
   days: number | null;
   due: Due[];
@@ -32,9 +35,11 @@ export function readArchive(raw: unknown): Archive | null {
   const holds = fields(given.holds);
   return {
     on: given.on === true,
-    kept: number(holds?.kept) ?? 0,
-    gone: number(holds?.gone) ?? 0,
-    cost: number(holds?.cost) ?? 0,
+    holds: holds && {
+      kept: number(holds.kept) ?? 0,
+      gone: number(holds.gone) ?? 0,
+      cost: number(holds.cost) ?? 0,
+    },
     days: number(given.days),
     due: each(given.due, readDue),
   };

@@ -64,7 +64,7 @@ export function ArchivePage({ clarvis }: { clarvis: Clarvis }) {
 }
 
 function Holding({ archive, onSwitch }: { archive: Archive; onSwitch(on: boolean): void }) {
-  const { on, kept, gone, cost, days } = archive;
+  const { on, holds, days } = archive;
   const after = days === null ? '' : ` after ${counted(days, 'day')}`;
   return (
     <section class="archive-state" aria-label="What is kept">
@@ -74,16 +74,20 @@ function Holding({ archive, onSwitch }: { archive: Archive; onSwitch(on: boolean
           ? 'The archive keeps every transcript; it takes no space until one is deleted.'
           : 'The archive is off: what it deletes is gone.'}
       </p>
-      <p>
-        <b>
-          It holds {counted(kept, 'session')} that {kept === 1 ? 'lives' : 'live'} and{' '}
-          {counted(gone, 'deleted one')}
-        </b>
-        {cost > 0 && `, ${fileSize(cost)} beside what Claude Code has itself`}.
-      </p>
-      <button type="button" class={on ? 'quiet' : 'strong'} onClick={() => onSwitch(!on)}>
-        {on ? 'Keep no more' : 'Keep every session'}
-      </button>
+      {holds !== null && (
+        <>
+          <p>
+            <b>
+              It holds {counted(holds.kept, 'session')} that {holds.kept === 1 ? 'lives' : 'live'}{' '}
+              and {counted(holds.gone, 'deleted one')}
+            </b>
+            {holds.cost > 0 && `, ${fileSize(holds.cost)} beside what Claude Code has itself`}.
+          </p>
+          <button type="button" class={on ? 'quiet' : 'strong'} onClick={() => onSwitch(!on)}>
+            {on ? 'Keep no more' : 'Keep every session'}
+          </button>
+        </>
+      )}
     </section>
   );
 }
