@@ -35,9 +35,11 @@ def main(arguments: list[str]) -> None:
     # a session that the keeper runs itself: it asks there already
     if os.environ.get("CLAUDEKEEPER_SESSION") or len(arguments) != 1:
         return
+    at = _now()
     event = json.load(sys.stdin)
     call = {
         "event": event,
+        "at": at,
         "pid": int(os.environ.get("CLAUDE_PID") or 0),
         "entrypoint": os.environ.get("CLAUDE_CODE_ENTRYPOINT") or "unknown",
         "again": False,
@@ -52,6 +54,13 @@ def main(arguments: list[str]) -> None:
         sys.stdout.write(str(status))
     elif asked and status == http.HTTPStatus.OK and (output := json.loads(content)["output"]):
         sys.stdout.write(json.dumps(output))
+
+
+def _now() -> str:
+    """As transcripts write times: what is answered there from now on is not asked any more."""
+    seconds = time.time()
+    day = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{day}.{int(seconds % 1 * 1000):03}Z"
 
 
 def _ask(home: Path, call: dict[str, Any], waits: bool) -> tuple[int, bytes]:

@@ -141,7 +141,8 @@ class Terminals:
             origin="terminal",
             raised=now(),
         )
-        asked = self._open[attention.id] = Asked(attention, waiting, answered_in(recent))
+        old = answered_in(recent, call.at)
+        asked = self._open[attention.id] = Asked(attention, waiting, old)
         try:
             if attention.tool_use_id is None:
                 await asyncio.sleep(WRITTEN)

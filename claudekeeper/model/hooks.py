@@ -42,6 +42,8 @@ class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An event, and where it comes from; `again`: it was asked before, and the answer was lost."""
 
     event: HookEvent
+    # when Claude Code asked, which is before a keeper that was busy hears of it
+    at: str = ""
     pid: int = 0
     entrypoint: str = "unknown"
     again: bool = False
@@ -73,11 +75,12 @@ def asked_by(event: HookEvent, recent: list[Entry]) -> str | None:
     return None
 
 
-def answered_in(recent: list[Entry]) -> frozenset[str]:
-    """The calls that have their results."""
+def answered_in(recent: list[Entry], before: str = "") -> frozenset[str]:
+    """The calls that have their results, or had them before a time."""
     return frozenset(
         str(block.get("tool_use_id"))
         for entry in recent
+        if not before or (entry.timestamp or "") < before
         for block in blocks_in(entry)
         if block.get("type") == "tool_result"
     )

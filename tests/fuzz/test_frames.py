@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,8 @@ def connected(keeper: Running) -> tuple[socket.socket, Any]:
     return line, said
 
 
+# a longer look takes longer
+@pytest.mark.timeout(120 + EXAMPLES)
 @settings(
     max_examples=EXAMPLES * 4,
     deadline=None,

@@ -68,3 +68,33 @@ async def test_what_a_terminal_decided_first_is_put_right(tmp_path: Path, writte
     terminals.heard(SESSION, await recent(SESSION))
     assert heard.settled() == [("deny", "phone"), ("allow", "terminal")]
     await terminals.close()
+
+
+@pytest.mark.parametrize(("asked_at", "is_asked"), [("2026-03-01", False), ("2026-04-01", True)])
+async def test_what_was_answered_before_anybody_heard_of_it_is_not_asked(
+    tmp_path: Path, asked_at: str, is_asked: bool
+) -> None:
+    """A keeper that was busy hears late; an older call of the same words is another one."""
+    transcript = Transcript()
+    transcript.call("t1")
+    transcript.result("t1")
+    bus = Bus()
+    desk = Desk(bus)
+
+    async def recent(_session: str) -> list[Entry]:
+        return [entry for line in transcript.lines for entry in parse(line)[0]]
+
+    terminals = Terminals(desk, Presences(tmp_path), bus, recent)
+    event = HookEvent(
+        hook_event_name="PermissionRequest",
+        session_id=SESSION,
+        tool_name="Bash",
+        tool_input={"command": "ls"},
+    )
+    call = HookCall(event=event, at=f"{asked_at}T00:00:00.000Z")
+    asking = asyncio.create_task(terminals.ask(call, lambda: True))
+    await until(lambda: asking.done() or len(desk.all()) == 1)
+    assert bool(desk.all()) == is_asked
+    await terminals.close()
+    asking.cancel()
+    await asyncio.wait([asking])
