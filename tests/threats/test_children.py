@@ -1,0 +1,90 @@
+"""What the keeper runs knows no secret of the keeper (threat 7), and cannot speak for it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.config import load_config
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from tests.process import Keeper, parents
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.visitor import visiting
+from tests.waiting import until
+
+
+@pytest.fixture
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        yield home
+
+
+def words_of(pid: int, file: str) -> list[str]:
+    content = Path(f"/proc/{pid}/{file}").read_bytes().decode(errors="replace")
+    return [word for word in content.split("\0") if word]
+
+
+def open_files(pid: int) -> set[str]:
+    found = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.add(os.readlink(descriptor))
+        except OSError:
+            continue
+    return found
+
+
+async def test_7_no_child_has_a_secret_or_a_way_to_systemd(
+    home: DemoHome,
+    scripted_api: ScriptedApi,  # noqa: F811
+) -> None:
+    config = load_config(home.keeper)
+    work = home.project("scratch")
+    told = home.root / "notify.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(told))
+        environment = {"NOTIFY_SOCKET": str(told), "WATCHDOG_USEC": "60000000"}
+        with Keeper(home, api_url=scripted_api.url, environment=environment) as keeper:
+            before = {word.partition("=")[0] for word in words_of(keeper.pid, "environ")}
+            code = keeper.link_asked_for().rpartition("=")[2]
+            assert code
+            async with visiting(keeper) as visitor:
+                ear = await visitor.listen()
+                await visitor.begin(
+                    work, "run: env > env.txt; touch on; while [ -e on ]; do :; done"
+                )
+                question = (await ear.event("attention/raised"))["attention"]
+                body = {"attentionId": question["id"], "decision": "allow"}
+                await visitor.post("/resolve", body)
+                await until((work / "on").exists)
+                children = keeper.children()
+                # the CLI, and the shell that it runs
+                assert len(children) >= 2
+                secrets = (config.token, config.hook_token, code)
+                own = open_files(keeper.pid)
+                for child in children:
+                    words = [*words_of(child, "environ"), *words_of(child, "cmdline")]
+                    assert [word for word in words if any(each in word for each in secrets)] == []
+                    names = {word.partition("=")[0] for word in words_of(child, "environ")}
+                    assert names & {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} == set()
+                    assert names & {"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"} == set()
+                    # no socket and no file of the keeper's is open there
+                    shared = open_files(child) & own
+                    assert {each for each in shared if each.startswith(("socket:", "/"))} <= {
+                        "/dev/null"
+                    }
+                said = (work / "env.txt").read_text()
+                assert not any(each in said for each in secrets)
+                (work / "on").unlink()
+                await ear.finished(question["sessionId"], outcome="done")
+            assert not any(each in keeper.log for each in secrets)
+            assert not any(
+                each in word for word in words_of(keeper.pid, "cmdline") for each in secrets
+            )
+            assert before >= {"NOTIFY_SOCKET"}
+    assert keeper.pid not in parents()
