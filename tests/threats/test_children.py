@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +32,7 @@ def open_files(pid: int) -> set[str]:
     found = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         try:
-            found.add(os.readlink(descriptor))
+            found.add(str(descriptor.readlink()))
         except OSError:
             continue
     return found
