@@ -137,22 +137,21 @@ async def test_sigkill_right_after_a_message_was_taken(
         ear = await visitor.listen()
         old = await visitor.begin(work, "say: first")
         await ear.finished(old, outcome="done")
-        prompts = {old: new_uuid()}
-        await visitor.post(
-            "/send", {"sessionId": old, "text": "say: old", "uuid": prompts[old]}, 202
-        )
         uuid = new_uuid()
         new = await visitor.begin(work, "say: new", uuid=uuid)
-        prompts[new] = uuid
+        # last, because its CLI runs already; and longer, or its turn could be over
+        prompts = {old: new_uuid(), new: uuid}
+        body = {"sessionId": old, "text": "slow: 3", "uuid": prompts[old]}
+        await visitor.post("/send", body, 202)
         program.kill()
 
     with Program(home, "--no-ui", api_url=scripted_api.url) as program:
         async with visiting(program) as visitor:
             ear = await visitor.listen()
-            for session, words in ((old, "old"), (new, "new")):
+            for session, words in ((old, "slow: 3"), (new, "say: new")):
                 await interrupted(visitor, session)
                 await visitor.post(f"/sessions/{session}/continue", status=202)
                 await ear.finished(session, outcome="done")
                 messages = (await visitor.get(f"/sessions/{session}"))["messages"]
                 assert uuids(messages).count(prompts[session]) == 1
-                assert f"say: {words}" in [text_of(each) for each in messages]
+                assert words in [text_of(each) for each in messages]
