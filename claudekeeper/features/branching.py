@@ -15,9 +15,10 @@ from claudekeeper.model.branches import Unrolling
 from claudekeeper.model.changes import Changes, FileChange
 from claudekeeper.model.closing import closing_of
 from claudekeeper.model.copies import Same
+from claudekeeper.model.decisions import Decision
 from claudekeeper.model.entries import Entry, blocks_of
 from claudekeeper.model.errors import BranchNotFound, MessageNotFound
-from claudekeeper.model.facts import Decision, FactFinder, Facts
+from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.links import Link
 from claudekeeper.model.messages import Message
 from claudekeeper.model.prompts import shortened

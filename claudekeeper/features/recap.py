@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from claudekeeper.model.closing import LastTurn
-from claudekeeper.model.facts import Decision
+from claudekeeper.model.decisions import Decision
 from claudekeeper.model.resume import (
     Caution,
     Cost,

@@ -8,27 +8,24 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
 from claudekeeper.model.activity import Activity, Deeds
-from claudekeeper.model.attention import DENIED
-from claudekeeper.model.entries import (
-    NOTHING,
-    Body,
-    Entry,
-    blocks_of,
-    loads,
-    starts,
-    string_of,
-    usage_of,
+from claudekeeper.model.decisions import (
+    Decision,
+    DecisionKind,
+    answers_in,
+    is_refusal,
+    reason_in,
+    subject_of,
+    title_of,
 )
+from claudekeeper.model.entries import NOTHING, Body, Entry, loads, starts, usage_of
+from claudekeeper.model.loose import field_of, short, words_of
 from claudekeeper.model.replies import MOST_TOKENS, Replies
-
-TaskState = Literal["pending", "in_progress", "completed"]
-DecisionKind = Literal["answer", "plan", "denial"]
+from claudekeeper.model.tasklist import Task, created, listed, todos_of, updated
 
 EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 SHELLS = frozenset({"Bash", "PowerShell"})
@@ -36,51 +33,15 @@ SHELLS = frozenset({"Bash", "PowerShell"})
 # a session can be very long: of everything so much is kept, the newest first
 MOST_DECISIONS = 200
 MOST_FILES = 2_000
-MOST_TASKS = 500
 MOST_TOOLS = 200
 MOST_COMMANDS = 10
 MOST_PENDING = 64
 LARGEST_INPUT = 64 * 1024
-MOST_WORDS = 400
 MOST_ASKED = 200
 MOST_ASKED_WORDS = 300
 
 _TOOL_USE = b'"tool_use"'
-_REJECTED = re.compile(r"\s*The user doesn't want to (?:proceed|take this action)")
-_SAID = re.compile(r"the user said:\s*(.*)", re.DOTALL)
-_NOTE = re.compile(r"\n\s*Note: The user's next message may contain .*", re.DOTALL)
-_CREATED = re.compile(r"Task #(\S+) created")
-_LISTED = re.compile(r"^#(\S+) \[(pending|in_progress|completed)\] (.+)$", re.MULTILINE)
-_ANSWERED = re.compile(r'"((?:[^"\\]|\\.)+)"="((?:[^"\\]|\\.)*)"')
 _UNDONE = re.compile(r'"success":\s*false')
-# Claude Code's own words in place of a reason
-_CLARIFYING = "The user wants to clarify these questions"
-
-
-class Task(msgspec.Struct, array_like=True, gc=False):
-    """An item of a task list."""
-
-    id: str
-    text: str
-    state: TaskState = "pending"
-    group: str | None = None
-    # the same in words for something that is being done
-    doing: str | None = None
-
-
-class Decision(msgspec.Struct, rename="camel", gc=False):
-    """A question that was answered, a plan that was judged, a permission denied for a reason."""
-
-    kind: DecisionKind
-    # the question, the plan's title, or what was not allowed
-    about: str
-    # the answer; `approved` or `rejected`; `denied`
-    decision: str
-    reason: str | None = None
-    # the message in which it was decided
-    uuid: str | None = None
-    at: str | None = None
-
 
 # a call that has no result yet: its tool, and its input as JSON; of an edit only the path
 Pending = tuple[str, bytes]
@@ -183,7 +144,7 @@ class FactFinder:
     def settle(self) -> None:
         """Look into the last reply and the last commands: of the others nothing is asked."""
         facts = self.facts
-        commands = [_short(_field(each, "command"), 200) for each in self._last_commands]
+        commands = [short(field_of(each, "command"), 200) for each in self._last_commands]
         facts.last_commands = [*facts.last_commands, *commands][-MOST_COMMANDS:]
         self._last_commands.clear()
         usage = usage_of(self._last_usage)
@@ -233,9 +194,9 @@ class FactFinder:
         facts = self.facts
         tool, given = call
         failed = bool(result.is_error)
-        words = _words(result.content) if failed else ""
-        if failed and (entry.denied_by is not None or _REJECTED.match(words)):
-            self._refuse(call, _reason(words, entry), entry)
+        words = words_of(result.content) if failed else ""
+        if failed and (entry.denied_by is not None or is_refusal(words)):
+            self._refuse(call, reason_in(words, entry.denied_by), entry)
             return
         if tool in SHELLS:
             self._last_commands.append(given)
@@ -248,39 +209,42 @@ class FactFinder:
                 self._edited(given.decode("utf-8", "replace"))
                 self._deeds.edit()
             case "TodoWrite":
-                facts.todos = list(_todos(loads(given)))[:MOST_TASKS]
+                facts.todos = todos_of(loads(given))
             case "TaskCreate":
-                self._create_task(loads(given), _words(result.content))
+                facts.tasks = created(facts.tasks, loads(given), words_of(result.content))
             case "TaskUpdate":
-                self._update_task(loads(given))
-            case "TeamDelete" if not _UNDONE.search(_words(result.content)):
+                facts.tasks = updated(facts.tasks, loads(given))
+            case "TeamDelete" if not _UNDONE.search(words_of(result.content)):
                 # the list is the team's and goes with it, whatever its members left undone
                 facts.tasks = []
             case "TaskList":
-                self._list_tasks(_words(result.content))
+                facts.tasks = listed(facts.tasks, words_of(result.content))
             case "AskUserQuestion":
-                for question, answer in _answers(entry.tool_use_result, result.content):
+                for question, answer in answers_in(entry.tool_use_result, result.content):
                     self._decide("answer", question, answer, None, entry)
             case "ExitPlanMode":
-                plan = _field(entry.tool_use_result, "plan") or _field(given, "plan")
-                self._decide("plan", _title(plan), "approved", None, entry)
+                plan = field_of(entry.tool_use_result, "plan") or field_of(given, "plan")
+                self._decide("plan", title_of(plan), "approved", None, entry)
 
     def _refuse(self, call: Pending, reason: str | None, entry: Entry) -> None:
         tool, given = call
         if tool == "ExitPlanMode":
-            plan = _field(given, "plan")
-            self._decide("plan", _title(plan), "rejected", reason or None, entry)
+            plan = field_of(given, "plan")
+            self._decide("plan", title_of(plan), "rejected", reason or None, entry)
         elif reason and tool != "AskUserQuestion":
-            self._decide("denial", _subject(tool, given), "denied", reason, entry)
+            # of an edit only the path was kept
+            path = given.decode("utf-8", "replace")
+            subject = f"{tool} {path}" if tool in EDITING else subject_of(tool, given)
+            self._decide("denial", subject, "denied", reason, entry)
 
     def _decide(
         self, kind: DecisionKind, about: str, decision: str, reason: str | None, entry: Entry
     ) -> None:
         made = Decision(
             kind,
-            _short(about, MOST_WORDS),
-            _short(decision, MOST_WORDS),
-            _short(reason, MOST_WORDS) if reason else None,
+            short(about),
+            short(decision),
+            short(reason) if reason else None,
             entry.uuid,
             entry.timestamp,
         )
@@ -293,44 +257,6 @@ class FactFinder:
             files[path] = files.get(path, 0) + 1
         elif path:
             self.facts.more_files += 1
-
-    # ---- tasks ----
-
-    def _create_task(self, given: Any, words: str) -> None:
-        created = _CREATED.search(_whole(words))
-        text = _text(given, "subject") or _text(given, "description")
-        if created is None or not text or len(self.facts.tasks) >= MOST_TASKS:
-            return
-        doing = _text(given, "activeForm") or None
-        self._forget(created[1])
-        self.facts.tasks.append(
-            Task(created[1], _short(text), "pending", _text(given, "owner") or None, doing)
-        )
-
-    def _update_task(self, given: Any) -> None:
-        task_id = _text(given, "taskId")
-        state = _text(given, "status")
-        if state == "deleted":
-            self._forget(task_id)
-            return
-        for task in self.facts.tasks:
-            if task.id == task_id:
-                task.text = _short(_text(given, "subject")) or task.text
-                task.group = _text(given, "owner") or task.group
-                task.doing = _text(given, "activeForm") or task.doing
-                task.state = _state(state) or task.state
-
-    def _list_tasks(self, words: str) -> None:
-        """What the list says now counts: others may have worked on it."""
-        known = {task.id: task for task in self.facts.tasks}
-        for task_id, state, text in _LISTED.findall(_whole(words))[:MOST_TASKS]:
-            if task_id in known:
-                known[task_id].state = state
-            elif len(self.facts.tasks) < MOST_TASKS:
-                self.facts.tasks.append(Task(task_id, _short(text), state))
-
-    def _forget(self, task_id: str) -> None:
-        self.facts.tasks = [task for task in self.facts.tasks if task.id != task_id]
 
 
 def _kept(call: _Call) -> bytes:
@@ -360,97 +286,3 @@ def _decoded_results(content: Raw) -> list[_Result]:
         return _results.decode(content)
     except _STRANGE:
         return []
-
-
-def _todos(given: Any) -> Iterator[Task]:
-    items = given.get("todos") if isinstance(given, dict) else None
-    for number, item in enumerate(items if isinstance(items, list) else [], start=1):
-        text = _text(item, "content") or _text(item, "subject")
-        if text:
-            yield Task(
-                _text(item, "id") or str(number),
-                _short(text),
-                _state(_text(item, "status")) or "pending",
-                None,
-                _short(_text(item, "activeForm")) or None,
-            )
-
-
-def _state(text: str) -> TaskState | None:
-    match text:
-        case "pending" | "in_progress" | "completed":
-            return text
-        case "cancelled" | "done":
-            return "completed"
-        case _:
-            return None
-
-
-def _answers(kept: Raw, content: Raw) -> Iterator[tuple[str, str]]:
-    loose = loads(kept) if starts(kept, b"{") else None
-    answers = loose.get("answers") if isinstance(loose, dict) else None
-    if isinstance(answers, dict) and answers:
-        for question, answer in answers.items():
-            if isinstance(answer, list):
-                yield question, ", ".join(str(each) for each in answer)
-            elif answer is not None:
-                yield question, str(answer)
-        return
-    for question, answer in _ANSWERED.findall(_words(content)):
-        yield question, answer
-
-
-def _reason(words: str, entry: Entry) -> str | None:
-    """Why a person refused; None where no person did, or nobody said why."""
-    if _REJECTED.match(words):
-        said = _SAID.search(words)
-        reason = _NOTE.sub("", said[1]).strip() if said else ""
-        return None if reason.startswith(_CLARIFYING) else reason or None
-    if entry.denied_by != "person":
-        return None
-    # where nothing was said, the keeper itself has to say something
-    return None if words.strip() == DENIED else words.strip() or None
-
-
-def _subject(tool: str, given: bytes) -> str:
-    """What a call would have done, in a line."""
-    if tool in EDITING:
-        return f"{tool} {given.decode('utf-8', 'replace')}"
-    loose = loads(given)
-    for name in ("command", "file_path", "path", "url", "pattern", "query", "description"):
-        if text := _text(loose, name):
-            return f"{tool} {text}"
-    return tool
-
-
-def _title(plan: str) -> str:
-    """A plan's heading, or its first line."""
-    for line in plan.splitlines():
-        if line.strip(" #*-"):
-            return line.strip(" #*-")
-    return "Plan"
-
-
-def _words(content: Raw) -> str:
-    if starts(content, b'"'):
-        return string_of(content)
-    return "\n".join(block.text for block in blocks_of(content) if block.text)
-
-
-def _field(raw: Raw | bytes, name: str) -> str:
-    return _text(loads(raw), name) if bytes(memoryview(raw)[:1]) == b"{" else ""
-
-
-def _text(value: Any, name: str) -> str:
-    text = value.get(name) if isinstance(value, dict) else None
-    return _whole(text) if isinstance(text, str) else str(text) if isinstance(text, int) else ""
-
-
-def _whole(text: str) -> str:
-    """Half an emoji cannot be written down."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _short(text: str, most: int = MOST_WORDS) -> str:
-    text = _whole(text.strip())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -8,7 +8,9 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.closing import Closing, LastTurn, Question
-from claudekeeper.model.facts import Decision, Facts, Task
+from claudekeeper.model.decisions import Decision
+from claudekeeper.model.facts import Facts
+from claudekeeper.model.tasklist import Task
 
 # `answer`: Claude asks; `reply`: the person got none; `continue`, `start`: a task; `working`: a
 # turn runs now

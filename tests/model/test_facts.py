@@ -9,8 +9,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from claudekeeper.model.decisions import Decision
 from claudekeeper.model.entries import parse
-from claudekeeper.model.facts import Decision, Facts
+from claudekeeper.model.facts import Facts
 from claudekeeper.model.resume import progress_of, tasks_of
 from claudekeeper.model.summary import Fold, Folded
 from tests.writing import Transcript

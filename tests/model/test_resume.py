@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claudekeeper.model.closing import Closing, LastTurn, Question, Standing, closing_of
-from claudekeeper.model.facts import Task
 from claudekeeper.model.resume import next_action, percent, progress_of
+from claudekeeper.model.tasklist import Task
 from claudekeeper.readers.history import History
 from tests.model.test_facts import NO_REASON, use
 from tests.writing import SESSION, Transcript, projects_folder

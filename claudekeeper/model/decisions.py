@@ -1,0 +1,85 @@
+"""What a person decided: questions answered, plans judged, permissions denied with a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+from msgspec import Raw
+
+from claudekeeper.model.attention import DENIED
+from claudekeeper.model.entries import Denier, loads, starts
+from claudekeeper.model.loose import text_of, words_of
+
+DecisionKind = Literal["answer", "plan", "denial"]
+
+_REJECTED = re.compile(r"\s*The user doesn't want to (?:proceed|take this action)")
+_SAID = re.compile(r"the user said:\s*(.*)", re.DOTALL)
+_NOTE = re.compile(r"\n\s*Note: The user's next message may contain .*", re.DOTALL)
+_ANSWERED = re.compile(r'"((?:[^"\\]|\\.)+)"="((?:[^"\\]|\\.)*)"')
+# Claude Code's own words in place of a reason
+_CLARIFYING = "The user wants to clarify these questions"
+
+
+class Decision(msgspec.Struct, rename="camel", gc=False):
+    """A question that was answered, a plan that was judged, a permission denied for a reason."""
+
+    kind: DecisionKind
+    # the question, the plan's title, or what was not allowed
+    about: str
+    # the answer; `approved` or `rejected`; `denied`
+    decision: str
+    reason: str | None = None
+    # the message in which it was decided
+    uuid: str | None = None
+    at: str | None = None
+
+
+def is_refusal(words: str) -> bool:
+    """Whether Claude Code says with this that a person did not want a call."""
+    return _REJECTED.match(words) is not None
+
+
+def reason_in(words: str, denied_by: Denier | None = None) -> str | None:
+    """Why a person refused; None where no person did, or nobody said why."""
+    if is_refusal(words):
+        said = _SAID.search(words)
+        reason = _NOTE.sub("", said[1]).strip() if said else ""
+        return None if reason.startswith(_CLARIFYING) else reason or None
+    if denied_by != "person":
+        return None
+    # where nothing was said, the keeper itself has to say something
+    return None if words.strip() == DENIED else words.strip() or None
+
+
+def answers_in(kept: Raw, content: Raw) -> Iterator[tuple[str, str]]:
+    """Questions and their answers: as the CLI keeps them beside a result, or as the result says."""
+    loose = loads(kept) if starts(kept, b"{") else None
+    answers = loose.get("answers") if isinstance(loose, dict) else None
+    if isinstance(answers, dict) and answers:
+        for question, answer in answers.items():
+            if isinstance(answer, list):
+                yield question, ", ".join(str(each) for each in answer)
+            elif answer is not None:
+                yield question, str(answer)
+        return
+    yield from _ANSWERED.findall(words_of(content))
+
+
+def subject_of(tool: str, given: bytes) -> str:
+    """What a call would have done, in a line."""
+    loose = loads(given)
+    for name in ("command", "file_path", "path", "url", "pattern", "query", "description"):
+        if text := text_of(loose, name):
+            return f"{tool} {text}"
+    return tool
+
+
+def title_of(plan: str) -> str:
+    """A plan's heading, or its first line."""
+    for line in plan.splitlines():
+        if line.strip(" #*-"):
+            return line.strip(" #*-")
+    return "Plan"
