@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.decisions import Decision
@@ -17,6 +18,8 @@ from claudekeeper.model.resume import (
 )
 
 MOST_LISTED = 10
+# what is only there for the eye
+_MARKUP = re.compile(r"^#{1,6}\s+|\*\*|`", re.MULTILINE)
 
 
 def recap_of(
@@ -37,6 +40,7 @@ def recap_of(
         _about(title, idle_seconds, [] if next_action.kind == "reply" else turns),
         _how_far(progress) if progress is not None and progress.done < progress.items else "",
         _next(next_action),
+        _last_words(turns) if next_action.kind == "done" else "",
         *(caution.message for caution in warnings),
     ]
     sections = [
@@ -48,9 +52,23 @@ def recap_of(
         _section("Before going on", [*(each.message for each in warnings), _cost(cost)]),
     ]
     return Recap(
-        " ".join(part for part in quick if part),
+        _run_together([part for part in quick if part]),
         "\n\n".join(section for section in sections if section),
     )
+
+
+def _run_together(parts: list[str]) -> str:
+    """One after another; what is a list of its own stays one."""
+    text = ""
+    for part in parts:
+        text += ("\n" if "\n" in text or "\n" in part else " ") + part if text else part
+    return text
+
+
+def _last_words(turns: list[LastTurn]) -> str:
+    """What came of it, where nothing is left to do: the beginning of the last reply says so."""
+    reply = turns[-1].reply if turns else None
+    return f"Claude's last words: “{one_line(_MARKUP.sub('', reply), 200)}”" if reply else ""
 
 
 def ago(seconds: int) -> str:

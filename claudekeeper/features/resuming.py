@@ -92,7 +92,7 @@ class Resuming:
             return Closing([], "nothing")
         for limit in PAGES:
             page = self._history.page(Path(row.found.path), row.found.id, limit=limit)
-            closing = closing_of(page.messages)
+            closing = closing_of([*page.messages, *page.left_waiting])
             asked = [turn for turn in closing.turns if turn.prompt is not None]
             if len(asked) >= MOST_TURNS or page.before is None:
                 break
@@ -132,7 +132,7 @@ class Resuming:
         work = work_of(known) if facts is not None else None
         idle = max(0, int(self._clock() - _last(row, known)))
         recap = recap_of(
-            title=session.name or session.title,
+            title=_subject(session),
             idle_seconds=idle,
             turns=closing.turns,
             next_action=action,
@@ -160,6 +160,12 @@ class Resuming:
             complete=facts is not None,
             recap=recap,
         )
+
+
+def _subject(session: Session) -> str | None:
+    """What it is about: where the list shows only what was asked last, how it began says more."""
+    title = session.name or session.title
+    return session.first_prompt if title and title == session.last_prompt else title
 
 
 def _further_back(turns: list[LastTurn], asked: list[str]) -> list[LastTurn]:

@@ -8,6 +8,19 @@ from __future__ import annotations
 
 import re
 
+from claudekeeper.model.addressing import (
+    ANSWERS_ITSELF,
+    CHOICE,
+    COURTESY,
+    CUE,
+    LEFT_TO_YOU,
+    OPTIONAL,
+    REPORTED,
+    REQUEST,
+    TO_YOU,
+    WAITS_FOR_IT,
+)
+
 MOST_CHARACTERS = 600
 # what comes after a question may be no longer than this: "Once I know, I will go on."
 SHORT = 280
@@ -18,8 +31,21 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | r
 _CODE = re.compile(r"`[^`\n]*`")
 # stands for a question mark that asks nothing
 _HIDDEN = "\0"
+_MARK = re.compile("[?？؟]")
 _ADDRESS = re.compile(r"\bhttps?://\S+")
-_ASKING = re.compile(r"[?？؟][\s\"'”’»›)\]*_`~.!\U0001F300-\U0001FAFF☀-➿️]*$")
+# what somebody else asks, or a button; a word or two may be quoted out of a question of one's own
+_QUOTED = re.compile(
+    r"\"(?:\S+ ){2,30}\S+\"|“[^“”\n]{9,300}”|„[^„“”\n]{9,300}[“”]"
+    r"|«[^«»\n]{9,300}»|[「『][^「」『』\n]*[」』]"
+)
+# Japanese needs no mark for it
+_ASKING = re.compile(
+    r"(?:[?？؟]|(?:ます|です|でしょう|ません|ましょう)か。)"
+    r"[\s\"'”’»›)\]*_`~.!\U0001F300-\U0001FAFF☀-➿️]*$"
+)
+_ENDS = re.compile(r"[.!?:。？！：؟…][\s\"'”’»›)\]*_`~\U0001F300-\U0001FAFF☀-➿️]*$")
+# a line at least so long may have been broken for its length, not because something ended
+WRAPPED = 60
 # what goes on in small letters is the same sentence: "the first vs. the second"
 _SENTENCE = re.compile(
     r"(?<=[.!?。？！؟])[\"'”’»)\]*_]*\s+(?![a-z])|(?<=[。？！])(?=[^\s。？！\"'”’»」』）)\]*_])"
@@ -31,75 +57,28 @@ _ITEM = re.compile(
 )
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s|\|)|^\s*[*_]{2}[^*_]+[*_]{2}:?\s*$")
 _QUOTE = re.compile(r"^\s*>")
-_MARKS = re.compile(r"[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}")
-# it is put to the person: rhetorical questions are not
-_TO_YOU = re.compile(
-    r"\b(?:you|your|yours|shall I|should I|should we|shall we|want me|can I|may I|could I|do I"
-    r"|need me|prefer|OK to|okay to|ready (?:to|for)|go ahead"
-    r"|soll(?:en)? (?:ich|wir)|möchte(?:st|n)|willst du|quieres|prefieres|deseas?|veux-tu"
-    r"|voulez-vous|souhait(?:es|ez)|vuoi|preferisci|quer(?:es)? que|хо(?:чешь|тите))\b"
-    r"|(?:ますか|でしょうか|ましょうか|吗|要不要)",
-    re.IGNORECASE,
+# emphasis, and code, in which such signs mean themselves
+_MARKS = re.compile(
+    r"(`[^`\n]*`)|(\*{1,3})(?=\S)(.+?)(?<=\S)\2|(?<!\w)(_{1,3})(?=\S)(.+?)(?<=\S)\4(?!\w)"
 )
-# an opening whose choices follow in a list, whatever sign is behind it
-_CHOICE = re.compile(
-    r"(?:would you like|do you want|should (?:I|we)|shall (?:I|we)|want me to"
-    r"|which (?:one|of|option|approach|would)|how would you like|what would you (?:like|prefer)"
-    r"|where should"
-    r"|(?:please )?(?:choose|pick|select|decide)\b.{0,40})[^.!?\n]*[:：]\s*$",
-    re.IGNORECASE,
-)
-# it is put to the person without a question mark
-_REQUEST = re.compile(
-    r"\b(?:let me know (?:which|what|whether|how|when|where|who|your|once|if (?:that|this|it|these)"
-    r" (?:is|are|looks?|works?|sounds?)"
-    r"|if (?:you'd like|you would like|you want) me to (?:proceed|continue|go ahead|start)"
-    r"|if [^.?!]{0,60} before I)"
-    r"|please (?:run|try|test|check|restart)\b[^.?!]{0,80}\b(?:share|tell me|let me know|paste)"
-    r"|please (?:confirm|choose|pick|select|decide|clarify|specify|advise|answer|tell me|provide"
-    r"|share|paste|describe|send me|let me know (?:which|what|whether|how|your))"
-    r"|tell me (?:which|what|whether|how)"
-    r"|I(?:'ll| will|'d)? need (?:a bit )?(?:more|some|a few|the following) (?:information|details?"
-    r"|context|clarification|answers|input)"
-    r"|(?:waiting (?:for|on)|wait for|needs?) your (?:answer|approval|confirmation|decision|input"
-    r"|go-ahead|reply|call))\b",
-    re.IGNORECASE,
-)
-# and this too, where nothing else comes after it
-_LEFT_TO_YOU = re.compile(
-    r"\b(?:your call|up to you)\b.{0,4}\b(?:(?:on )?(?:whether|which|how)|if|regarding)\b",
-    re.IGNORECASE,
-)
-# what stands under such words asks, even where more is said after the question mark
-_CUE = re.compile(
-    r"\b(?:open|remaining|clarifying|some|few|two|three|my) (?:questions?|decisions?)\b"
-    r"|\b(?:questions?|decisions?) (?:for you|before|to (?:answer|make|settle)|that|needed)\b"
-    r"|\b(?:need|want|like) to (?:know|clarify|confirm|understand)\b"
-    r"|\bplease (?:clarify|confirm)\b",
-    re.IGNORECASE,
-)
+_HALF = re.compile(r"^[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}$")
 # where something was looked up, it says where, after everything else
 _SOURCES = re.compile(r"^\W*(?:sources|references)\W*$", re.IGNORECASE)
-_COURTESY = re.compile(
-    r"anything else|any (?:other |more |further )?questions|how (?:can|may) I (?:help|assist)"
-    r"|what can I (?:help|do for) you|does (?:that|this) help"
-    r"|what (?:would|do) you (?:like|want) (?:me )?to (?:work on|do) today",
-    re.IGNORECASE,
-)
 
 
 def question_in(text: str) -> str | None:
     """The question with which these words end, as it was asked; None where they end otherwise."""
     text = _FENCE.sub("\n\n", text[-TAIL:])
-    for silent in (_CODE, _ADDRESS):
-        text = silent.sub(lambda found: found[0].replace("?", _HIDDEN), text)
+    for silent in (_CODE, _ADDRESS, _QUOTED):
+        text = silent.sub(lambda found: _MARK.sub(_HIDDEN, found[0]), text)
     blocks = _without_sources(_blocks(text))
     after = 0
     for place in range(len(blocks) - 1, max(-1, len(blocks) - 5), -1):
         question = _asked_at(blocks, place, last=after == 0)
         if question is not None:
-            # "Tell me which." may only repeat what was asked before it
-            before = None if "?" in question or not place else _asked_at(blocks, place - 1)
+            # "Tell me which.", "Answer those." may only repeat what was asked before it
+            alone = place and "?" not in question and not _is_list(blocks[place])
+            before = _asked_before(blocks, place) if alone else None
             return _shortened(f"{before}\n{question}" if before else question)
         after += sum(len(line) for line in blocks[place])
         if after > SHORT:
@@ -119,13 +98,20 @@ def _asked_at(blocks: list[list[str]], place: int, *, last: bool = False) -> str
     return _asked(blocks[place], opening, last=last)
 
 
+def _asked_before(blocks: list[list[str]], place: int) -> str | None:
+    if asked := _asked_at(blocks, place - 1):
+        return asked
+    above = blocks[place - 1]
+    return "\n".join(line for line in above if "?" in line) if _is_list(above) else None
+
+
 def _blocks(text: str) -> list[list[str]]:
     """Paragraphs and lists, as lines; headings, tables and quotations say nothing here."""
     blocks: list[list[str]] = []
     current: list[str] = []
-    for line in text.splitlines():
+    for line in _unwrapped(text.splitlines()):
         silent = _QUOTE.match(line) or (
-            _HEADING.match(line) and not _asks(line) and not _CUE.search(line)
+            _HEADING.match(line) and not _asks(line) and not CUE.search(line)
         )
         starts_list = _ITEM.match(line) and current and not _ITEM.match(current[-1])
         ends_list = bool(current) and _is_list(current) and not line.startswith((" ", "\t"))
@@ -143,6 +129,28 @@ def _blocks(text: str) -> list[list[str]]:
     if current:
         blocks.append(current)
     return _joined(blocks)
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Lines of a paragraph that was broken for its width, as one."""
+    whole: list[str] = []
+    for line in lines:
+        before = whole[-1] if whole else ""
+        goes_on = (
+            before.strip()
+            and line.strip()
+            and not any(mark.match(line) for mark in (_ITEM, _HEADING, _QUOTE))
+            and not any(mark.match(before) for mark in (_HEADING, _QUOTE))
+            and not before.endswith(("  ", "\\", ":"))
+            and (
+                line.lstrip()[0].islower() or (len(before) >= WRAPPED and not _ENDS.search(before))
+            )
+        )
+        if goes_on:
+            whole[-1] = f"{before.rstrip()} {line.lstrip()}"
+        else:
+            whole.append(line)
+    return whole
 
 
 def _joined(blocks: list[list[str]]) -> list[list[str]]:
@@ -167,9 +175,11 @@ def _asks(text: str) -> bool:
 def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | None:
     """What a paragraph or list asks; the opening of a list belongs to its question."""
     if opening is not None:
-        if _CHOICE.search(opening[-1]) or (_asks(opening[-1]) and _may_be_meant(opening[-1])):
+        said = opening[-1]
+        asks = _asks(said) and _may_be_meant(said)
+        if asks or CHOICE.search(said) or (said.endswith(":") and _is_wanted(said)):
             return "\n".join([*opening, *block])
-        if _CUE.search(opening[-1]) and (open_ := [line for line in block if "?" in line]):
+        if CUE.search(opening[-1]) and (open_ := [line for line in block if "?" in line]):
             return "\n".join(open_)
         asking = [line for line in block if _asks(line) and _may_be_meant(line)]
         if asking and (len(asking) * 2 >= len(block) or _asks(block[-1])):
@@ -177,20 +187,46 @@ def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | 
         return None
     sentences = [each for line in block for each in _SENTENCE.split(line) if each.strip()]
     for place, sentence in reversed(list(enumerate(sentences))):
-        # the last words may ask anything; what is followed by more must be put to the person
-        final = last and place == len(sentences) - 1
-        meant = _asks(sentence) and (final or _TO_YOU.search(sentence))
-        meant = meant or _REQUEST.search(sentence) or (last and _LEFT_TO_YOU.search(sentence))
-        if meant and not _COURTESY.search(sentence):
-            return sentence
+        following = sentences[place + 1] if place + 1 < len(sentences) else None
+        if _is_meant(sentence, following, last=last) and _may_be_meant(sentence):
+            before = sentences[place - 1] if place and not _asks(sentence) else None
+            # "Restart it and see whether it works. I'll wait for your word."
+            wanted = before is not None and _is_meant(before, sentence, last=last)
+            return f"{before} {sentence}" if wanted else sentence
     return None
 
 
+def _is_meant(sentence: str, following: str | None, *, last: bool) -> bool:
+    """Whether a sentence asks the person; `last`: nothing comes after its paragraph."""
+    if _asks(sentence):
+        if following is None:
+            # the last words may ask anything; what is followed by more must be put to the person
+            return last or TO_YOU.search(sentence) is not None
+        if ANSWERS_ITSELF.match(following) or REPORTED.search(sentence):
+            return False
+        return bool(TO_YOU.search(sentence) or WAITS_FOR_IT.match(following))
+    if _is_wanted(sentence):
+        return True
+    return last and LEFT_TO_YOU.search(sentence) is not None
+
+
+def _is_wanted(sentence: str) -> bool:
+    """Whether it wants something of the person without a question mark, and not if they like."""
+    request = REQUEST.search(sentence)
+    return request is not None and OPTIONAL.search(sentence[: request.start()]) is None
+
+
 def _may_be_meant(line: str) -> bool:
-    return not _COURTESY.search(line)
+    return not COURTESY.search(line)
 
 
 def _shortened(question: str) -> str:
     question = question.replace(_HIDDEN, "?")
-    plain = "\n".join(_MARKS.sub("", line).strip() for line in question.splitlines()).strip()
+    plain = "\n".join(map(_plain, question.splitlines())).strip()
     return plain if len(plain) <= MOST_CHARACTERS else plain[: MOST_CHARACTERS - 1].rstrip() + "…"
+
+
+def _plain(line: str) -> str:
+    plain = _MARKS.sub(lambda found: found[1] or found[3] or found[5], line).strip()
+    # half of a pair, where a sentence was cut out of what is emphasised
+    return _HALF.sub("", plain)

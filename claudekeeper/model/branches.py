@@ -92,6 +92,9 @@ class Unrolling:
         # commands taken from the queue whose names are not known: some run under another one
         self._commands = 0
         self._command_ran = False
+        # prompts that nothing came of, newest first: whoever was to take them was ended
+        self.left_waiting: list[Link] = []
+        self._removed = 0
         # whether anything is shown after the line that comes next
         self._heard = False
         self._main: Branch | None = None
@@ -403,8 +406,17 @@ class Unrolling:
         """A queued prompt is shown if nothing came of it later, and the turn went on."""
         words = link.words or ""
         if link.queue == "waits":
-            if not self._was_answered(words) and self._heard:
-                self._append(link, self._branches[-1])
+            if not self._was_answered(words):
+                if self._heard:
+                    self._append(link, self._branches[-1])
+                elif self._removed:
+                    self._removed -= 1
+                elif link.kind == "prompt":
+                    self.left_waiting.append(link)
+            return
+        if link.queue == "removed":
+            # where the turn went on it was taken into it, and is shown
+            self._removed += not self._heard
             return
         if link.queue == "taken":
             words = self._spoken.pop() if self._spoken else ""

@@ -9,7 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from claudekeeper.model.asking import question_in
-from claudekeeper.model.entries import NOTHING, Block, loads
+from claudekeeper.model.decisions import answers_in, reason_in
+from claudekeeper.model.entries import NOTHING, Block, Denier, loads
+from claudekeeper.model.loose import words_of
 from claudekeeper.model.messages import Message
 from claudekeeper.model.prompts import is_command, is_local, prompt_of
 
@@ -58,8 +60,10 @@ class Closing(msgspec.Struct):
     question: Question | None = None
     # what went wrong, if that was the last
     error: str | None = None
-    # whether the person refused something and nothing was said since
+    # whether the person refused something, gave no reason, and nothing was said since
     refused: str | None = None
+    # what the person answered to a question or plan, if nothing was said since
+    answered: str | None = None
 
 
 class _Part(msgspec.Struct, gc=False):
@@ -70,6 +74,7 @@ class _Part(msgspec.Struct, gc=False):
     tool_use_id: str | None = None
     is_error: bool | None = None
     input: Raw = NOTHING
+    content: Raw = NOTHING
 
 
 _parts = msgspec.json.Decoder(list[_Part])
@@ -92,9 +97,12 @@ class _Reading:
         self._calls: dict[str, tuple[str, Raw, str]] = {}
         self._error: str | None = None
         self._refused: str | None = None
+        self._answered: str | None = None
         self._done: dict[str, str] = {}
         # a question card that was put away without an answer
         self._dismissed: Question | None = None
+        # a question after which Claude said more, though nobody had answered it
+        self._passed_over: Question | None = None
 
     def add(self, message: Message) -> None:
         parts = _parts_of(message.content)
@@ -106,12 +114,15 @@ class _Reading:
             case "reply":
                 self._reply(message, parts)
             case "toolResult":
-                self._result(parts)
+                self._result(parts, message.denied_by)
             case "error":
                 self._standing = "failed"
                 self._error = _text(parts)
             case "interruption":
                 self._standing = "interrupted"
+            case "notice":
+                # a task in the background that ends makes Claude speak, not the person
+                self._passed_over = self._asked() or self._passed_over
 
     def _ask(self, message: Message, parts: list[_Part]) -> None:
         blocks = [Block(type=part.type, text=part.text) for part in parts]
@@ -121,7 +132,7 @@ class _Reading:
             return
         self._turns.append(LastTurn(text, message.uuid, message.timestamp))
         self._standing, self._error, self._refused = "asked", None, None
-        self._dismissed = None
+        self._dismissed = self._passed_over = self._answered = None
         self._calls.clear()
 
     def _reply(self, message: Message, parts: list[_Part]) -> None:
@@ -130,7 +141,7 @@ class _Reading:
         if not self._turns:
             self._turns.append(LastTurn(None, None, message.timestamp))
         turn = self._turns[-1]
-        self._error = self._refused = None
+        self._error = self._refused = self._answered = None
         for part in parts:
             if part.type == "text" and (part.text or "").strip():
                 turn.reply = part.text
@@ -144,7 +155,7 @@ class _Reading:
             elif part.type in ("thinking", "redacted_thinking") and self._standing == "asked":
                 self._standing = "cut"
 
-    def _result(self, parts: list[_Part]) -> None:
+    def _result(self, parts: list[_Part], denied_by: Denier | None) -> None:
         for part in parts:
             if part.type != "tool_result":
                 continue
@@ -157,16 +168,25 @@ class _Reading:
                 continue
             else:
                 self._standing = "cut"
-                self._refused = name if part.is_error and name in WAITING else None
+                self._answered = _answer(name, part, denied_by) if name in WAITING else None
+                put_away = part.is_error and name in WAITING and self._answered is None
+                self._refused = name if put_away else None
                 if call and self._refused == ASKS:
                     self._dismissed = waiting_question(ASKS, loads(call[1]), call[2])
 
     def closing(self) -> Closing:
         question = self._waiting() or self._asked()
+        if question is None and self._standing == "said":
+            question = self._passed_over
         for turn in self._turns:
             turn.reply = _short(turn.reply, MOST_REPLY) if turn.reply else None
         return Closing(
-            self._turns[-MOST_TURNS:], self._standing, question, self._error, self._refused
+            self._turns[-MOST_TURNS:],
+            self._standing,
+            question,
+            self._error,
+            self._refused,
+            self._answered,
         )
 
     def _waiting(self) -> Question | None:
@@ -209,6 +229,18 @@ def waiting_question(tool: str, given: Any, uuid: str | None = None) -> Question
             ]
     text = _short("\n".join(text for text in texts if text), MOST_PROMPT)
     return Question("question", text or "Claude asks something.", options[:20], uuid)
+
+
+def _answer(tool: str, result: _Part, denied_by: Denier | None) -> str | None:
+    """What the person said to a question or plan; None where it was put away without a word."""
+    if result.is_error:
+        words = reason_in(words_of(result.content), denied_by)
+    elif tool == PLANS:
+        words = "approved"
+    else:
+        answers = [answer for _, answer in answers_in(NOTHING, result.content)]
+        words = ", ".join(answers) or "answered"
+    return _short(words, MOST_PROMPT) if words else None
 
 
 def _is_asked(parts: list[_Part]) -> bool:

@@ -14,7 +14,7 @@ from claudekeeper.model.prompts import is_command, is_local, prompt_of
 _RESULT = (b'[{"tool_use_id":"', b'[{"type":"tool_result"')
 _BEGINNING = max(map(len, _RESULT))
 
-Queue = Literal["waits", "taken", "withdrawn", "absorbed"]
+Queue = Literal["waits", "taken", "withdrawn", "absorbed", "removed"]
 
 
 class Link(msgspec.Struct, gc=False):
@@ -105,6 +105,8 @@ def _queued_link(entry: Entry, offset: int, length: int, part: int) -> Link | No
         case "dequeue":
             # the prompt that follows came from the queue
             link.queue = "taken"
+        case "remove":
+            link.queue = "removed"
         case _:
             return None
     link.words = words

@@ -168,6 +168,9 @@ def _unanswered(closing: Closing, last: LastTurn | None) -> NextAction:
     uuid = last.uuid if last is not None else None
     if closing.refused == "ExitPlanMode":
         return NextAction("reply", "You rejected the plan and did not say how to go on.", uuid=uuid)
+    if closing.answered is not None and closing.standing == "cut":
+        words = f"Your answer got no reply: “{one_line(closing.answered, 160)}”."
+        return NextAction("reply", words, GO_ON, uuid)
     prompt = last.prompt if last is not None and last.prompt else None
     said = f"“{one_line(prompt, 160)}”" if prompt else None
     match closing.standing:

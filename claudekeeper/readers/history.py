@@ -38,6 +38,8 @@ class Page:
     messages: list[Message]
     before: str | None
     branches: list[Departure] = field(default_factory=list)
+    # what somebody said after the last of them, that nobody was there any more to take
+    left_waiting: list[Message] = field(default_factory=list)
 
 
 @dataclass
@@ -212,10 +214,12 @@ def _full_page(
     branches = unrolling.branches_of(shown)
     messages = list(messages_at(descriptor, session_id, links, branches, nested, fresh))
     more = len(page.shown) > limit
+    left = unrolling.left_waiting[::-1]
     return Page(
         messages,
         before=links[0].uuid if more and links else None,
         branches=unrolling.departures({link.uuid for link in links}),
+        left_waiting=list(messages_at(descriptor, session_id, left, [None] * len(left), nested)),
     )
 
 

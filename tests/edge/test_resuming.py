@@ -91,6 +91,29 @@ async def test_the_last_three_turns_are_told_however_long_the_last_one_is(
     assert told["turns"][-1]["tools"] > 100
 
 
+async def test_a_recap_says_what_it_is_about_and_what_came_of_it(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt("build the shop")
+    transcript.reply("Built.")
+    transcript.prompt("push")
+    path = transcript.write(projects_folder())
+    transcript.line(type="last-prompt", lastPrompt="push", sessionId=SESSION)
+    transcript.reply("**Pushed** as `3f2a`.")
+    path.write_bytes(b"\n".join(transcript.lines) + b"\n")
+    keeper = await start_keeper()
+    quick = (await resume(keeper))["recap"]["quick"]
+    assert quick.startswith("“build the shop”, last touched ")
+    assert "you last asked “push”" in quick
+    assert "Claude's last words: “Pushed as 3f2a.”" in quick
+    with path.open("ab") as file:
+        transcript.reply("Which next?\n\n1. the till\n2. the mails")
+        file.write(transcript.lines[-1] + b"\n")
+    quick = (await resume(keeper))["recap"]["quick"]
+    assert "Claude asked: Which next?\n1. the till\n2. the mails\n" in quick
+
+
 async def test_it_warns_of_what_changed_and_offers_to_begin_anew(
     start_keeper: StartKeeper, tmp_path: Path
 ) -> None:

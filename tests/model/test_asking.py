@@ -63,6 +63,41 @@ from claudekeeper.model.asking import MOST_CHARACTERS, question_in
             "## Open decisions\n\n1. Stay on it, or move? It is cheaper.\n2. The font.\n\nYes.",
             "1. Stay on it, or move? It is cheaper.",
         ),
+        ("May I rename `legacy_id`, or not?", "May I rename `legacy_id`, or not?"),
+        # meant, though more is said: what becomes of the answer, and in other languages
+        ("Is it a copy? If not, I need a dump.", "Is it a copy?"),
+        ("Posso começar? É a menor das tarefas.", "Posso começar?"),
+        ("どちらにしますか。\n\n1. 今\n2. 後で", "どちらにしますか。\n1. 今\n2. 後で"),
+        # broken for its width
+        (
+            (
+                "These changes are not committed. Want me to run both of them again, or\n"
+                "leave it to you?"
+            ),
+            "Want me to run both of them again, or leave it to you?",
+        ),
+        # wanted without a question mark
+        ("I'll hold off until you confirm.", "I'll hold off until you confirm."),
+        ("Confirm and I'll send them.", "Confirm and I'll send them."),
+        (
+            "Restart it and tell me whether it works. I'll wait for your word.",
+            "Restart it and tell me whether it works. I'll wait for your word.",
+        ),
+        (
+            "I need two things from you:\n\n1. the name\n2. the region",
+            "I need two things from you:\n1. the name\n2. the region",
+        ),
+        (
+            (
+                "1. Which of them? It matters.\n2. The name.\n3. When? Soon is fine.\n\n"
+                "Answer those, then I can plan."
+            ),
+            "1. Which of them? It matters.\n3. When? Soon is fine.\nAnswer those, then I can plan.",
+        ),
+        (
+            "Let me know if the names are acceptable, or if you want others.",
+            "Let me know if the names are acceptable, or if you want others.",
+        ),
         (
             "Shall I use it?\n\nSources:\n"
             + "\n".join(f"- [Page {n}](https://example.org/{'long/' * 20})" for n in range(4)),
@@ -90,6 +125,14 @@ def test_a_question_at_the_end_is_one(text: str, question: str) -> None:
         "Let me know if you have any questions.",
         "Hello! What would you like to work on today?",
         "**Q: Does it scale?**\nYes.\n\n**Q: Is it fast?**\nYes.",
+        "Why does it fail on your machine? Because it ignores case. Mended.",
+        "You asked “can it be done without a lock?” Yes, it can.",
+        'The button reads "Ready to go now?" in both places.',
+        "You might ask: is it not slow? It is quick.",
+        "If you want it as a PDF, just say the word and I'll make one.",
+        "Users pick one of the themes, and the server replies with it.",
+        "Let me know if the tone should be warmer.",
+        "Ya está. ¿Algo más?",
         "It is up to you whether to mend that here.\n\nVerdict: ship it.",
         "The questions:\n\n- **Does it work?** Yes.\n- **Is it quick?** It is.",
         "Should it be one? I asked myself so.\n\n" + "So this is how it went. " * 30,

@@ -14,7 +14,7 @@ from claudekeeper.model.closing import Closing, LastTurn, Question, Standing, cl
 from claudekeeper.model.resume import next_action, percent, progress_of
 from claudekeeper.model.tasklist import Task
 from claudekeeper.readers.history import History
-from tests.model.test_facts import NO_REASON, use
+from tests.model.test_facts import NO_REASON, REASON, use
 from tests.writing import SESSION, Transcript, projects_folder
 
 ASKS = {"questions": [{"question": "Red or blue?", "options": [{"label": "Red"}]}]}
@@ -22,7 +22,8 @@ ASKS = {"questions": [{"question": "Red or blue?", "options": [{"label": "Red"}]
 
 def closing(transcript: Transcript) -> Closing:
     path: Path = transcript.write(projects_folder())
-    return closing_of(History().page(path, SESSION, limit=200).messages)
+    page = History().page(path, SESSION, limit=200)
+    return closing_of([*page.messages, *page.left_waiting])
 
 
 def action(transcript: Transcript, *tasks: Task) -> tuple[str, str | None]:
@@ -115,6 +116,44 @@ def test_a_question_card_that_was_put_away_is_repeated(isolated: Path) -> None:
     assert action(transcript) == ("reply", "neither, leave it")
     transcript.reply("As you like.")
     assert action(transcript)[0] == "done"
+
+
+def test_a_question_card_answered_in_words_waits_for_claude(isolated: Path) -> None:
+    transcript = asked()
+    use(transcript, "AskUserQuestion", ASKS, REASON, error=True)
+    assert action(transcript) == ("reply", "Continue where you left off.")
+    words = next_action(closing(transcript), [], working=False).text
+    assert words == "Your answer got no reply: “use the other file”."
+
+
+def test_a_plan_that_was_rejected_with_a_reason_waits_for_claude(isolated: Path) -> None:
+    transcript = asked()
+    use(transcript, "ExitPlanMode", {"plan": "# P"}, REASON, error=True)
+    words = next_action(closing(transcript), [], working=False).text
+    assert words == "Your answer got no reply: “use the other file”."
+
+
+def test_a_background_task_that_ends_answers_no_question(isolated: Path) -> None:
+    transcript = asked()
+    transcript.reply("It runs. Shall I publish it then?")
+    transcript.prompt("<task-notification><status>completed</status></task-notification>")
+    transcript.reply("It is through.")
+    question = closing(transcript).question
+    assert question is not None
+    assert question.text == "Shall I publish it then?"
+    transcript.prompt("yes")
+    transcript.reply("Published.")
+    assert action(transcript)[0] == "done"
+
+
+def test_what_waited_in_line_when_all_ended_got_no_reply(isolated: Path) -> None:
+    transcript = asked()
+    transcript.reply("Painted. Shall I hang it?")
+    queued = {"type": "queue-operation", "timestamp": "2026-03-01T11:00:00.000Z"}
+    transcript.line(**queued, operation="enqueue", content="frame it first")
+    assert action(transcript) == ("reply", "frame it first")
+    transcript.line(**queued, operation="remove")
+    assert action(transcript)[0] == "answer"
 
 
 def test_what_is_written_in_claudes_place_is_no_reply(isolated: Path) -> None:

@@ -1,0 +1,77 @@
+"""`python -m bench.endings`: how often a session's end is read as a person reads it.
+
+`--wrong` shows where not.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence as Several
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.endings.labelled import SESSION, Ending, endings
+from bench.measure import ROOT
+from claudekeeper.model.closing import closing_of
+from claudekeeper.model.entries import parse
+from claudekeeper.model.resume import NextAction, next_action, tasks_of
+from claudekeeper.model.summary import Fold
+from claudekeeper.readers.history import History
+
+DOCUMENT = ROOT / "docs" / "returning.md"
+_TABLE = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+def read(ending: Ending) -> tuple[NextAction, str | None]:
+    """What we would do next, and the question that we see open."""
+    with TemporaryDirectory() as folder:
+        path = ending.write(Path(folder))
+        page = History().page(path, SESSION, limit=60)
+        closing = closing_of([*page.messages, *page.left_waiting])
+        fold = Fold()
+        for line in path.read_bytes().splitlines():
+            for entry in parse(line)[0]:
+                fold.add(entry)
+    facts = fold.finish(0, b"")[1].facts
+    question = closing.question.text if closing.question else None
+    return next_action(closing, tasks_of(facts), working=False), question
+
+
+def right(ending: Ending) -> bool:
+    """Whether the next action is a person's, and the question the one that a person sees."""
+    action, question = read(ending)
+    if action.kind not in ending.next:
+        return False
+    if ending.asks is not None:
+        return question is not None and ending.asks in " ".join(question.split())
+    return question is None or "answer" in ending.next
+
+
+def table(every: Several[Ending]) -> str:
+    kinds = dict.fromkeys(each.kind for each in every)
+    rows = [("**all**", every)]
+    rows += [(kind, [each for each in every if each.kind == kind]) for kind in kinds]
+    lines = ["| endings | number | read as a person does |", "| --- | --- | --- |"]
+    lines += [f"| {name} | {len(among)} | {sum(map(right, among))} |" for name, among in rows]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--wrong"]:
+        for each in endings():
+            if not right(each):
+                action, question = read(each)
+                print(f"{each.kind}: {each.steps[-1]}\n  {each.next} {each.asks!r}")
+                print(f"  here: {action.kind} {question!r}")
+        return 0
+    measured = table(endings())
+    print(measured)
+    text = DOCUMENT.read_text(encoding="utf-8")
+    DOCUMENT.write_text(_TABLE.sub(lambda _: f"\n{measured}\n\n", text), encoding="utf-8")
+    print(f"\nwritten to {DOCUMENT.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

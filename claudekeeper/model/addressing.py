@@ -1,0 +1,146 @@
+"""Words with which somebody turns to a person: asks, leaves it to them, waits, or is only polite.
+
+Claude speaks the language of whoever it talks with; the commonest are here. What is missing is
+missed only where a question is not the last of what was said. All are tried on one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+# it is put to the person: to them, about what they want, or for leave. Rhetorical ones are not
+TO_YOU = _any(
+    r"\b(?:you|your|yours|(?:shall|should|can|may|could|do|must) (?:I|we)|want (?:me|to)|need me"
+    r"|prefer|ok(?:ay)? (?:to|if)|ready (?:to|for)|go ahead|interested in)\b",
+    # German, Dutch, the Nordic ones
+    r"\b(?:(?:soll|sollen|kann|können|darf|dürfen|muss|müssen) (?:ich|wir|es)|soll ich's|du|dir"
+    r"|dich|euch|Ihnen|Ihre?|möchte(?:st|n)|(?:zal|mag|kan|moet) ik|(?:wil|heb|kun) je"
+    r"|(?:wilt|heeft|kunt) u|(?:ska|får|kan) jag|vill du|(?:skal|må|kan) jeg|vil du)\b",
+    # the Romance ones
+    r"\b(?:quieres|prefieres|deseas?|puedo|debo|puedes|podrías|tienes|te parece|usted"
+    r"|veux-tu|voulez-vous|souhait(?:es|ez)|préfér(?:es|ez)|puis-je|dois-je|peux-tu|pouvez-vous"
+    r"|pourriez-vous|avez-vous|as-tu|vuoi|preferisci|posso|devo|puoi|potresti"
+    r"|quer(?:es)?|prefere|você|pode|poderia|gostaria)\b",
+    # the Slavic ones
+    r"\b(?:хо(?:чешь|тите)|мне|можно|нужно ли|ты|вы|тебе|тебя|вам|вас|уточни(?:те)?"
+    r"|chcesz|czy|chceš|chcete)\b",
+    r"ますか|ですか|でしょうか|ましょうか|ませんか|吗|要不要|是否|需要我|你|您|哪个|까요|나요|습니까",
+)
+
+# what comes after a question that somebody answers at once: it was put to nobody
+ANSWERS_ITSELF = re.compile(
+    r"\W*(?:because\b|(?:yes|no|nope)\s*[,.:;!–—-]|(?:the )?(?:short )?answer\b"
+    r"|it turns out|I (?:think|thought) (?:not|so)\b|weil\b|(?:ja|nein)[,.:]|parce que\b"
+    r"|(?:oui|non)[,.:]|porque\b|(?:sí|sim|não)[,.:]|perché\b|потому\b|(?:да|нет)[,.:]|因为|是的|なぜなら|はい|いいえ)",
+    re.IGNORECASE,
+)
+
+# somebody else's question, told again
+REPORTED = _any(
+    r"\b(?:you|one|people|someone|reviewers?) (?:might|may|could|will) (?:ask|wonder|object)\b",
+    r"\byou (?:asked|wondered|wanted to know)\b",
+)
+
+# what comes after one that is meant: what becomes of the answer, or what is advised
+WAITS_FOR_IT = re.compile(
+    r"\W*(?:if (?:yes|so|no|not|you)\b|otherwise\b|depending on\b|once (?:I|you)\b"
+    r"|I(?:'d| would|'ll)? (?:lean|suggest|recommend|propose|prefer|default|assume)\b"
+    r"|I(?:'d| would) (?:go|take|pick|choose|start)\b"
+    r"|my (?:default|suggestion|guess|recommendation|preference|vote)\b"
+    r"|(?:that|this|it)(?: (?:decides|determines|depends)\b|(?:'s| is) the (?:next|last|only) )"
+    r"|(?:wenn|falls) (?:ja|nein|nicht)\b|davon hängt\b|ich würde\b|si (?:oui|non|sí|no)\b"
+    r"|je (?:recommande|propose|suggère)\b|recomiendo\b|sugiero\b|recomendo\b|от этого\b|если\b"
+    r"|我建议|如果|もし)",
+    re.IGNORECASE,
+)
+
+# an opening whose choices follow in a list, whatever sign is behind it
+CHOICE = re.compile(
+    r"(?:would you (?:like|prefer|rather)|do you want|should (?:I|we)|shall (?:I|we)|want me to"
+    r"|which (?:one|of|option|approach|would|way)|how (?:would you like|should I|shall I)"
+    r"|what would you (?:like|prefer)|where should|soll ich|möchtest du|willst du|quieres que"
+    r"|prefieres|voulez-vous|veux-tu|vuoi che|quer que|хочешь|どちら|どれ|要我|你想"
+    r"|(?:please )?(?:choose|pick|select|decide)\b.{0,40})[^.!?\n]*[:：]\s*$",
+    re.IGNORECASE,
+)
+
+# the sentence begins with what the person is to do
+_DO = r"^\W*(?:(?:so|then|now|next|first|just|also|and|please)\W+)*"
+_ABOUT = r"(?:which|what|whether|how|when|where|who|why|your)"
+_FOR_THE_WORD = r"(?:confirm|approve|say|said|decide|answer|reply|tell|told|give|pick|choose|agree)"
+# it is put to the person without a question mark
+REQUEST = _any(
+    rf"\b(?:let me know|tell me) (?:{_ABOUT}|once|as soon as)\b(?! (?:it goes|else))",
+    r"\b(?:let me know|tell me) if (?:(?:that|this|it|these|those)(?:'s| (?:is|are|looks?|works?"
+    # "if the two of them are acceptable": to be judged, not only offered
+    r"|sounds?)\b)|(?!you\b|any|some|there)[^.?!]{0,90}\b(?:acceptable|ok(?:ay)?|fine|correct"
+    r"|right|makes? sense)\b|(?:you'd like|you would like|you want) (?:me )?to (?:proceed|continue"
+    r"|go ahead|start)\b|you(?:'re| are) (?:happy|ok(?:ay)?|fine|good|comfortable)\b|you agree\b"
+    r"|[^.?!]{0,60} before I\b)",
+    rf"{_DO}(?:run|try|test|check|restart|reload|open|review|look)\b[^.?!]{{0,90}}(?:\band|\bthen|,)"
+    r" (?:then )?(?:share|paste|tell me|let me know|send me|show me|report back)\b",
+    r"\bplease (?:confirm|choose|pick|select|decide|clarify|specify|advise|answer|tell me|provide"
+    r"|share|paste|describe|send|upload|approve|grant|point me|let me know (?:which|what|whether"
+    r"|how|your)|\w+ [^.?!]{0,90}\b(?:and|then) (?:then )?(?:share|send|paste|tell me|let me know"
+    r"|show me)|(?:run|try|test|check|restart|reload|verify)\b[^.?!]{0,80}\b(?:whether|if (?:it|the"
+    r"|that|this))|review\b[^.?!]{0,60}\bbefore)\b",
+    # "Confirm and I'll send them."
+    rf"{_DO}(?:confirm|approve|paste|send|share|post|upload|provide|drop|give|point|say|grant|add)\b"
+    r"[^.?!]{0,90}\b(?:and|then) I(?:'ll| will| can)\b",
+    r"\bI(?:'d| would)? (?:\w+ )?(?:need|like|want) (?:[^.?!]{0,60}from you\b|you to\b|your\b)",
+    r"\bI(?:'ll| will|'d)? need (?:a bit )?(?:more|some|a few|the following) (?:information"
+    r"|details?|context|clarification|answers|input)\b",
+    r"\b(?:wait(?:ing)?(?: for| on)|await(?:ing)?|pending|needs?|hold(?:ing)?(?: off)? for) your"
+    r" (?:word|ok(?:ay)?|answers?|approval|confirmation|decision|input|go-?ahead|reply|call|review"
+    r"|sign-?off|feedback|response)\b",
+    rf"\bI(?:'ll| will|'m| am)?\b.*\b(?:until|once|as soon as) you(?:'ve| have)? {_FOR_THE_WORD}",
+    rf"\b(?:until|once|as soon as) you(?:'ve| have)? {_FOR_THE_WORD}\w*\b.*\bI(?:'ll| will| can)\b",
+    rf"{_DO}(?:answer|reply to) (?:those|these|them|the (?:two|three|four|five|questions?))\b",
+    rf"{_DO}(?:pick|choose|select) (?:one|between|whichever)\b",
+    rf"{_DO}(?:give me|say) (?:the|your|a) (?:go-?ahead|word|green light|nod|ok)\b",
+    rf"{_DO}(?:say|reply|type|answer)(?: with)? [\"“'‘`*]+(?:go|yes|ok|okay|proceed|approved?"
+    r"|continue|merge|ship it|do it)\b",
+    r"\bsag(?:e|en Sie)? mir,? (?:welche|ob|wie|was|wann)|\bbitte (?:bestätige|prüfe|wähle|schick)"
+    r"|\bd[ií](?:me|game) (?:cuál|qué|si|cómo|cuándo)|\bconfírma(?:me)?\b|\bdi(?:s|tes)-moi"
+    r" (?:lequel|laquelle|si|quand|ce)|\bme diga (?:qual|se|quando)"
+    r"|\bскажи(?:те)?,? (?:как|что|ког)|请(?:确认|选择|提供|告诉我)"
+    r"|教えてください|選んでください|ご確認ください|선택해|알려",
+)
+# but it is only there for whoever wants it
+OPTIONAL = _any(
+    r"\bif (?:you(?:'d| would|'ve| have| want| need| prefer| like| run| see| hit| ever)|any|some"
+    r"|there)\b(?![^.?!]{0,30}\b(?:proceed|continue|go ahead|start|before I)\b)",
+    r"\bshould you (?:want|need|wish|like|prefer)\b",
+    r"\b(?:wenn|falls) (?:du|Sie|ihr|noch|etwas)\b|\bsi (?:tu|vous|quieres|necesitas|deseas|hay)\b"
+    r"|\bse (?:vuoi|você|quiser|precisar)\b|\bесли (?:хо|нуж|что|пон)"
+    r"|何かあれば|ご不明|必要であれば|必要なら|如果(?:还|你|您|需|有)|필요하시면|있으면",
+)
+
+# it is left to the person, where nothing else comes after it
+LEFT_TO_YOU = re.compile(
+    r"\b(?:your call|up to you)\b.{0,4}\b(?:(?:on )?(?:whether|which|how)|if|regarding)\b",
+    re.IGNORECASE,
+)
+# what stands under such words asks, even where more is said after the question mark
+CUE = _any(
+    r"\b(?:open|remaining|clarifying|some|few|two|three|four|five|my) (?:questions?|decisions?)\b",
+    r"\b(?:questions?|decisions?) (?:for you|before|to (?:answer|make|settle)|that|needed)\b",
+    r"\b(?:need|want|like) to (?:know|clarify|confirm|understand|ask)\b",
+    r"\bplease (?:clarify|confirm|answer)\b",
+    r"\boffene fragen\b|\bpreguntas abiertas\b|\bquestions ouvertes\b|\bоткрытые вопросы\b",
+    r"^\W*(?:questions|fragen|preguntas|perguntas|domande|вопросы|问题|質問|질문)\W*$",
+)
+COURTESY = _any(
+    r"anything else|any (?:other |more |further )?questions|how (?:can|may) I (?:help|assist)",
+    r"what can I (?:help|do for) you|does (?:that|this) help",
+    r"what (?:would|do) you (?:like|want) (?:me )?to (?:work on|do) today",
+    r"\bsonst noch\b|\bnoch etwas\?|\balgo más\b|\balguna otra\b|\bautre chose\b|d'autres questions"
+    r"|qualcos'altro|\bmais alguma\b|\bчто-(?:нибудь|то) ещё|\bещё (?:что|вопрос)|чем могу помочь"
+    r"|(?:他|ほか)に(?:何か|ご)|何かお手伝い|还有(?:什么|其他|别的)"
+    r"|有什么(?:可以|能)帮|더 (?:필요|도와)",
+)
