@@ -15,9 +15,9 @@ from claudekeeper.model.resume import Resume
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
-# what is sent, in tokens; three bytes are hardly ever more than one
+# what is sent, in tokens; two bytes are hardly ever more than one, in hexadecimal either
 SYSTEM, STATE, TURNS, QUESTION = 2_000, 4_000, 3_000, 1_000
-BYTES_A_TOKEN = 3
+BYTES_A_TOKEN = 2
 REMEMBERED = 256
 
 _SYSTEM = """You help a person come back to a conversation with a coding assistant. From the facts \

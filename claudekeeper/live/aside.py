@@ -13,6 +13,8 @@ from claudekeeper.readers.paths import keeper_home
 
 MODEL = "haiku"
 MOST_OUTPUT = 2_000
+# somebody waits: what fails twice is said, not tried for minutes
+RETRIES = 1
 # seconds; a few hundred words come sooner, and nobody waits longer for them
 PATIENCE = 120.0
 
@@ -46,11 +48,12 @@ async def _ask(system: str, prompt: str, schema: dict[str, Any]) -> dict[str, An
         env={
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(MOST_OUTPUT),
             "MAX_THINKING_TOKENS": "0",
+            "CLAUDE_CODE_MAX_RETRIES": str(RETRIES),
             MARK: mark_of(keeper_home()),
         },
     )
     answer: dict[str, Any] | None = None
-    failure = "it gave no answer"
+    failure: str | None = None
     try:
         async for message in sdk.query(prompt=prompt, options=options):
             if isinstance(message, sdk.ResultMessage):
@@ -59,10 +62,10 @@ async def _ask(system: str, prompt: str, schema: dict[str, Any]) -> dict[str, An
                 else:
                     failure = str(message.result or message.subtype)
     except sdk.ClaudeSDKError as error:
-        if answer is None:
-            raise AsideFailed(f"Claude could not be asked: {error}") from error
+        # a result that says what went wrong says it better
+        failure = failure or str(error)
     if answer is None:
-        raise AsideFailed(f"Claude could not be asked: {failure[:300]}")
+        raise AsideFailed(f"Claude could not be asked: {(failure or 'it gave no answer')[:300]}")
     return answer
 
 

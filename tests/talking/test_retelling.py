@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
 from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.features.retelling import SCHEMA
+from claudekeeper.live.aside import RETRIES, ask_aside
+from claudekeeper.model.errors import AsideFailed
 from tests.talking.keeper import Ear, Keeper
 from tests.waiting import until
 from tests.writing import projects_folder
@@ -64,3 +71,25 @@ async def test_what_was_denied_for_a_reason_and_answered_is_decided(
     await keeper.resolve(await ear.asked(session), decision="deny")
     await ear.finished(session, outcome="done")
     assert len((await keeper.get(f"/sessions/{session}/resume"))["decisions"]) == 1
+
+
+async def test_an_api_that_fails_is_said_at_once(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    async def overloaded(request: web.Request) -> web.Response:
+        tried.append(request.path)
+        error = {"type": "overloaded_error", "message": "too many ask"}
+        return web.json_response({"type": "error", "error": error}, status=529)
+
+    app = web.Application()
+    app.router.add_post("/v1/messages", overloaded)
+    async with TestServer(app, host="127.0.0.1") as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", str(server.make_url("")).rstrip("/"))
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-nobody")
+        # what a person set for their sessions is not meant for this
+        monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "10")
+        with pytest.raises(AsideFailed, match="could not be asked: API Error: 529 too many ask"):
+            await ask_aside("Be brief.", "What?", SCHEMA)
+    assert tried == ["/v1/messages"] * (RETRIES + 1)
