@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import shlex
 import stat
@@ -254,6 +253,9 @@ class Settings:
 
 def difference(before: str | None, after: str, path: Path) -> str:
     """What would change, as people read it."""
+    # for a command that is typed once: a keeper that idles for months does without
+    import difflib
+
     old = (before or "").splitlines(keepends=True)
     new = after.splitlines(keepends=True)
     # the lines around are the same, and there may be millions: they are not to be compared

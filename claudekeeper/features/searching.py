@@ -38,7 +38,6 @@ from claudekeeper.readers.search_index import (
     discard,
     open_index,
     open_to_read,
-    sources,
     too_many_dead,
     workdirs,
     write,
@@ -163,6 +162,8 @@ class Search:
         todo = await asyncio.to_thread(self._look_round)
         if todo.size > LITTLE or await asyncio.to_thread(self._is_unfinished):
             self.indexed = Indexed("building", todo.total - todo.size, todo.total)
+            # what is held while thousands of sessions change leaves its memory full of holes
+            del todo
             await asyncio.to_thread(self._build)
             todo = await asyncio.to_thread(self._look_round)
         if todo.size <= LITTLE:
@@ -175,7 +176,7 @@ class Search:
         with self._writer() as database:
             if too_many_dead(database):
                 begin_anew(database)
-            todo = backlog(sources(database), self._roots)
+            todo = backlog(database, self._roots, LITTLE)
             if todo.gone:
                 write(database, [Reading(source, None, []) for source in todo.gone])
             return todo

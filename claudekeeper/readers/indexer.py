@@ -13,7 +13,7 @@ from pathlib import Path
 
 from claudekeeper.readers import lexicon
 from claudekeeper.readers.indexing import backlog, work_off
-from claudekeeper.readers.search_index import Reading, open_index, sources, write
+from claudekeeper.readers.search_index import Reading, open_index, write
 
 NICENESS = 10
 # looks at everything, in case files grow while it works; what comes later the keeper reads itself
@@ -31,7 +31,7 @@ def build(index: Path, roots: list[Path]) -> None:
     """Read everything that the index does not have."""
     database = open_index(index)
     for _ in range(PASSES):
-        todo = backlog(sources(database), roots)
+        todo = backlog(database, roots)
         write(database, [Reading(source, None, []) for source in todo.gone])
         done = todo.total - todo.size
         for size in work_off(database, (each.transcript for each in todo.stale)):

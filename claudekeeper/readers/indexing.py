@@ -28,6 +28,7 @@ from claudekeeper.readers.search_index import (
     Said,
     Source,
     source_of,
+    sources,
     spaced,
     workdir_tag,
     write,
@@ -63,15 +64,12 @@ class Stale(msgspec.Struct, gc=False):
 
 
 class Backlog(msgspec.Struct, gc=False):
-    """What the index does not have, the newest first; and how much there is in all."""
+    """What the index does not have, the newest first; how much that is, and how much there is."""
 
     stale: list[Stale]
     gone: list[Source]
     total: int
-
-    @property
-    def size(self) -> int:
-        return sum(each.size for each in self.stale)
+    size: int = 0
 
 
 # ---- which files there are ----
@@ -132,23 +130,35 @@ def _beside(folder: str) -> Iterator[Transcript]:
 # ---- what is to be read ----
 
 
-def backlog(known: dict[str, Source], roots: Iterable[Path]) -> Backlog:
-    """Everything that the index does not have as it is on disk."""
-    stale: list[Stale] = []
-    total = 0
-    missing = dict(known)
+def backlog(
+    database: sqlite3.Connection, roots: Iterable[Path], most: int | None = None
+) -> Backlog:
+    """Everything that the index does not have as it is on disk.
+
+    What is stale is named only as far as `most` bytes go, where that is said: there may be many
+    thousands, and whoever cannot read them all need not know which they are.
+    """
+    roots = list(roots)
+    found = Backlog([], [], 0)
     for transcript in all_transcripts(roots):
-        source = missing.pop(transcript.path, None)
         try:
             facts = os.stat(transcript.path)
         except OSError:
             continue
-        total += facts.st_size
-        size = _pending(facts, source)
-        if size:
-            stale.append(Stale(transcript, size, facts.st_mtime_ns))
-    stale.sort(key=lambda each: each.time, reverse=True)
-    return Backlog(stale, list(missing.values()), total)
+        found.total += facts.st_size
+        size = _pending(facts, source_of(database, transcript.path))
+        found.size += size
+        if size and (most is None or found.size <= most):
+            found.stale.append(Stale(transcript, size, facts.st_mtime_ns))
+    found.stale.sort(key=lambda each: each.time, reverse=True)
+    found.gone += [source for source in sources(database) if not _is_there(source.path, roots)]
+    return found
+
+
+def _is_there(path: str, roots: list[Path]) -> bool:
+    if not any(path.startswith(f"{root}/") for root in roots):
+        return False
+    return os.path.isfile(path) and not os.path.islink(path)
 
 
 def pending(database: sqlite3.Connection, transcripts: Iterable[Transcript]) -> int:

@@ -211,12 +211,12 @@ def _statements(script: str) -> Iterator[str]:
 # ---- writing ----
 
 
-def sources(database: sqlite3.Connection) -> dict[str, Source]:
-    """Every file that the index knows, by path."""
+def sources(database: sqlite3.Connection) -> Iterator[Source]:
+    """Every file that the index knows, one after another: there may be many thousands."""
     rows = database.execute(
         "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
     )
-    return {row[0]: Source(*row) for row in rows}
+    return (Source(*row) for row in rows)
 
 
 def source_of(database: sqlite3.Connection, path: str) -> Source | None:

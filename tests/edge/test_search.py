@@ -104,7 +104,7 @@ async def test_words_that_were_not_gathered_are_gathered_at_the_next_start(
     transcript.prompt("a superheron")
     transcript.write(projects_folder())
     with closing(open_index(index)) as database:
-        todo = backlog({}, [projects_folder()])
+        todo = backlog(database, [projects_folder()])
         with monkeypatch.context() as much:
             much.setattr(search_index, "LITTLE", 0)
             list(work_off(database, [each.transcript for each in todo.stale]))

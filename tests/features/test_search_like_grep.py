@@ -178,7 +178,7 @@ def test_words_that_a_killed_build_had_not_gathered_are_gathered_by_the_next(
     index = isolated / "words.db"
     write_all_kinds(Random(1), 1)
     with closing(open_index(index)) as database:
-        todo = indexing.backlog({}, [projects_folder()])
+        todo = indexing.backlog(database, [projects_folder()])
         with monkeypatch.context() as much:
             much.setattr(search_index, "LITTLE", 0)
             list(indexing.work_off(database, [each.transcript for each in todo.stale]))
