@@ -70,6 +70,8 @@ def send(options: argparse.Namespace) -> None:
         title = (routing["title"] if continuing else None) or text
         print(f"{'Continuing' if continuing else 'Started'}: {plain(title)[:80]}")
         print(f"    {plain(routing['reason'])}")
+    elif options.new:
+        print(f"Started: {plain(text)[:80]}")
     print(f"{answer['sessionId']}  {answer['state']}")
 
 

@@ -92,6 +92,8 @@ def test_a_command_finds_its_conversation(home: DemoHome) -> None:
         assert "/code/shop" in gone.stderr
         fresh = keeper.command("send", "also say hello", "--workdir", str(home.root))
         assert fresh.stdout.startswith("Started: also say hello")
+        wanted = keeper.command("send", "also say hello", "--workdir", str(home.root), "--new")
+        assert wanted.stdout.startswith("Started: also say hello")
 
 
 def test_without_a_keeper_it_says_how_to_start_one(home: DemoHome) -> None:
