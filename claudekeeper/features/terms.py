@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from claudekeeper.features.wording import COMMON, FILLERS, WIDESPREAD, words_of
+from claudekeeper.features.wording import APART, COMMON, FILLERS, SHORT_FOR, WIDESPREAD, words_of
 
 # how much a word tells: the name of a file, any word, a word of every conversation about code (or
 # a number)
@@ -97,7 +97,8 @@ def terms_of(text: str) -> list[Term]:
     """The words that tell something, in order, each once."""
     terms: dict[str, Term] = {}
     article, reach = 1.0, 0
-    for piece in _PIECE.findall(text[:MOST_CHARACTERS]):
+    together = APART.sub(lambda found: found[0].replace(" ", ""), text[:MOST_CHARACTERS])
+    for piece in _PIECE.findall(together):
         if (core := _CORE.search(piece)) is not None:
             found = list(_terms_in(core[0]))
             for term in found:
@@ -173,6 +174,8 @@ class Wanted(msgspec.Struct, frozen=True):
     """A word in all the shapes in which it is looked for."""
 
     word: str
+    # the same in full
+    whole: str
     missing: float
     shared: float
     rare: bool
@@ -186,6 +189,7 @@ class Wanted(msgspec.Struct, frozen=True):
         common = asked or term.weight <= COMMON_WORD
         return cls(
             term.word,
+            SHORT_FOR.get(term.word, term.word),
             missing=0.0 if term.part else term.weight,
             shared=min(term.shared, COMMON_WORD) if asked else term.shared,
             rare=term.rare and not asked,
@@ -223,7 +227,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, terms: Iterable[Term]) -> Vocabulary:
-        words = {term.word for term in terms}
+        said = {term.word for term in terms}
+        words = said | {SHORT_FOR[word] for word in said & SHORT_FOR.keys()}
         return cls(
             words=frozenset(words),
             roots=frozenset(_root(word) for word in words),
@@ -233,7 +238,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
     def finds(self, wanted: Wanted) -> float:
         """How sure it is that this word is among them."""
-        if wanted.word in self.words:
+        if wanted.word in self.words or wanted.whole in self.words:
             return SAME
         if wanted.root in self.roots:
             return INFLECTED

@@ -119,6 +119,34 @@ WIDESPREAD = words_of(
     """
 )
 
+# words that are also said short, and words that are also written apart, as dictation does
+SHORT_FOR = {
+    short: whole
+    for whole, shorts in {
+        "administrator": "admin", "application": "app", "argument": "arg", "arguments": "args",
+        "asynchronous": "async", "attribute": "attr", "authentication": "auth",
+        "button": "btn", "certificate": "cert", "certificates": "certs", "command": "cmd",
+        "configuration": "config cfg conf", "database": "db", "dependencies": "deps",
+        "dependency": "dep", "development": "dev", "directory": "dir", "documentation": "docs",
+        "environment": "env", "experiment": "exp", "image": "img", "images": "imgs",
+        "information": "info", "javascript": "js", "kubernetes": "k8s", "message": "msg",
+        "messages": "msgs", "parameter": "param", "parameters": "params", "performance": "perf",
+        "postgresql": "postgres pg psql", "production": "prod", "python": "py",
+        "reference": "ref", "references": "refs", "repository": "repo", "repositories": "repos",
+        "specification": "spec", "specifications": "specs", "statistics": "stats",
+        "temporary": "temp tmp", "typescript": "ts", "utilities": "utils", "utility": "util",
+        "variable": "var", "variables": "vars", "version": "ver",
+    }.items()
+    for short in shorts.split()
+}  # fmt: skip
+APART = re.compile(
+    r"\b(?:log (?:in|out)|sign (?:in|up|out)|back (?:up|end)|front end|roll back|time (?:out|zone)"
+    r"|drop down|pop up|side bar|nav bar|tool (?:bar|tip)|check (?:out|box)|dash board|data base"
+    r"|web (?:site|hook|socket)s?|end points?|work flows?|file names?|user names?|e mails?"
+    r"|white list|cool down|count down|life cycle|code base|key board|screen shots?|mark down)\b",
+    re.IGNORECASE,
+)
+
 # the plain rule's words that carry on
 SIGNALS = re.compile(
     r"\b(also|and then|and also|continue|keep going|follow up|going back to"

@@ -265,6 +265,14 @@ def test_slips_of_the_finger_and_inflections_are_understood() -> None:
     assert resumes("the exporetr ignores drafts of invoicing", csv) == "csv"
 
 
+def test_what_is_said_short_or_written_apart_is_the_same() -> None:
+    move = talk("move", "move the kubernetes manifests to a repository of their own", minutes=6)
+    assert resumes("which k8s manifests are missing in the repo?", move) == "move"
+    bar = talk("bar", "make the sidebar collapsible", minutes=2)
+    assert resumes("the side bar flickers", bar) == "bar"
+    assert "“side" in decide("the side bar flickers", [bar]).reason
+
+
 def test_the_reason_names_what_is_shared() -> None:
     csv = talk("csv", "write a csv exporter", minutes=2)
     reason = decide("the csv exporter is slow", [csv]).reason
