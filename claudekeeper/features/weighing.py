@@ -26,8 +26,10 @@ SURE = 0.9
 REPLY = 0.8
 # a word that nobody said before speaks less against than a shared one speaks for
 MISSING = 0.6
-# so much has to be shared before sharing all of it counts fully
-DOUBT = 0.5
+# so much has to be shared before sharing all of it counts fully; with so much there is no doubt
+DOUBT, SURELY = 0.5, 2.0
+# what is left of evidence that lies in words of much work, where a special one is new
+ORDINARY = 0.4
 # who asks for a thing that is not there yet says as much as with so many new words
 BEGINNING = 1.5
 # so many new words are the topic of a follow-up; with so many more it is another topic
@@ -105,11 +107,17 @@ def _compare(
     # “write tests for” says nothing where it is followed by another topic
     hits += common * max(0.0, 1 - missing / ANOTHER)
     found.sort(key=lambda each: -each.shared)
+    rare = frozenset(each.word for each in found if each.rare)
+    doubt = DOUBT * max(0.0, 1 - hits / SURELY)
+    evidence = hits / (hits + MISSING * missing + doubt) if hits else 0.0
+    if not rare and any(each.rare and not at for each, at in zip(words, strengths, strict=True)):
+        # what they share is what much work has, and what is special is new
+        evidence *= ORDINARY
     return _Shared(
         talk,
         tuple(each.word for each in found if not each.common),
-        frozenset(each.word for each in found if each.rare),
-        evidence=hits / (hits + MISSING * missing + DOUBT),
+        rare,
+        evidence=evidence,
         novelty=min(1.0, max(0.0, missing - NEW_WORDS) / NEW_TOPIC),
     )
 

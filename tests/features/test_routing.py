@@ -239,6 +239,18 @@ def test_a_word_that_much_work_has_in_common_is_not_enough() -> None:
     assert resumes("draw it upside down", drawing) == "drawing"
 
 
+def test_two_words_that_tell_bring_a_command_back_late() -> None:
+    gpx = talk("gpx", "write a parser for gpx tracks", minutes=22, replied="Done.")
+    assert resumes("the gpx parser ignores waypoints and routes", gpx) == "gpx"
+    assert resumes("the xml reader ignores waypoints and routes", gpx) is None
+
+
+def test_two_words_of_much_work_are_not_enough_where_a_special_one_is_new() -> None:
+    cost = talk("cost", "estimate the cost of storage for a year", minutes=1, replied="80 euros.")
+    assert resumes("how much does insurance cost per year", cost) is None
+    assert resumes("what would the storage cost for two years", cost) == "cost"
+
+
 def test_the_thing_was_spoken_of_and_a_thing_is_another_one() -> None:
     spec = talk("spec", "write a specification of the ledger", minutes=5)
     definite, indefinite = (
