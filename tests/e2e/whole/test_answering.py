@@ -12,6 +12,12 @@ from tests.e2e.conftest import PHONE, OpenPage
 from tests.e2e.stage import Stage, allow, card, replies, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+FORM = """call: AskUserQuestion {"questions": [
+ {"question": "Which database?", "header": "Database", "multiSelect": false, "options": [
+  {"label": "Postgres", "description": "a server"}, {"label": "SQLite", "description": "a file"}]},
+ {"question": "Which checks?", "header": "Checks", "multiSelect": true, "options": [
+  {"label": "Lint", "description": "fast"}, {"label": "Types", "description": "slow"}]}
+]}""".replace("\n", "")
 IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15"
 
 
@@ -77,9 +83,10 @@ async def test_always_says_its_scope_and_holds(
 ) -> None:
     session = await stage.begin("write: one.txt: hello")
     page = await open_page(clarvis.login_link(session))
-    always = card(page).get_by_role("button", name="Allow all edits in this session")
+    # each has its number, which is its key
+    always = card(page).get_by_role("button", name="Allow all edits in this session 1")
     await expect(always).to_be_enabled()
-    await always.click()
+    await press(page, "1")
     await expect(replies(page)).to_have_text(["I wrote one.txt."])
     await say(page, "write: two.txt: hello")
     await expect(replies(page)).to_have_text(["I wrote one.txt.", "I wrote two.txt."])
@@ -108,6 +115,71 @@ async def test_questions_are_forms_for_the_hand_and_for_the_keys(
     await card(page).get_by_placeholder("Something else…").fill("Spelling")
     await answer.click()
     await expect(replies(page).last).to_contain_text("You chose “Lint, Tests, Spelling”")
+
+
+async def test_several_questions_are_one_form_that_keys_lead_through(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin(FORM)
+    page = await open_page(clarvis.login_link(session))
+    await expect(card(page).get_by_role("heading", name="2 questions for you")).to_be_visible()
+    answer = card(page).get_by_role("button", name="Answer", exact=False).first
+    await press(page, "2")
+    await expect(card(page).get_by_role("radio", name="SQLite")).to_be_checked()
+    # half of it is no answer
+    await expect(answer).to_be_disabled()
+    # the numbers are now those of the next one
+    await press(page, "1", "2")
+    for name in ("Lint", "Types"):
+        await expect(card(page).get_by_role("checkbox", name=name)).to_be_checked()
+    await card(page).get_by_role("radio", name="Another answer").check()
+    await card(page).get_by_placeholder("Something else…").first.fill("a text file")
+    await answer.click()
+    await expect(replies(page).last).to_contain_text("Which database? You chose “a text file”")
+    await expect(replies(page).last).to_contain_text("Which checks? You chose “Lint, Types”")
+
+
+async def test_who_looks_elsewhere_is_told_what_is_wanted(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    page = await open_page(permissions=["notifications"])
+    # the browser shows them where no test can look, and a window of its own always has the focus
+    await page.add_init_script(
+        """
+        window.told = [];
+        document.hasFocus = () => false;
+        class Told extends EventTarget {
+          static permission = 'granted';
+          static requestPermission = async () => 'granted';
+          constructor(title, { body }) {
+            super();
+            this.words = [title, body];
+            window.told.push(this);
+          }
+          close() { this.closed = true; }
+        }
+        window.Notification = Told;
+        """
+    )
+    await page.goto(f"{clarvis.url}/#inbox")
+    await page.reload()
+    await page.get_by_role("button", name="Notify me").click()
+    await expect(page.get_by_role("button", name="Notifications are on")).to_be_visible()
+    session = await stage.begin("run: touch told.txt")
+    await page.wait_for_function("() => window.told.length === 1")
+    assert await page.evaluate("window.told[0].words") == [
+        "run: touch told.txt",
+        "Claude wants to run touch told.txt",
+    ]
+    await page.evaluate("window.told[0].onclick()")
+    await expect(page).to_have_url(f"{clarvis.url}/#session={session}")
+    # one that was answered says nothing any more
+    await stage.begin("run: touch told-too.txt")
+    await page.wait_for_function("() => window.told.length === 2")
+    for asked in (await stage.ask("GET", "/attention"))["attention"]:
+        answer = {"attentionId": asked["id"], "decision": "deny"}
+        await stage.ask("POST", "/resolve", answer)
+    await page.wait_for_function("() => window.told[1].closed")
 
 
 async def test_a_plan_is_sent_back_and_then_approved(

@@ -11,15 +11,10 @@ from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import DESKTOP, PHONE, OpenPage, in_module
 from tests.e2e.measures import nameless, too_pale, too_small
 from tests.e2e.stage import Stage, allow, card, field, replies
+from tests.e2e.whole.test_answering import FORM
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-FORM = """call: AskUserQuestion {"questions": [
- {"question": "Which database?", "header": "Database", "multiSelect": false, "options": [
-  {"label": "Postgres", "description": "a server"}, {"label": "SQLite", "description": "a file"}]},
- {"question": "Which checks?", "header": "Checks", "multiSelect": true, "options": [
-  {"label": "Lint", "description": "fast"}, {"label": "Types", "description": "slow"}]}
-]}""".replace("\n", "")
 MARKDOWN = (
     r"say: # A title\n\nWith `code`, [a link](https://example.org) and\n\n> a quote\n\n- [x] done"
     r"\n- [ ] open\n\n```python\n# why\ndef f(x):\n    return 'a' + str(1)\n```\n\n| a | b |\n|-|-|"

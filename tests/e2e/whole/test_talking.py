@@ -180,3 +180,22 @@ async def test_the_field_knows_commands_what_was_said_and_images(
     await say(page, "what is this?")
     await expect(replies(page).last).to_contain_text("I see an image: PNG, 180×320 pixels")
     await expect(page.get_by_role("list", name="Images")).to_have_count(0)
+
+
+async def test_retries_compactions_and_interruptions_are_quiet_lines(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("error: 529 twice")
+    page = await open_page(clarvis.login_link(session))
+    await expect(replies(page)).to_have_text(["The API is back: attempt 3 went through."])
+    failed = log(page).get_by_text("API error: 529 Overloaded · tried again 2 times")
+    await expect(failed).to_be_visible()
+    await say(page, "/compact")
+    await expect(log(page).get_by_role("button", name="Compacted here")).to_be_visible()
+    await say(page, "slow: 600")
+    await expect(page.locator(".reply[aria-busy=true]")).to_contain_text("The queue keeps")
+    await page.keyboard.press("Escape")
+    await expect(log(page).get_by_text("Interrupted", exact=True)).to_be_visible()
+    await page.reload()
+    for line in (failed, log(page).get_by_text("Interrupted", exact=True)):
+        await expect(line).to_have_count(1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import WebSocketRoute, expect
 
 from clarvis_ui.server import Clarvis
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import OpenPage, look_again, row
 from tests.e2e.stage import Stage, allow, card, field, prompts, replies, say, unsent
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,6 +35,34 @@ async def test_without_a_network_nothing_is_lost_and_all_is_there_afterwards(
     await expect(prompts(page)).to_have_text(
         ["say: before", "say: meanwhile, elsewhere", "say: sent into the void"]
     )
+    await expect(field(page)).to_have_value("half a thought")
+
+
+async def test_after_a_sleep_the_line_that_died_in_it_is_replaced(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: before")
+    page = await open_page(clarvis.login_link(session))
+    asleep = False
+
+    def joined(line: WebSocketRoute) -> None:
+        # nobody says that it is dead: neither side ever hears of the other again
+        own = asleep
+        server = line.connect_to_server()
+        line.on_message(lambda words: None if asleep != own else server.send(words))
+        server.on_message(lambda words: None if asleep != own else line.send(words))
+
+    await page.route_web_socket("**/api/ws", joined)
+    await page.reload()
+    await expect(replies(page)).to_have_text(["before"])
+    await field(page).fill("half a thought")
+    asleep = True
+    await stage.ask("POST", "/send", {"sessionId": session, "text": "say: meanwhile"})
+    await expect(row(page, "say: meanwhile")).to_have_count(0)
+    await look_again(page)
+    await expect(replies(page)).to_have_text(["before", "meanwhile"])
+    await expect(prompts(page)).to_have_text(["say: before", "say: meanwhile"])
+    await expect(page.locator(".banner")).to_have_count(0)
     await expect(field(page)).to_have_value("half a thought")
 
 

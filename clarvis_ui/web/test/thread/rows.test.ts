@@ -186,6 +186,26 @@ describe('quiet lines', () => {
     ]);
   });
 
+  test('attempts that failed are one quiet line in words', () => {
+    const overloaded =
+      'API error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}';
+    const rows = rowsOf(
+      [
+        said('a', 'error', overloaded, 'system'),
+        said('b', 'error', overloaded, 'system'),
+        said('c', 'error', 'API error: FailedToOpenSocket', 'system'),
+        said('d', 'error', `${overloaded} and {`, 'assistant'),
+      ],
+      DONE,
+    );
+    expect(rows).toMatchObject([
+      { tone: 'quiet', words: 'API error: 529 Overloaded · tried again 2 times' },
+      { tone: 'quiet', words: 'API error: FailedToOpenSocket · tried again' },
+      { tone: 'bad', words: `${overloaded} and {` },
+    ]);
+    expect(rows.map((row) => shows(row, 'b'))).toEqual([true, false, false]);
+  });
+
   test('a block that nobody knows is named', () => {
     const rows = rowsOf([message('a', { content: [{ type: 'hologram' }] })], DONE);
     expect(rows).toMatchObject([{ kind: 'line', words: expect.stringContaining('hologram') }]);

@@ -3,7 +3,7 @@ import { blocksOf, type Image, type ToolResult, type ToolUse } from '../../block
 import type { ShownMessage } from '../../state/conversation';
 import type { Denier } from '../../transport/messages';
 import { gathered } from './gathered';
-import { asTyped, commandOf, noticeOf } from './spoken';
+import { asTyped, commandOf, noticeOf, retried, withoutJson } from './spoken';
 import { isTaskCall, TaskList } from './tasks';
 
 /** Messages → the rows of the page: results joined to their calls, asides folded away. */
@@ -43,6 +43,8 @@ export type LineRow = Common & {
   tone: 'quiet' | 'bad' | 'edge';
   words: string;
   detail: string | null;
+  /** Later messages that say the same, told in this one line. */
+  again: readonly string[];
 };
 export type BranchRow = Common & { kind: 'branch'; messages: readonly ShownMessage[] };
 export type TimeRow = Common & { kind: 'time'; timestamp: string };
@@ -288,9 +290,24 @@ class Reading {
   }
 
   private failure(message: ShownMessage): void {
-    const text = wordsOf(message);
-    const { words, detail } = noticeOf(text);
-    this.line(message, 'bad', words, detail);
+    const { words, detail } = noticeOf(withoutJson(wordsOf(message)));
+    // a reply says that all attempts failed; the system, that one did and another was made
+    if (message.role !== 'system') {
+      this.line(message, 'bad', words, detail);
+      return;
+    }
+    const last = this.found.at(-1);
+    const again = last?.kind === 'line' ? last.again : NO_UUIDS;
+    if (last?.kind === 'line' && last.words === retried(words, again.length)) {
+      const more = [...again, message.uuid];
+      this.found[this.found.length - 1] = {
+        ...last,
+        words: retried(words, more.length),
+        again: more,
+      };
+      return;
+    }
+    this.line(message, 'quiet', retried(words, 0), detail);
   }
 
   private line(
@@ -301,11 +318,12 @@ class Reading {
     at = 0,
   ): void {
     const key = at === 0 ? message.uuid : `${message.uuid}/${at}`;
-    this.add({ kind: 'line', key, uuid: message.uuid, tone, words, detail });
+    this.add({ kind: 'line', key, uuid: message.uuid, tone, words, detail, again: NO_UUIDS });
   }
 }
 
 const NONE: readonly ShownMessage[] = [];
+const NO_UUIDS: readonly string[] = [];
 const NO_TASKS: readonly Todo[] = [];
 
 function wordsOf(message: ShownMessage): string {
@@ -355,6 +373,8 @@ export function shows(row: Row, uuid: string): boolean {
       return row.calls.some((call) => shows(call, uuid));
     case 'branch':
       return row.messages.some((message) => message.uuid === uuid);
+    case 'line':
+      return row.uuid === uuid || row.again.includes(uuid);
     default:
       return row.uuid === uuid && row.kind !== 'time';
   }

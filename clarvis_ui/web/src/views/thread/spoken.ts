@@ -1,3 +1,4 @@
+import { fieldsOf, textOf } from '../../blocks/content';
 import { plain } from '../../blocks/safe';
 
 /** What a person typed, out of what Claude Code wrapped around it. */
@@ -45,4 +46,22 @@ export function noticeOf(text: string): { words: string; detail: string | null }
   const [first = '', ...rest] = bare.split('\n');
   const short = first.length > 200 ? `${first.slice(0, 200)}…` : first;
   return { words: short || 'Notice', detail: rest.length > 0 || short !== first ? bare : null };
+}
+
+/** An error of the API in its own words, where they came wrapped in JSON. */
+export function withoutJson(text: string): string {
+  const [, before = '', json] = /^([^{]*)(\{[\s\S]*\})\s*$/.exec(text) ?? [];
+  if (!json) return text;
+  try {
+    const { error, message } = fieldsOf(JSON.parse(json));
+    const words = textOf(fieldsOf(error).message) || textOf(message);
+    return words ? `${before}${words}` : text;
+  } catch {
+    return text;
+  }
+}
+
+/** An attempt that failed, and how often it was made again after the first time. */
+export function retried(words: string, again: number): string {
+  return `${words} · tried again${again > 0 ? ` ${again + 1} times` : ''}`;
 }
