@@ -61,6 +61,7 @@ from claudekeeper.edge.keys import (
     RETELLING,
     ROUTER,
     SEARCH,
+    SLOW_LANE,
     SOCKETS,
     STARTED,
     TALLY,
@@ -96,6 +97,7 @@ from claudekeeper.live.follow import Follow
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.presence import Presences
+from claudekeeper.live.promptness import SlowLane
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records, under_way
@@ -190,6 +192,7 @@ def create_app(
     app[CLI_VERSION] = cli_version
     app[STARTED] = time.monotonic()
     app[HISTORY] = history = History()
+    app[SLOW_LANE] = lane = SlowLane()
     app[PREFERENCES] = preferences = Preferences(places.state)
     app[ARCHIVE] = archive = Archive(places.projects, places.state.parent)
     cache = Cache(places.cache)
@@ -225,17 +228,18 @@ def create_app(
     folders = [places.projects, archive.gone]
     app[USAGE] = book = UsageBook(catalog, cache, folders, label_of(overview))
     app[TIMELINES] = Timelines(catalog, cache, book, label_of(overview))
-    app[FAMILIES] = families = Families(catalog, overview.session, Chains(), cache.sharing)
-    app[BRANCHING] = Branching(history, families)
+    app[FAMILIES] = families = Families(catalog, overview.session, Chains(), cache.sharing, lane)
+    app[BRANCHING] = Branching(history, families, lane)
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
-    app[SEARCH] = Search(places.words, folders, book.looked)
+    app[SEARCH] = Search(places.words, folders, book.looked, lane)
     app[TERMINALS] = Terminals(desk, presences, bus, recent_lines(catalog))
     app[SOCKETS] = Sockets()
     tie_together(app)
     app.cleanup_ctx.extend(
         [
             door.watch,
+            _slow_lane,
             _preferences,
             _records,
             *_running(PRESENCES, FOLLOW, CATALOG, ARCHIVE, USAGE, SEARCH),
@@ -262,6 +266,11 @@ def _running(*keys: web.AppKey[Any]) -> Iterator[Callable[[web.Application], Asy
         return run
 
     return map(context, keys)
+
+
+async def _slow_lane(app: web.Application) -> AsyncIterator[None]:
+    yield
+    app[SLOW_LANE].close()
 
 
 async def _preferences(app: web.Application) -> AsyncIterator[None]:

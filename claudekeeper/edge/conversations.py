@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REGISTRY
+from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REGISTRY, SLOW_LANE
 from claudekeeper.edge.sessions import is_lost, position_of, readable, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
@@ -32,6 +32,8 @@ from claudekeeper.readers.whole import ALL, Whole
 
 # seconds in which a client has to take a piece of a stream
 READER_SECONDS = 60.0
+# messages of a page that takes a while to read
+LONG_PAGE = 1000
 
 
 async def conversation(request: web.Request) -> web.StreamResponse:
@@ -123,8 +125,9 @@ async def _page(request: web.Request, row: Row, query: HistoryQuery, limit: int)
         # the session says what is wrong; it has no messages to show
         return Page([], None)
     history = request.app[HISTORY]
+    read = request.app[SLOW_LANE].run if limit > LONG_PAGE else asyncio.to_thread
     with readable():
-        return await asyncio.to_thread(
+        return await read(
             history.page,
             Path(row.found.path),
             row.found.id,
@@ -151,7 +154,7 @@ async def _stream(
     whole: Whole | None = None
     if row.fault is None:
         with readable():
-            whole = await asyncio.to_thread(
+            whole = await request.app[SLOW_LANE].run(
                 request.app[HISTORY].whole,
                 Path(row.found.path),
                 row.found.id,
@@ -179,8 +182,9 @@ async def _send(
         unwritten = [message for message in unwritten if message.uuid not in whole.uuids]
     before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
     separator = before + b'"messages":['
+    slowly = request.app[SLOW_LANE].run
     try:
-        while whole is not None and (piece := await asyncio.to_thread(whole.next_piece)):
+        while whole is not None and (piece := await slowly(whole.next_piece)):
             await _give(request, response, separator + piece)
             separator = b","
     except (Changed, OSError):

@@ -27,6 +27,7 @@ from claudekeeper.live.ending import Ending
 from claudekeeper.live.follow import Follow
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.presence import Presences
+from claudekeeper.live.promptness import SlowLane
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.terminals import Terminals
 from claudekeeper.live.unfinished import Records
@@ -38,6 +39,7 @@ ARCHIVE: web.AppKey[Archive] = web.AppKey("archive", Archive)
 BRANCHING: web.AppKey[Branching] = web.AppKey("branching", Branching)
 FAMILIES: web.AppKey[Families] = web.AppKey("families", Families)
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
+SLOW_LANE: web.AppKey[SlowLane] = web.AppKey("slow_lane", SlowLane)
 HISTORY: web.AppKey[History] = web.AppKey("history", History)
 PREFERENCES: web.AppKey[Preferences] = web.AppKey("preferences", Preferences)
 TALLY: web.AppKey[Tally] = web.AppKey("tally", Tally)

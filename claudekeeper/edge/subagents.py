@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import HISTORY
+from claudekeeper.edge.keys import HISTORY, SLOW_LANE
 from claudekeeper.edge.sessions import readable, row_of
 from claudekeeper.edge.wire import Nested, NestedQuery, NoQuery, Subagents, query_of, reply
 from claudekeeper.model.errors import (
@@ -25,7 +24,7 @@ async def subagents(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     row = await row_of(request)
     with readable():
-        return reply(Subagents(await asyncio.to_thread(_subagents, row)))
+        return reply(Subagents(await request.app[SLOW_LANE].run(_subagents, row)))
 
 
 async def subagent(request: web.Request) -> web.Response:
@@ -33,12 +32,12 @@ async def subagent(request: web.Request) -> web.Response:
     row = await row_of(request)
     wanted = request.match_info["agent_id"]
     with readable():
-        known = await asyncio.to_thread(_subagents, row)
+        known = await request.app[SLOW_LANE].run(_subagents, row)
         # a client that shows a call knows the call's id only
         agent = next((each for each in known if wanted in (each.agent_id, each.tool_use_id)), None)
         if agent is None:
             raise SubagentNotFound
-        page = await asyncio.to_thread(
+        page = await request.app[SLOW_LANE].run(
             read_subagent,
             request.app[HISTORY],
             Path(row.found.path),

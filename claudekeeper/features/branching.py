@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from claudekeeper.features.family import Families
+from claudekeeper.live.promptness import SlowLane
 from claudekeeper.model.branches import Unrolling
 from claudekeeper.model.changes import Changes, FileChange
 from claudekeeper.model.closing import closing_of
@@ -132,13 +132,14 @@ class _Own:
 class Branching:
     """Reads branches."""
 
-    def __init__(self, history: History, families: Families) -> None:
+    def __init__(self, history: History, families: Families, lane: SlowLane) -> None:
         self._history = history
+        self._lane = lane
         self._families = families
 
     async def branches(self, row: Row, asked: Sequence[str] = ()) -> Branches:
         """All of them, and which one has each of these messages."""
-        return await asyncio.to_thread(self._branches, row, asked)
+        return await self._lane.run(self._branches, row, asked)
 
     async def since(self, one: Tip, other: Tip, *, limit: int, after: str | None) -> BranchPage:
         """What the one says that the other does not, from where they part."""
@@ -184,7 +185,7 @@ class Branching:
     async def _compared(self, one: Tip, other: Tip, read: Callable[[int, _Own], Read]) -> Read:
         alone = one.row.found.id == other.row.found.id
         same = Same() if alone else await self._families.same(one.row)
-        return await asyncio.to_thread(self._compare, one, other, same, read)
+        return await self._lane.run(self._compare, one, other, same, read)
 
     def _compare(self, one: Tip, other: Tip, same: Same, read: Callable[[int, _Own], Read]) -> Read:
         theirs = self._history.unrolled(

@@ -9,6 +9,7 @@ from contextlib import suppress
 import msgspec
 
 from claudekeeper.live.catalog import Catalog
+from claudekeeper.live.promptness import SlowLane
 from claudekeeper.model.copies import Chain, Kinship, Same
 from claudekeeper.model.sessions import Session
 from claudekeeper.readers.chains import Chains, first_words, read_beginning, uuid_at
@@ -60,7 +61,9 @@ class Families:
         shown: Callable[[str, Row], Session | None],
         chains: Chains,
         sharing: Callable[[str], list[str]],
+        lane: SlowLane,
     ) -> None:
+        self._lane = lane
         self._catalog = catalog
         # the files that have replies of a file
         self._sharing = sharing
@@ -74,7 +77,7 @@ class Families:
         kin = {key: _kin_of(self._shown(key, each)) for key, each in rows.items()}
         if len(rows) == 1:
             return Family(row.found.id, list(kin.values()), complete)
-        tied = await asyncio.to_thread(self._tie, rows, kin)
+        tied = await self._lane.run(self._tie, rows, kin)
         # replies alone make no kin: without a message of the same name there is no fork
         told = [each for key, each in kin.items() if key in tied or key == row.found.id]
         return Family(row.found.id, _parents_first(told), complete)
@@ -82,7 +85,7 @@ class Families:
     async def same(self, row: Row) -> Same:
         """What messages are called in all sessions of the family."""
         rows, _ = await self._kin(row)
-        return Same((await asyncio.to_thread(self._read, rows)).values())
+        return Same((await self._lane.run(self._read, rows)).values())
 
     # ---- who belongs to it ----
 

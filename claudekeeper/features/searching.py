@@ -19,6 +19,7 @@ from claudekeeper.features.router import inside
 from claudekeeper.features.search import Filters, Finder, Page, read_cursor
 from claudekeeper.features.search_query import Query
 from claudekeeper.live.memory import give_back
+from claudekeeper.live.promptness import SlowLane
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers import indexer, lexicon
@@ -75,10 +76,15 @@ class Search:
     """Finds words in every session below some folders, which are laid out like `projects`."""
 
     def __init__(
-        self, index: Path, roots: Iterable[Path], after: Callable[[], Awaitable[None]]
+        self,
+        index: Path,
+        roots: Iterable[Path],
+        after: Callable[[], Awaitable[None]],
+        lane: SlowLane,
     ) -> None:
         """`after` is waited for: thousands of files are looked at by one after the other."""
         self._index = index
+        self._lane = lane
         self._after = after
         self._roots = list(roots)
         self._tasks = Tasks()
@@ -109,7 +115,7 @@ class Search:
     ) -> Page:
         # what is no cursor is refused whether there is an index or not
         read_cursor(cursor)
-        return await asyncio.to_thread(self._find, query, filters, order, limit, cursor)
+        return await self._lane.run(self._find, query, filters, order, limit, cursor)
 
     def _find(
         self, query: Query, filters: Filters, order: Order, limit: int, cursor: str | None

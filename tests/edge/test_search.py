@@ -14,6 +14,7 @@ from claudekeeper.edge.keys import SEARCH
 from claudekeeper.features import searching
 from claudekeeper.features.search import Filters
 from claudekeeper.features.search_query import parse
+from claudekeeper.live.promptness import SlowLane
 from claudekeeper.readers import search_index
 from claudekeeper.readers.indexing import backlog, work_off
 from claudekeeper.readers.search_index import open_index
@@ -108,7 +109,7 @@ async def test_words_that_were_not_gathered_are_gathered_at_the_next_start(
         with monkeypatch.context() as much:
             much.setattr(search_index, "LITTLE", 0)
             list(work_off(database, [each.transcript for each in todo.stale]))
-    search = searching.Search(index, [projects_folder()], after=_at_once)
+    search = searching.Search(index, [projects_folder()], after=_at_once, lane=SlowLane())
     await search.start()
     await until(lambda: search.indexed.stage == "ready")
     page = await search.find(parse("heron"), Filters(), "newest", 10, None)
@@ -165,7 +166,7 @@ async def test_a_broken_index_is_made_anew(isolated: Path, monkeypatch: pytest.M
     transcript.write(projects_folder())
     index = isolated / "words.db"
     index.write_bytes(b"this is no database at all, and never was" * 100)
-    search = searching.Search(index, [projects_folder()], after=_at_once)
+    search = searching.Search(index, [projects_folder()], after=_at_once, lane=SlowLane())
     await search.start()
     await until(lambda: search.indexed.stage == "ready")
     page = await search.find(parse("heron"), Filters(), "newest", 5, None)
