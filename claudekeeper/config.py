@@ -54,19 +54,34 @@ def config_file(home: Path) -> Path:
 
 
 def load_config(home: Path) -> Config:
-    """The configuration; a first one with new secrets where there is none."""
+    """The configuration; secrets that it does not have yet are made and written down."""
     path = config_file(home)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        first = {"token": _new_secret(), "hookToken": _new_secret()}
-        write_whole(path, _pretty(first))
-        return msgspec.convert(first, Config)
+        content = b"{}"
     except OSError as error:
         raise ConfigInvalid(f"{path} cannot be read: {error.strerror}.") from error
-    config = read_config(path, content)
+    missing = _missing_secrets(content)
+    config = read_config(path, missing or content)
+    if missing is not None:
+        write_whole(path, missing)
     path.chmod(0o600)
     return config
+
+
+def _missing_secrets(content: bytes) -> bytes | None:
+    """The same with new secrets, where people wrote some settings and no secrets."""
+    try:
+        settings = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    new = [name for name in ("token", "hookToken") if name not in settings]
+    if not new:
+        return None
+    for name in new:
+        settings[name] = msgspec.Raw(msgspec.json.encode(_new_secret()))
+    return _pretty(settings)
 
 
 def read_config(path: Path, content: bytes) -> Config:

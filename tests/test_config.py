@@ -33,13 +33,28 @@ def test_a_file_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"token": 3}', '{"token": "short"}', '{"port": 1}']
+    "content", ["", "{", "[]", '{"token": 3}', '{"token": "short"}', '{"port": "x"}']
 )
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(ConfigInvalid, match=r"config\.json"):
         load_config(tmp_path)
     assert (tmp_path / "config.json").read_text() == content
+
+
+def test_settings_without_secrets_are_given_some(tmp_path: Path) -> None:
+    """As people write the file by hand, before the first start."""
+    file = tmp_path / "config.json"
+    file.write_text('{"port": 7000, "mine": {"a": 1}}')
+    config = load_config(tmp_path)
+    assert (config.port, len(config.token) > 30, len(config.hook_token or "") > 30) == (
+        7000,
+        True,
+        True,
+    )
+    assert json.loads(file.read_text())["mine"] == {"a": 1}
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert load_config(tmp_path) == config
 
 
 def test_routing_and_conversations_are_set_here(tmp_path: Path) -> None:
