@@ -57,6 +57,8 @@ def _carefully(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     name = check.__name__.removeprefix("_")
     try:
         yield from check()
+    except ConfigInvalid as error:
+        yield Finding("config", "wrong", error.message)
     except (KeeperError, OSError) as error:
         yield Finding(name, "wrong", str(error))
 
@@ -68,7 +70,12 @@ def _cli() -> Iterator[Finding]:
         yield Finding("cli", "wrong", error.message, "Unset CLAUDEKEEPER_CLI, or mend the path.")
         return
     which = os.environ.get("CLAUDEKEEPER_CLI") or "bundled with the SDK"
-    yield Finding("cli", "ok", f"Claude Code {version} ({which})")
+    says = f"Claude Code {version} ({which})"
+    if version.split(".")[0] in ("0", "1"):
+        mend = "Unset CLAUDEKEEPER_CLI to use the one that came with the SDK."
+        yield Finding("cli", "warning", f"{says} is older than what the SDK speaks to", mend)
+    else:
+        yield Finding("cli", "ok", says)
 
 
 def _sdk() -> Iterator[Finding]:
@@ -83,21 +90,32 @@ def _sdk() -> Iterator[Finding]:
 
 
 def _credentials() -> Iterator[Finding]:
-    """Only whether there are some: nobody's secret is read here."""
+    """Only whether there are some, never what they are."""
     named = [name for name in CREDENTIALS if os.environ.get(name)]
     file = claude_home() / ".credentials.json"
+    given = keeper_home() / "environment"
     if named:
         yield Finding("credentials", "ok", f"{named[0]} is set")
     elif file.is_file():
         yield Finding("credentials", "ok", f"{file} is there")
+    elif kept := _names_in(given) & set(CREDENTIALS):
+        yield Finding("credentials", "ok", f"{min(kept)} is in {given}, for the service")
     else:
         yield Finding(
             "credentials",
             "warning",
             "none were found in the environment or in Claude Code's folder",
             f"Run 'claude' once and log in, or put ANTHROPIC_API_KEY=… into "
-            f"{keeper_home() / 'environment'} (mode 0600) for the service.",
+            f"{given} (mode 0600) for the service.",
         )
+
+
+def _names_in(environment: Path) -> set[str]:
+    try:
+        lines = environment.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return set()
+    return {line.partition("=")[0].strip() for line in lines if line.partition("=")[2].strip()}
 
 
 def _permissions() -> Iterator[Finding]:
@@ -148,7 +166,7 @@ def _port(name: str, config: Config, port: int) -> Finding:
         socket.create_server((config.host, port)).close()
     except OSError as error:
         mend = f"End the program that has it, or choose another {name} in config.json."
-        said = f"{config.host}:{port} is not free ({error.strerror})"
+        said = f"{config.host}:{port} is not free ({os.strerror(error.errno or 0)})"
         return Finding("ports", "wrong", said, mend)
     return Finding("ports", "ok", f"{config.host}:{port} is free")
 
@@ -184,12 +202,16 @@ def _hooks() -> Iterator[Finding]:
         settings = Settings(claude_home(), keeper_home())
         installed = settings.installed()
         others = SIGN in (settings.text or "")
+        disabled = settings.are_disabled()
     except SettingsUnusable as error:
         mend = "Mend the file: Claude Code ignores hooks that it cannot read."
         yield Finding("hooks", "wrong", error.message, mend)
         return
     missing = [event for event in EVENTS if event not in installed]
-    if not missing:
+    if installed and disabled:
+        says = f'"disableAllHooks" in {settings.path} keeps Claude Code from running them'
+        yield Finding("hooks", "warning", says, "Take it out, or: claudekeeper hooks uninstall")
+    elif not missing:
         yield Finding("hooks", "ok", "prompts of terminals reach us")
     elif installed or others:
         says = "those that are installed are of another place or version"

@@ -71,6 +71,37 @@ def test_another_cli_that_does_not_run(
     assert "CLAUDEKEEPER_CLI" in capsys.readouterr().out
 
 
+def test_credentials_for_the_service_alone_are_seen_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, isolated: Path
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    file = isolated / ".claudekeeper" / "environment"
+    file.write_text("ANTHROPIC_API_KEY=\n")
+    assert found("credentials")[0].verdict == "warning"
+    file.write_text(f"# mine\nANTHROPIC_API_KEY={SECRET}\n")
+    (finding,) = found("credentials")
+    assert finding.verdict == "ok"
+    assert SECRET not in str(finding)
+
+
+def test_a_cli_that_is_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\necho '1.0.17 (Claude Code)'\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", str(program))
+    (finding,) = found("cli")
+    assert (finding.verdict, "older" in finding.says) == ("warning", True)
+
+
+def test_hooks_that_claude_code_does_not_run(isolated: Path) -> None:
+    settings = isolated / ".claude" / "settings.json"
+    settings.write_text('{"disableAllHooks": true}')
+    assert found("hooks")[0].verdict == "ok"
+    assert main(["hooks", "install", "--yes"]) == 0
+    (finding,) = found("hooks")
+    assert (finding.verdict, "disableAllHooks" in finding.says) == ("warning", True)
+
+
 def test_files_that_others_can_read(isolated: Path) -> None:
     state = isolated / ".claudekeeper" / "state.json"
     state.write_text("{}")

@@ -76,7 +76,7 @@ class Settings:
         try:
             # a pipe would keep whoever reads it waiting
             if not stat.S_ISREG(self.path.stat().st_mode):
-                raise SettingsUnusable(f"{self.path} is no ordinary file. Nothing was changed.")
+                raise SettingsUnusable(f"{self.path} is no ordinary file.")
             # bytes and text are to be one and the same: newlines and odd bytes as they are
             return self.path.read_bytes().decode("utf-8", "surrogateescape")
         except FileNotFoundError:
@@ -161,10 +161,10 @@ class Settings:
             root = _read(text)
         except Malformed as error:
             raise SettingsUnusable(
-                f"{self.path} is not valid JSON ({error}). Nothing was changed: mend it first."
+                f"{self.path} is not valid JSON ({error}). Mend it first."
             ) from error
         if root.members is None:
-            raise SettingsUnusable(f"{self.path} does not hold an object. Nothing was changed.")
+            raise SettingsUnusable(f"{self.path} does not hold an object.")
         return root
 
     def are_disabled(self) -> bool:
