@@ -30,7 +30,9 @@ The keeper can be kept running in other ways:
   - from cron at every boot:    @reboot {program} serve
   - on macOS, by launchd:       a LaunchAgent with KeepAlive that runs '{program} serve'
   - in a container:             '{program} serve' as its main process
-It needs no privileges, and ends in order on SIGTERM."""
+It needs no privileges, and ends in order on SIGTERM.
+Where systemd runs and only this shell does not reach it (su, some ssh):
+  export XDG_RUNTIME_DIR=/run/user/{uid}"""
 
 
 class NoSystemd(KeeperError):
@@ -62,11 +64,12 @@ def install() -> str:
 
 def uninstall() -> str:
     """Stop it, and take the units away; configuration and state stay."""
-    _require_systemd()
     folder = unit_folder()
     present = [name for name in UNITS if (folder / name).exists()]
     if not present:
         return "There is no service to take away."
+    if (reason := without_systemd()) is not None:
+        raise NoSystemd(f"The units stay in {folder}: systemd does not answer ({reason}).")
     _systemctl("disable", "--now", *present)
     for name in present:
         (folder / name).unlink()
@@ -94,9 +97,14 @@ def status() -> tuple[str, bool]:
 
 def show_logs(*, follow: bool, lines: int) -> int:
     """The journal of the service."""
-    _require_systemd()
-    if shutil.which("journalctl") is None:
-        raise NoSystemd("There is no journalctl on this machine: the log went where stderr went.")
+    reason = without_systemd()
+    if reason is None and shutil.which("journalctl") is None:
+        reason = "no journalctl on PATH"
+    if reason is not None:
+        raise NoSystemd(
+            f"There is no journal of a service here ({reason}). "
+            "The log of 'claudekeeper serve' is where its stderr went."
+        )
     following = ["--follow"] if follow else []
     command = ["journalctl", "--user", "--unit", SERVICE, "--lines", str(lines), *following]
     return subprocess.run(command, check=False).returncode
@@ -138,7 +146,7 @@ def without_systemd() -> str | None:
 def _require_systemd() -> None:
     reason = without_systemd()
     if reason is not None:
-        raise NoSystemd(WITHOUT_SYSTEMD.format(reason=reason, program=_program()))
+        raise NoSystemd(WITHOUT_SYSTEMD.format(reason=reason, program=_program(), uid=os.getuid()))
 
 
 def _state(name: str) -> str:

@@ -107,16 +107,32 @@ def test_logs_are_those_of_the_journal(programs: Path) -> None:
     assert log.read_text().splitlines()[-1] == expected
 
 
-@pytest.mark.parametrize("action", ["install", "uninstall", "logs"])
 def test_without_systemd_other_ways_are_named(
-    action: str, programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(programs))
-    assert main(["service", action]) == 2
+    assert main(["service", "install"]) == 2
     said = capsys.readouterr().err
     assert "no systemctl" in said
     assert "tmux" in said
+    assert f"XDG_RUNTIME_DIR=/run/user/{os.getuid()}" in said
     assert not unit_folder().exists()
+    # each is answered with what is of use there
+    assert main(["service", "logs"]) == 2
+    assert "where its stderr went" in capsys.readouterr().err
+    assert main(["service", "uninstall"]) == 0
+    assert "no service" in capsys.readouterr().out
+
+
+def test_units_that_systemd_may_still_run_are_not_taken_from_it(
+    programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(programs, "systemctl")
+    assert main(["service", "install"]) == 0
+    put(programs, "systemctl", 'echo "Failed to connect to bus" >&2; exit 1')
+    assert main(["service", "uninstall"]) == 2
+    assert f"The units stay in {unit_folder()}" in capsys.readouterr().err
+    assert {each.name for each in unit_folder().iterdir()} >= set(UNITS)
 
 
 def test_a_systemd_that_does_not_answer_is_no_systemd(
