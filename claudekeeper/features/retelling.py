@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -19,6 +20,7 @@ Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 SYSTEM, STATE, TURNS, QUESTION = 2_000, 4_000, 3_000, 1_000
 BYTES_A_TOKEN = 2
 REMEMBERED = 256
+AT_ONCE = 2
 
 _SYSTEM = """You help a person come back to a conversation with a coding assistant. From the facts \
 and the last turns you write where things stand. Use only what you are given; invent nothing. \
@@ -59,19 +61,22 @@ class Retelling:
     def __init__(self, ask: Ask = ask_aside) -> None:
         self._ask = ask
         self._told: OrderedDict[tuple[str, str], Told] = OrderedDict()
-        self._asking: dict[str, asyncio.Lock] = {}
+        # one at a time a session, and few in all: each is a CLI of its own
+        self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._places = asyncio.Semaphore(AT_ONCE)
 
     async def of(self, resume: Resume) -> Retold:
         key = (resume.session_id, _last_message(resume))
-        async with self._asking.setdefault(resume.session_id, asyncio.Lock()):
+        lock = self._asking.setdefault(resume.session_id, asyncio.Lock())
+        async with lock:
             told = self._told.get(key)
             if told is not None:
                 return Retold(told.quick, told.next, told.detailed, True)
-            told = await self._tell(resume)
+            async with self._places:
+                told = await self._tell(resume)
             self._told[key] = told
             while len(self._told) > REMEMBERED:
-                (session_id, _), _ = self._told.popitem(last=False)
-                self._asking.pop(session_id, None)
+                self._told.popitem(last=False)
             return Retold(told.quick, told.next, told.detailed)
 
     async def _tell(self, resume: Resume) -> Told:

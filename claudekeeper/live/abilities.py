@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import OrderedDict
 from typing import Any
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -19,6 +21,9 @@ log = logging.getLogger(__name__)
 
 # seconds for which an answer holds: people add commands while they work
 FRESH = 300.0
+# directories whose answers are kept, and CLIs that are asked at once
+REMEMBERED = 256
+AT_ONCE = 2
 
 
 class Command(msgspec.Struct, rename="camel", frozen=True):
@@ -46,20 +51,27 @@ class Abilities:
 
     def __init__(self, make_client: MakeClient) -> None:
         self._make_client = make_client
-        self._known: dict[str, tuple[float, Offer]] = {}
-        self._asking: dict[str, asyncio.Lock] = {}
+        self._known: OrderedDict[str, tuple[float, Offer]] = OrderedDict()
+        # one at a time a directory, and few in all: every directory of the machine can be asked for
+        self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._places = asyncio.Semaphore(AT_ONCE)
 
     async def in_directory(self, workdir: str) -> Offer:
         """Starts a CLI for a moment where nothing is known yet."""
         # any path can be asked for, and a transcript can say anything of its directory
         if not await asyncio.to_thread(_is_directory, workdir):
             raise WorkdirMissing
-        async with self._asking.setdefault(workdir, asyncio.Lock()):
+        lock = self._asking.setdefault(workdir, asyncio.Lock())
+        async with lock:
             loop = asyncio.get_running_loop()
             since, offer = self._known.get(workdir, (0.0, None))
             if offer is None or loop.time() - since > FRESH:
-                offer = offer_of(await self._ask(workdir))
+                async with self._places:
+                    offer = offer_of(await self._ask(workdir))
                 self._known[workdir] = loop.time(), offer
+                self._known.move_to_end(workdir)
+                while len(self._known) > REMEMBERED:
+                    self._known.popitem(last=False)
             return offer
 
     async def _ask(self, workdir: str) -> dict[str, Any]:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claudekeeper.features.retelling import BYTES_A_TOKEN, QUESTION, STATE, TURNS, cut, prompt_for
+from claudekeeper.features.retelling import (
+    AT_ONCE,
+    BYTES_A_TOKEN,
+    QUESTION,
+    STATE,
+    TURNS,
+    Retelling,
+    cut,
+    prompt_for,
+)
 from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.resume import Cost, NextAction, Recap, Resume
 
@@ -41,3 +54,22 @@ def test_what_is_cut_is_a_piece_of_it(text: str, tokens: int, end: bool) -> None
     kept = cut(text, tokens, end=end)
     assert len(kept.encode()) <= tokens * BYTES_A_TOKEN
     assert text.endswith(kept) if end else text.startswith(kept)
+
+
+async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() -> None:
+    asked, most = 0, 0
+
+    async def ask(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
+        nonlocal asked, most
+        asked += 1
+        most = max(most, asked)
+        await asyncio.sleep(0)
+        asked -= 1
+        return dict.fromkeys(schema["properties"], "words")
+
+    retelling = Retelling(ask)
+    one = resume("d", "r")
+    many = [msgspec.structs.replace(one, session_id=f"s{number}") for number in range(50)]
+    told = await asyncio.gather(*(retelling.of(each) for each in [*many, *many]))
+    assert len(told) == 100
+    assert most == AT_ONCE
