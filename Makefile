@@ -76,7 +76,7 @@ orchestrate: setup ## 500 dispatches on 50 items under kills and failures: every
 
 .PHONY: soak
 soak: setup ## mixed work for an hour or so: nothing may be lost or left over (ROUNDS=300)
-	SOAK_ROUNDS=$(or $(ROUNDS),300) $(BIN)/python -m pytest tests/soak $(ARGS)
+	SOAK_ROUNDS=$(or $(ROUNDS),300) $(BIN)/python -m pytest tests/soak -s $(ARGS)
 
 .PHONY: format bench screenshots wheel constraints clean
 format: $(VENV)/.installed ## let ruff format the code
