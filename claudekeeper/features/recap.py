@@ -18,6 +18,8 @@ from claudekeeper.model.resume import (
 )
 
 MOST_LISTED = 10
+# what ends a sentence, also within quotation marks
+_ENDS = (".", "!", "?", "…", "。", "？", "！")
 # what is only there for the eye
 _MARKUP = re.compile(r"^#{1,6}\s+|\*\*|`", re.MULTILINE)
 
@@ -82,11 +84,12 @@ def ago(seconds: int) -> str:
 def _about(title: str | None, idle_seconds: int, turns: list[LastTurn]) -> str:
     last = next((turn.prompt for turn in reversed(turns) if turn.prompt), None)
     subject = f"“{one_line(title, 80)}”, " if title else ""
-    asked = f": you last asked “{one_line(last, 140)}”" if last and last != title else ""
-    return (
-        f"{subject}last touched {ago(idle_seconds)}{asked}."[0:1].upper()
-        + (f"{subject}last touched {ago(idle_seconds)}{asked}."[1:])
-    )
+    touched = f"{subject}last touched {ago(idle_seconds)}"
+    touched = touched[0:1].upper() + touched[1:]
+    if not last or last == title:
+        return f"{touched}."
+    words = one_line(last, 140)
+    return f"{touched}: you last asked “{words}”{'' if words.endswith(_ENDS) else '.'}"
 
 
 def _how_far(progress: TaskProgress | None) -> str:

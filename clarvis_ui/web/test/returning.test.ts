@@ -61,9 +61,9 @@ test('answers of another version cost a detail and not the page', () => {
     choices: ['resume', 'fresh'],
   });
   expect(standing).toMatchObject({
-    lastPrompt: 'a',
+    turns: [{ prompt: 'a', reply: 'b', tools: 0 }],
     open: ['x'],
-    missing: ['Safety: locks'],
+    coverage: { categories: [{ name: 'Safety', missing: ['locks'] }], problem: null },
     fresh: true,
   });
   expect(readUsage({ rows: [{ key: 'k', costUsd: 'x' }] })?.rows[0]?.costUsd).toBe(0);

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { counted, fileSize, fullTime, money, relativeTime, roughly } from '../src/state/words';
+import {
+  counted,
+  fileSize,
+  fullTime,
+  money,
+  plainly,
+  relativeTime,
+  roughly,
+} from '../src/state/words';
 
 const NOW = Date.parse('2025-10-15T12:00:00Z'); // a Wednesday
 
@@ -69,4 +77,12 @@ test('counts agree with their noun', () => {
   expect(counted(1, 'message')).toBe('1 message');
   expect(counted(1843, 'message')).toBe('1,843 messages');
   expect(roughly(50_000)).toBe('50K');
+});
+
+test('markdown in one line', () => {
+  expect(plainly('## Done\n\n**Two** `files`:\n- [a](https://x.y/a)\n- b_c')).toBe(
+    'Done Two files: · a · b_c',
+  );
+  expect(plainly('a * b * c, 2 ** 3')).toBe('a * b * c, 2 ** 3');
+  expect(plainly('So:\n```sh\nmake\n```')).toBe('So: make');
 });

@@ -11,6 +11,8 @@ from playwright.async_api import expect
 
 from tests.e2e.conftest import OpenPage, row
 from tests.e2e.stage import Stage, replies
+from tests.model.test_facts import use
+from tests.writing import Transcript
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 HOUR = 3_600
@@ -37,10 +39,10 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
     for name in ("Detailed", "Quick", "Dive right in"):
         await expect(card.get_by_role("button", name=name)).to_be_visible()
     await card.get_by_role("button", name="Detailed").click()
-    await expect(card).to_contain_text("Claude’s last words")
+    await expect(card).to_contain_text("The last turn")
     # remembered
     await page.reload()
-    await expect(card).to_contain_text("Claude’s last words")
+    await expect(card).to_contain_text("The last turn")
     # by Claude itself
     await card.get_by_role("button", name="Let Claude write it").click()
     await expect(card.get_by_role("button", name="Go on with what is open.")).to_be_visible()
@@ -93,6 +95,56 @@ async def test_who_was_away_for_long_may_start_afresh(open_page: OpenPage, stage
     await card.get_by_role("button", name="Resume it").click()
     await expect(card).to_have_count(0)
     await expect(replies(page)).to_have_text(["The walls stand."])
+
+
+async def test_in_detail_it_is_told_turn_by_turn_and_group_by_group(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    shop = stage.home.project("covered")
+    checklist = "categories:\n  - name: Payments\n    subtopics: [cards, chargebacks]\n"
+    (shop / "coverage-checklist.yml").write_text(checklist)
+    transcript = Transcript("5e551011-0000-4000-8000-0000000000c0", str(shop))
+    for words in ("draw the shop", "build the till", "now the cards"):
+        transcript.prompt(words)
+        transcript.reply("**Done**, as you said.")
+    todos = [
+        {"content": f"{group}: {what}", "status": state}
+        for group, what, state in [
+            ("Cart", "add", "completed"),
+            ("Cart", "remove", "completed"),
+            ("Till", "cards", "in_progress"),
+            ("Till", "refunds", "pending"),
+        ]
+    ]
+    use(transcript, "TodoWrite", {"todos": todos})
+    use(transcript, "Edit", {"file_path": str(shop / "till.py")})
+    use(transcript, "Bash", {"command": "make till"}, "Exit code 1", error=True)
+    transcript.reply("The cards are **half** done.")
+    path = transcript.write(stage.transcripts, "-covered")
+    old = time.time() - 40 * 24 * HOUR
+    os.utime(path, (old, old))
+    await stage.ask("PATCH", "/preferences", {"recap": "quick"})
+    page = await open_page()
+    await row(page, "now the cards").click()
+    card = page.get_by_role("region", name="Where were we")
+    await card.get_by_role("button", name="Detailed").click()
+    turns = card.locator(".recap-turns li")
+    await expect(turns).to_have_text(
+        [
+            "draw the shopDone, as you said.",
+            "build the tillDone, as you said.",
+            "now the cardsThe cards are half done. 3 tool calls",
+        ]
+    )
+    await expect(card.locator(".recap-shares li")).to_have_text(
+        ["Cart2 of 2", "Till0 of 2", "Payments1 of 2"]
+    )
+    await expect(card).to_contain_text("1 command run, 1 failed")
+    await expect(card).to_contain_text("make till")
+    await expect(card).to_contain_text("Payments: chargebacks")
+    # to continue is to resume: one button for it, beside the other choice
+    buttons = card.locator(".recap-next button")
+    await expect(buttons).to_have_text(["Continue with it", "Start afresh", "Let Claude write it"])
 
 
 async def test_what_was_used_is_shown(open_page: OpenPage, stage: Stage) -> None:

@@ -23,6 +23,18 @@ const CENTS = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 2,
 });
 
+/** Markdown in one line, without what is only there for the eye. */
+export function plainly(markdown: string): string {
+  return markdown
+    .replace(/^\s*```.*$/gm, '')
+    .replace(/^\s*(?:#{1,6}|>)\s+/gm, '')
+    .replace(/^\s*[-*+•]\s+/gm, '· ')
+    .replace(/(\*\*|__|`)(\S.*?)\1/g, '$2')
+    .replace(/\[([^\]\n]+)\]\([^)\s]+\)/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
 /** Relative until it is old: now, 4 m, 2 h, Mon, 12 Oct, 12 Oct 2024. */
 export function relativeTime(iso: string | null, now: number): string {
   const then = iso === null ? Number.NaN : Date.parse(iso);

@@ -27,20 +27,37 @@ export interface ChangedFile {
   edits: number;
 }
 
+export interface Turn {
+  prompt: string | null;
+  reply: string | null;
+  tools: number;
+}
+
+/** So much of something is done: a group of tasks, a category of the checklist. */
+export interface Share {
+  name: string;
+  items: number;
+  done: number;
+  missing: string[];
+}
+
 export interface Standing {
   idleSeconds: number;
   next: NextAction;
-  lastPrompt: string | null;
-  lastReply: string | null;
+  turns: Turn[];
   items: number;
   done: number;
   percent: number;
+  groups: Share[];
   open: string[];
-  missing: string[];
+  /** The project's coverage-checklist.yml; `problem` says why it tells nothing. */
+  coverage: { items: number; done: number; categories: Share[]; problem: string | null } | null;
   decisions: Decision[];
   files: ChangedFile[];
   filesChanged: number;
   commands: number;
+  commandsFailed: number;
+  lastCommands: string[];
   resumeTokens: number | null;
   resumeUsd: number | null;
   warnings: string[];
@@ -90,32 +107,63 @@ function readOpen(raw: unknown): string | null {
   return given && given.state !== 'completed' ? text(given.text) : null;
 }
 
-function readMissing(raw: unknown): string[] {
+function readTurn(raw: unknown): Turn | null {
   const given = fields(raw);
-  return each(given?.missing, text).map((one) => `${verbatim(given?.name)}: ${one}`);
+  return (
+    given && {
+      prompt: text(given.prompt),
+      reply: text(given.reply),
+      tools: number(given.tools) ?? 0,
+    }
+  );
+}
+
+function readShare(raw: unknown): Share | null {
+  const given = fields(raw);
+  const name = given && text(given.name);
+  if (!given || !name) return null;
+  return {
+    name,
+    items: number(given.items) ?? 0,
+    done: number(given.done) ?? 0,
+    missing: each(given.missing, text),
+  };
+}
+
+function readCoverage(raw: unknown): Standing['coverage'] {
+  const given = fields(raw);
+  return (
+    given && {
+      items: number(given.items) ?? 0,
+      done: number(given.done) ?? 0,
+      categories: each(given.categories, readShare),
+      problem: text(given.error),
+    }
+  );
 }
 
 export function readStanding(raw: unknown): Standing | null {
   const given = fields(raw);
   if (!given) return null;
-  const last = fields(Array.isArray(given.turns) ? given.turns.at(-1) : null);
   const progress = fields(given.progress);
   const work = fields(given.work);
   const cost = fields(given.cost);
   return {
     idleSeconds: number(given.idleSeconds) ?? 0,
     next: readNext(given.next),
-    lastPrompt: text(last?.prompt),
-    lastReply: text(last?.reply),
+    turns: each(given.turns, readTurn),
     items: number(progress?.items) ?? 0,
     done: number(progress?.done) ?? 0,
     percent: number(progress?.percent) ?? 0,
+    groups: each(progress?.groups, readShare),
     open: each(progress?.tasks, readOpen),
-    missing: each(fields(given.coverage)?.categories, readMissing).flat(),
+    coverage: readCoverage(given.coverage),
     decisions: each(given.decisions, readDecision),
     files: each(work?.files, readFile),
     filesChanged: number(work?.filesChanged) ?? 0,
     commands: number(work?.commands) ?? 0,
+    commandsFailed: number(work?.commandsFailed) ?? 0,
+    lastCommands: each(work?.lastCommands, text),
     resumeTokens: number(cost?.resumeTokens),
     resumeUsd: number(cost?.resumeUsd),
     warnings: each(given.warnings, (one) => text(fields(one)?.message)),

@@ -1,5 +1,4 @@
 export interface AnewProps {
-  /** Those that are not said already. */
   warnings: readonly string[];
   onResume(): void;
   onFresh(): void;

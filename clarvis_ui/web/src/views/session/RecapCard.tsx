@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Markdown } from '../../blocks/Markdown';
-import { within } from '../../state/paths';
-import { counted, money, roughly } from '../../state/words';
+import { money, roughly } from '../../state/words';
 import type { Outcome } from '../../transport/outcome';
-import type { Decision, Retold, Standing } from '../../transport/returning';
-import { Anew } from './Anew';
+import type { Retold, Standing } from '../../transport/returning';
+import { RecapDetails } from './RecapDetails';
 
 export interface RecapCardProps {
   standing: Standing;
@@ -16,8 +15,6 @@ export interface RecapCardProps {
   onResume(): void;
   onFresh(): void;
 }
-
-const MOST = 8;
 
 /** Where things stand: what is next, what was decided, how far it is, what going on costs. */
 export function RecapCard(props: RecapCardProps) {
@@ -40,15 +37,26 @@ export function RecapCard(props: RecapCardProps) {
       {retold ? (
         <Markdown text={detailed ? retold.detailed : retold.quick} />
       ) : (
-        <p dir="auto">{standing.quick}</p>
+        <p class="recap-quick" dir="auto">
+          {standing.quick}
+        </p>
       )}
-      {standing.fresh && (
-        <Anew warnings={retold ? standing.warnings : []} onResume={onResume} onFresh={onFresh} />
-      )}
+      {retold && standing.warnings.length > 0 && <p dir="auto">{standing.warnings.join(' ')}</p>}
       <p class="recap-next">
         {next.prompt !== null && (
           <button type="button" class="strong" onClick={() => onPrompt(next.prompt ?? '')}>
             {LEADS[next.kind]}
+          </button>
+        )}
+        {/* going on with it is to resume it: one button for one thing */}
+        {standing.fresh && next.prompt === null && (
+          <button type="button" onClick={onResume}>
+            Resume it
+          </button>
+        )}
+        {standing.fresh && (
+          <button type="button" onClick={onFresh}>
+            Start afresh
           </button>
         )}
         {retold && retold.next !== '' && (
@@ -73,7 +81,7 @@ export function RecapCard(props: RecapCardProps) {
           </span>
         </div>
       )}
-      {detailed && <Details standing={standing} workdir={workdir} />}
+      {detailed && <RecapDetails standing={standing} workdir={workdir} />}
       <p class="recap-cost">{costOf(standing)}</p>
     </div>
   );
@@ -87,47 +95,6 @@ const LEADS: Readonly<Record<Standing['next']['kind'], string>> = {
   start: 'Start with it',
   done: 'Go on',
 };
-
-function Details({ standing, workdir }: { standing: Standing; workdir: string | null }) {
-  const { lastReply, open, missing, decisions, files, filesChanged, commands } = standing;
-  return (
-    <>
-      {lastReply && <Part title="Claude’s last words" lines={[firstWords(lastReply)]} />}
-      <Part title="Still to do" lines={open} />
-      <Part title="Decided" lines={decisions.slice(-MOST).map(decisionLine)} />
-      <Part
-        title={`${counted(filesChanged, 'file')} changed, ${counted(commands, 'command')} run`}
-        lines={files.map((file) => within(file.path, workdir))}
-      />
-      <Part title="Not covered yet" lines={missing} />
-    </>
-  );
-}
-
-function Part({ title, lines }: { title: string; lines: readonly string[] }) {
-  if (lines.length === 0) return null;
-  return (
-    <section>
-      <h3>{title}</h3>
-      <ul>
-        {lines.slice(0, MOST).map((line, at) => (
-          <li key={at} dir="auto">
-            {line}
-          </li>
-        ))}
-      </ul>
-      {lines.length > MOST && <p class="recap-more">and {lines.length - MOST} more</p>}
-    </section>
-  );
-}
-
-function decisionLine({ about, decision, reason }: Decision): string {
-  return `${about}: ${decision}${reason ? ` — ${reason}` : ''}`;
-}
-
-function firstWords(text: string): string {
-  return text.length <= 400 ? text : `${text.slice(0, 399)}…`;
-}
 
 function costOf({ resumeTokens, resumeUsd, complete }: Standing): string {
   if (!complete) return 'This session is still being read; there is more to tell in a moment.';
