@@ -6,6 +6,7 @@ import {
   chosenWith,
   didNothing,
   differenceOf,
+  familyNews,
   pairedFiles,
   suggested,
   treeOf,
@@ -261,4 +262,17 @@ describe('bringing a decision over', () => {
     const same = Array.from({ length: 40 }, (_, at) => `${at}`).join('\n');
     expect(patchOf({ before: `${same}\na`, after: `${same}\nb` })).toBe('…\n 37\n 38\n 39\n-a\n+b');
   });
+});
+
+test('the tree is looked at again when one of the family went on, or there is a new session', () => {
+  const at = (modified: string) => ({ modified, messageCount: 3 });
+  const known = new Map([
+    ['root', at('a')],
+    ['fork', at('b')],
+    ['stranger', at('c')],
+  ]);
+  const before = familyNews('root', FAMILY, known);
+  expect(familyNews('root', FAMILY, new Map([...known, ['stranger', at('d')]]))).toBe(before);
+  expect(familyNews('root', FAMILY, new Map([...known, ['fork', at('d')]]))).not.toBe(before);
+  expect(familyNews('root', FAMILY, new Map([...known, ['new', at('d')]]))).not.toBe(before);
 });

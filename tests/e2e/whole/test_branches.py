@@ -81,6 +81,20 @@ async def test_a_fork_is_made_compared_and_its_decision_brought_back(
     assert "sky.txt" not in brought
 
 
+async def test_an_open_tree_grows_as_its_branches_do(open_page: OpenPage, stage: Stage) -> None:
+    session = await stage.begin("say: The seed is sown.")
+    page = await open_page()
+    await row(page, "The seed is sown.").click()
+    await page.get_by_role("link", name="Branches").click()
+    limbs = page.locator(".limb")
+    await expect(page.locator(".branches-none")).to_be_visible()
+    # somebody else forks it, and goes on there
+    fork = (await stage.ask("POST", f"/sessions/{session}/fork", {}))["id"]
+    await expect(limbs).to_have_count(2)
+    await stage.ask("POST", "/send", {"sessionId": fork, "text": "say: It is a tree."})
+    await expect(page.locator(".limb[data-kind=session]")).to_contain_text("It is a tree.")
+
+
 async def test_a_path_that_was_left_is_compared_and_goes_on_in_a_fork(
     open_page: OpenPage, stage: Stage
 ) -> None:

@@ -9,6 +9,7 @@ import type {
   Kin,
   Tip,
 } from '../transport/branches';
+import type { Session } from '../transport/wire';
 
 /** A branch as the tree shows it. */
 export interface Node {
@@ -139,6 +140,20 @@ export function allNodes(nodes: readonly Node[]): Node[] {
 export function chosenWith(chosen: readonly string[], key: string): string[] {
   if (chosen.includes(key)) return chosen.filter((each) => each !== key);
   return [...chosen, key].slice(-2);
+}
+
+/** Changes when the tree may have: one of the family went on, or there is a session that was not. */
+export function familyNews(
+  session: string,
+  family: Family | null,
+  sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
+): string {
+  const ids = new Set([session, ...(family?.sessions ?? []).map((kin) => kin.sessionId)]);
+  const seen = [...ids].sort().map((id) => {
+    const known = sessions.get(id);
+    return known ? `${known.modified} ${known.messageCount}` : '';
+  });
+  return [sessions.size, ...seen].join('|');
 }
 
 /** What suggests itself to be compared: what is open, and what it leaves or was left last. */

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type Compared, sessionHref } from '../../state/address';
-import { treeOf } from '../../state/branches';
+import { familyNews, treeOf } from '../../state/branches';
 import type { Clarvis } from '../../state/clarvis';
 import { titleOf } from '../../state/described';
 import type { Branches, Family } from '../../transport/branches';
@@ -58,26 +58,45 @@ interface Found {
   problem: string;
 }
 
-function useBranches({ api }: Clarvis, id: string): Found {
+// while a turn runs, much is written: looked at again once it is quiet for so long
+const PAUSE_MS = 1000;
+
+function useBranches({ api, sessions }: Clarvis, id: string): Found {
   const [found, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
+  const news = familyNews(id, found.family, sessions.listing.value.sessions);
   useEffect(() => {
     const leaving = new AbortController();
     setFound({ family: null, inside: null, problem: '' });
-    const load = async () => {
-      const family = await api.family(id, leaving.signal);
-      const kin = family.ok ? family.value.sessions : [];
-      const forks = kin.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));
-      const inside = await api.branches(id, forks, leaving.signal);
-      if (leaving.signal.aborted) return;
-      const failed = [family, inside].find((outcome) => !outcome.ok);
-      setFound({
-        family: family.ok ? family.value : null,
-        inside: inside.ok ? inside.value : null,
-        problem: failed && !failed.ok ? failed.failure.sentence : '',
-      });
-    };
-    void load();
+    void load(api, id, leaving.signal).then((all) => all && setFound(all));
     return () => leaving.abort();
   }, [api, id]);
+  useEffect(() => {
+    // the first look is under way
+    if (found.family === null && found.problem === '') return;
+    const leaving = new AbortController();
+    const later = setTimeout(async () => {
+      const all = await load(api, id, leaving.signal);
+      // what is shown stays until it is known better
+      if (all && (all.problem === '' || found.family === null)) setFound(all);
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(later);
+      leaving.abort();
+    };
+  }, [api, id, news, found.problem]);
   return found;
+}
+
+async function load(api: Clarvis['api'], id: string, leaving: AbortSignal): Promise<Found | null> {
+  const family = await api.family(id, leaving);
+  const kin = family.ok ? family.value.sessions : [];
+  const forks = kin.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));
+  const inside = await api.branches(id, forks, leaving);
+  if (leaving.aborted) return null;
+  const failed = [family, inside].find((outcome) => !outcome.ok);
+  return {
+    family: family.ok ? family.value : null,
+    inside: inside.ok ? inside.value : null,
+    problem: failed && !failed.ok ? failed.failure.sentence : '',
+  };
 }
