@@ -28,8 +28,7 @@ NEVER = "~"
 
 
 class Done(Amount, rename="camel", kw_only=True):
-    """What was done; tools and edits (changes made to files) are those of the main conversation,
-    replies and costs also those of its subagents."""
+    """What was done, by subagents too; edits are changes made to files, prompts those of people."""
 
     prompts: int = 0
     tools: int = 0

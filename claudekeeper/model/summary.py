@@ -9,7 +9,7 @@ import msgspec
 from claudekeeper.model.activity import Activity, Asked, Deeds
 from claudekeeper.model.copies import beginning_of
 from claudekeeper.model.entries import Entry, blocks_of, starts
-from claudekeeper.model.facts import FactFinder, Facts
+from claudekeeper.model.facts import FactFinder, Facts, Pending
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
 from claudekeeper.model.prompts import is_command, is_local, plain_words, prompt_of, shortened
 from claudekeeper.model.replies import NANO, Packed, Replies, Tokens, identity
@@ -94,6 +94,10 @@ class Folded(Diary, array_like=True, gc=False):
     seen: bytes = b""
     titles: list[tuple[str, str]] = []
     facts: Facts = msgspec.field(default_factory=Facts)
+    # calls of subagents that have no result yet, and the last of those that have one
+    beside: tuple[dict[str, Pending], dict[str, bool]] = msgspec.field(
+        default_factory=lambda: ({}, {})
+    )
 
 
 class Fold:
@@ -108,6 +112,9 @@ class Fold:
         self._titles = dict(folded.titles)
         self._deeds = Deeds(folded.activity, folded.asked, self._replies)
         self._finder = FactFinder(folded.facts, self._deeds)
+        # what subagents do is counted when it is done, and tells nothing else of the session
+        pending, settled = folded.beside
+        self._beside = FactFinder(Facts(pending=pending, settled=settled), self._deeds)
 
     def add(self, entry: Entry) -> None:
         """Take the next entry of the file."""
@@ -145,6 +152,7 @@ class Fold:
             facts=self._finder.facts,
             activity=self._deeds.packed(),
             asked=self._deeds.asked,
+            beside=(self._beside.facts.pending, self._beside.facts.settled),
         )
         return summary, folded
 
@@ -152,8 +160,9 @@ class Fold:
         summary = self.summary
         if entry.is_sidechain:
             summary.sidechains = True
-            if entry.type == "assistant":
-                self._add_usage(entry)
+            if entry.type in ("assistant", "user"):
+                replayed = entry.type == "assistant" and not self._add_usage(entry)
+                self._beside.add(entry, asked=None, replayed=replayed)
             return
         summary.main_lines += 1
         if not summary.beginning:

@@ -31,7 +31,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 12
+VERSION = 13
 
 _TABLES = (
     """

@@ -152,14 +152,28 @@ async def test_costs_agree_with_usage_and_those_of_subagents_are_the_sessions(
         assert timeline["total"][name] == used["total"][name], name
     shutil.rmtree(projects_folder())
     transcript = write(1)
+    await complete(keeper)
+    alone = f"/sessions/{transcript.session_id}/timeline"
+    of_one = (await get(keeper, alone))["total"]
     folder = projects_folder() / "-code-a" / transcript.session_id / "subagents"
     folder.mkdir(parents=True)
     agent = Transcript(transcript.session_id)
     agent.reply(message_id="nested", isSidechain=True, timestamp=MONTH.format(1, 5))
+    for call, name in (("c1", "Bash"), ("c2", "Edit"), ("c3", "Edit")):
+        block = {"type": "tool_use", "id": call, "name": name, "input": {"file_path": "/code/a"}}
+        agent.block(block, "nested", isSidechain=True, timestamp=MONTH.format(1, 5))
+        result = {"type": "tool_result", "tool_use_id": call, "is_error": call == "c3"}
+        agent.prompt([result | {"content": "done"}], isSidechain=True)
     (folder / "agent-a1.jsonl").write_bytes(b"\n".join(agent.lines))
+    keeper = await start_keeper()
     await complete(keeper)
     session = await get(keeper, f"/sessions/{transcript.session_id}/timeline")
     assert session["total"]["replies"] == 3
+    # what subagents do is done, too; what they are told is nobody's prompt
+    for name, more in (("tools", 3), ("edits", 1), ("prompts", 0)):
+        assert session["total"][name] == of_one[name] + more, name
+    project = await complete(keeper, "/timeline?workdir=/code/a&limit=0")
+    assert project["total"]["tools"] == session["total"]["tools"]
 
 
 async def test_a_transcript_that_cannot_be_read_is_not_waited_for(

@@ -65,6 +65,19 @@ def test_commands_of_the_terminal_and_notes_of_the_machine_are_no_prompts() -> N
     assert (found.activity, found.asked) == (Activity(), [])
 
 
+def test_subagents_in_the_same_file_do_things_too() -> None:
+    transcript = Transcript()
+    transcript.reply(message_id="m1", isSidechain=True)
+    use = {"type": "tool_use", "id": "c1", "name": "Write", "input": {"file_path": "/code/a"}}
+    transcript.block(use, "m1", isSidechain=True)
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "ok"}
+    transcript.prompt([result], isSidechain=True)
+    found = folded(transcript)
+    assert deeds(found) == [(1, 1, 1, 0, 0)]
+    # but the session itself changed nothing
+    assert (found.facts.files, found.facts.tools) == ({}, {})
+
+
 def test_history_that_is_written_a_second_time_counts_once() -> None:
     transcript = sample()
     once = deeds(folded(transcript))
