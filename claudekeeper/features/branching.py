@@ -28,6 +28,7 @@ from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
 from claudekeeper.readers.lines import Places
 from claudekeeper.readers.places import entry_at, messages_at
+from claudekeeper.readers.subagents import Workers
 
 # of more branches those are told that were written last
 MOST_BRANCHES = 300
@@ -173,8 +174,12 @@ class Branching:
         def read(descriptor: int, own: _Own) -> BranchWork:
             lines = Places(descriptor)
             done = _Done()
+            workers = Workers(Path(one.row.found.path), one.row.found.id)
             for link in own.links[own.parts :]:
-                done.add(entry_at(lines, link))
+                entry = entry_at(lines, link)
+                done.add(entry)
+                for inner in workers.named_in(entry):
+                    done.add_beside(inner, entry)
             start = max(own.parts, len(own.links) - LAST)
             return done.told(one, _messages(descriptor, one, own, start, len(own.links)))
 
@@ -243,6 +248,12 @@ class _Done:
             self._prompts.append(asked)
         self._facts.add(entry, asked=asked, replayed=False)
         self._changes.add(entry)
+
+    def add_beside(self, inner: Entry, result: Entry) -> None:
+        """What a subagent did; the message to jump to is the one that brought its result."""
+        inner.uuid = result.uuid
+        self._facts.add(inner, asked=None, replayed=False)
+        self._changes.add(inner)
 
     def told(self, of: Tip, last: list[Message]) -> BranchWork:
         for message in last:

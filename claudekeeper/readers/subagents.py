@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, blocks_of, loads, parse, told_nothing
+from claudekeeper.model.entries import Entry, blocks_of, loads, parse, starts, told_nothing
 from claudekeeper.model.errors import MessageNotFound, SubagentNotFound
 from claudekeeper.model.messages import Message, kind_of, message_of
 from claudekeeper.model.prompts import prompt_of
@@ -28,6 +28,8 @@ INTERNAL = ("acompact-", "aprompt_suggestion-", "aside_question-")
 LARGEST_SIDECAR = 1024 * 1024
 # how far back a call is looked for that has just begun to work
 RECENT = 1024 * 1024
+# of subagents so much is read to answer one question
+MOST_READ = 64 * 1024 * 1024
 SPAWNING = frozenset({"Task", "Agent"})
 
 
@@ -71,6 +73,34 @@ def read_subagent(
     if entries is None:
         raise SubagentNotFound
     return _inline_page(entries, session_id, agent_id, limit, before)
+
+
+class Workers:
+    """What a session's subagents did, as the results of their calls come by. Blocks."""
+
+    def __init__(self, transcript: Path, session_id: str) -> None:
+        self._transcript = transcript
+        self._session_id = session_id
+        self._files: dict[str, Path] | None = None
+        self._room = MOST_READ
+
+    def named_in(self, entry: Entry) -> Iterator[Entry]:
+        """The lines of the subagent that a result names, once; no more than so much of all."""
+        if not starts(entry.tool_use_result, b"{") or b'"agentId"' not in bytes(
+            entry.tool_use_result
+        ):
+            return
+        told = loads(entry.tool_use_result)
+        if self._files is None:
+            self._files = _files(self._transcript, self._session_id)
+        path = self._files.pop(str(told.get("agentId")), None) if isinstance(told, dict) else None
+        try:
+            self._room -= path.stat().st_size if path is not None else 0
+            if path is not None and self._room > 0:
+                yield from _entries(path)
+        except (OSError, Changed):
+            # it is gone, or being written anew: what it did is not known
+            return
 
 
 def _files(transcript: Path, session_id: str) -> dict[str, Path]:

@@ -126,6 +126,29 @@ async def test_what_each_branch_did_is_told(start_keeper: StartKeeper) -> None:
     assert [file["path"] for file in blue["files"]] == ["/code/shop/paint.py", "/code/shop/sky.py"]
 
 
+async def test_what_subagents_did_on_a_branch_is_told_with_it(start_keeper: StartKeeper) -> None:
+    transcript, at = rewound()
+    tip = at["red tip"]
+    spawn = {"description": "paint", "prompt": "paint it", "subagent_type": "painter"}
+    brought = use(transcript, "Agent", spawn, {"agentId": "a1", "status": "completed"})
+    transcript.reply("The painter is done.")
+    agent = Transcript(transcript.session_id)
+    written = {"file_path": "/code/shop/wall.txt", "content": "white"}
+    created = {"type": "create", "filePath": "/code/shop/wall.txt"}
+    use(agent, "Write", written, created)
+    use(agent, "Bash", {"command": "ls wall.txt"})
+    path = transcript.write(projects_folder())
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    (below / "agent-a1.jsonl").write_bytes(b"\n".join(agent.lines))
+    keeper = await start_keeper()
+    work = await get(keeper, f"/sessions/{SESSION}/branch/work?with={SESSION}&withTip={tip}")
+    (wall,) = [file for file in work["files"] if file["path"].endswith("wall.txt")]
+    assert (wall["fate"], wall["after"], wall["uuid"]) == ("created", "white", brought)
+    other = await get(keeper, f"/sessions/{SESSION}/branch/work?tip={tip}&with={SESSION}")
+    assert "wall.txt" not in str(other["files"])
+
+
 async def test_a_fork_of_the_cli_is_found_from_both_sides(start_keeper: StartKeeper) -> None:
     transcript, at = rewound()
     transcript.write(projects_folder())
