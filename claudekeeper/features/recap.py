@@ -21,7 +21,7 @@ MOST_LISTED = 10
 # what ends a sentence, also within quotation marks
 _ENDS = (".", "!", "?", "…", "。", "？", "！")
 # what is only there for the eye
-_MARKUP = re.compile(r"^#{1,6}\s+|\*\*|`", re.MULTILINE)
+_MARKUP = re.compile(r"^\s*(?:#{1,6}|>)\s+|\*\*|`", re.MULTILINE)
 
 
 def recap_of(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -126,6 +128,8 @@ class UsageBook:
             # what cost most first; where nothing has a price, what was most
             found.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
         rows = [self._row(by, each) for each in (found if by == "day" else found[:limit])]
+        if by == "project":
+            tell_apart(rows)
         return Usage(by, zone(), after, before, _total(found), rows, complete)
 
     def _row(self, by: By, sums: Sums) -> Used:
@@ -241,6 +245,18 @@ class UsageBook:
             return None
         folds[found.path] = read[1]
         return _claim(read[0].found, owner_of(found.path), row, unpack_account(read[1]))
+
+
+def tell_apart(rows: list[Used]) -> None:
+    """Directories of one name are called by where they lie, too."""
+    named = Counter(row.label for row in rows)
+    for row in rows:
+        if named[row.label] > 1:
+            row.label = "/".join(re.split(r"[/\\]", row.key.rstrip("/\\"))[-2:])
+    still = Counter(row.label for row in rows)
+    for row in rows:
+        if still[row.label] > 1:
+            row.label = row.key or row.label
 
 
 def _claim(found: Found, session: str, row: Row | None, account: Account) -> Claim:

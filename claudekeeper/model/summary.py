@@ -204,12 +204,13 @@ class Fold:
     def _add_usage(self, entry: Entry) -> bool:
         """Count a reply once, by the last of its lines; False for a copy of an old one."""
         body = entry.message
-        if not starts(body.usage, b"{"):
+        # what Claude Code writes in Claude's place used nothing, and is no reply
+        if not starts(body.usage, b"{") or body.model == SYNTHETIC:
             return True
         reply = body.id if body.id is not None else entry.uuid or f"line {self.summary.lines}"
         if not self._replies.meet(reply, body, entry.timestamp):
             return False
-        if not entry.is_sidechain and body.model != SYNTHETIC:
+        if not entry.is_sidechain:
             self._finder.add_usage(body)
         return True
 

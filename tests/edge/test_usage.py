@@ -39,7 +39,8 @@ def plain_count(projects: Path) -> Counter[str]:
             if not isinstance(message, dict) or entry.get("type") != "assistant":
                 continue
             usage = message.get("usage")
-            if isinstance(usage, dict):
+            # an error that Claude Code writes in Claude's place is no reply
+            if isinstance(usage, dict) and message.get("model") != "<synthetic>":
                 mine[message.get("id") or entry["uuid"]] = usage
         for reply, usage in mine.items():
             last.setdefault(reply, usage)
@@ -160,6 +161,23 @@ async def test_by_day_project_model_and_session(start_keeper: StartKeeper) -> No
     assert (await complete(keeper, "/usage?before=2026-02-28"))["rows"] == []
     inside = await complete(keeper, "/usage?within=/code/b")
     assert inside["total"]["replies"] == 1
+
+
+async def test_projects_of_one_name_are_told_apart_and_errors_are_no_replies(
+    start_keeper: StartKeeper,
+) -> None:
+    for number, workdir in enumerate(["/home/me/shop", "/work/shop", "/work/till"], start=1):
+        transcript = Transcript(uuid_of(number), workdir)
+        transcript.prompt("hello")
+        transcript.reply("Hello.")
+        transcript.reply("You've hit your limit", isApiErrorMessage=True, model="<synthetic>")
+        transcript.write(projects_folder(), f"-p{number}")
+    keeper = await start_keeper()
+    found = await complete(keeper, "/usage?by=project")
+    assert {row["label"] for row in found["rows"]} == {"me/shop", "work/shop", "till"}
+    assert found["total"]["replies"] == 3
+    models = await complete(keeper, "/usage?by=model")
+    assert [row["key"] for row in models["rows"]] == ["claude-opus-4-8"]
 
 
 async def test_strange_questions_are_refused(keeper: Api) -> None:
