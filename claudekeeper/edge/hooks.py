@@ -9,9 +9,12 @@ from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import TERMINALS
-from claudekeeper.edge.wire import LARGEST_MESSAGE, NoQuery, body_of, query_of, reply
+from claudekeeper.edge.wire import NoQuery, body_of, query_of, reply
 from claudekeeper.model.errors import BodyTooLarge, KeeperStopping, UnsupportedMedia
 from claudekeeper.model.hooks import HookCall
+
+# a question may show a whole file that is to be written; it is held until somebody answers
+LARGEST_CALL = 8 * 1024 * 1024
 
 
 class HookAnswer(msgspec.Struct):
@@ -22,7 +25,7 @@ class HookAnswer(msgspec.Struct):
 
 async def permission(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
-    call = await body_of(request, HookCall, LARGEST_MESSAGE)
+    call = await body_of(request, HookCall, LARGEST_CALL)
 
     def still_there() -> bool:
         return request.transport is not None and not request.transport.is_closing()
@@ -32,7 +35,7 @@ async def permission(request: web.Request) -> web.Response:
 
 async def event(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
-    await request.app[TERMINALS].notify(await body_of(request, HookCall, LARGEST_MESSAGE))
+    await request.app[TERMINALS].notify(await body_of(request, HookCall))
     return reply(HookAnswer(None))
 
 

@@ -35,6 +35,8 @@ from claudekeeper.model.sessions import now
 # seconds between two looks at whether the hook still waits
 LOOK = 1.0
 TERMINAL = "terminal"
+# questions that are open at once: more is no person's work, and theirs stay in the terminal
+MOST_OPEN = 100
 # answers that were given, of which the outcome is not known yet
 MOST_GIVEN = 200
 # seconds after which the call is looked for once more: Claude Code writes it about when it asks
@@ -125,6 +127,8 @@ class Terminals:
         if call.again and not waiting:
             return None
         recent = await self._recent(session_id)
+        if len(self._open) >= MOST_OPEN:
+            return None
         attention = Attention(
             id=str(uuid4()),
             session_id=session_id,

@@ -12,7 +12,7 @@ import pytest
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus, Told
 from claudekeeper.live.presence import Presences
-from claudekeeper.live.terminals import Terminals
+from claudekeeper.live.terminals import MOST_OPEN, Terminals
 from claudekeeper.model.attention import Resolve
 from claudekeeper.model.entries import Entry, parse
 from claudekeeper.model.hooks import HookCall, HookEvent
@@ -98,3 +98,35 @@ async def test_what_was_answered_before_anybody_heard_of_it_is_not_asked(
     await terminals.close()
     asking.cancel()
     await asyncio.wait([asking])
+
+
+async def test_more_questions_than_a_person_can_answer_stay_in_their_terminals(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(Bus())
+
+    async def recent(_session: str) -> list[Entry]:
+        return []
+
+    terminals = Terminals(desk, Presences(tmp_path), Bus(), recent)
+
+    def call(number: int) -> HookCall:
+        event = HookEvent(
+            hook_event_name="PermissionRequest",
+            session_id=SESSION,
+            tool_name="Bash",
+            tool_input={"command": f"echo {number}"},
+        )
+        return HookCall(event=event)
+
+    asking = [
+        asyncio.create_task(terminals.ask(call(number), lambda: True))
+        for number in range(MOST_OPEN)
+    ]
+    await until(lambda: len(desk.all()) == MOST_OPEN)
+    assert await terminals.ask(call(-1), lambda: True) is None
+    assert len(desk.all()) == MOST_OPEN
+    await terminals.close()
+    for each in asking:
+        each.cancel()
+    await asyncio.wait(asking)
