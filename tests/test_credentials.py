@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from pathlib import Path
@@ -74,3 +75,20 @@ def test_rotating_says_where_and_not_what(
     assert config.token not in said
     assert str(config.hook_token) not in said
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_every_secret_is_compared_in_constant_time_whatever_the_first_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[bytes] = []
+
+    def compare(given: bytes, known: bytes) -> bool:
+        compared.append(known)
+        return given == known
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    ours = Credentials(b"the-token", b"the-hook-token")
+    for given, scope in (("the-token", "owner"), ("the-hook-token", "hook"), ("the-toke", None)):
+        compared.clear()
+        assert ours.scope_of(given) == scope
+        assert compared == [b"the-token", b"the-hook-token"]
