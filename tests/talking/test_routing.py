@@ -111,9 +111,20 @@ async def test_a_plan_is_implemented_in_the_conversation_in_which_it_was_made(
     await keeper.interrupt(session)
 
 
+async def at_rest(keeper: Keeper, session: str) -> None:
+    """Returns once the keeper knows that somebody else's session has been answered."""
+    while True:
+        rows = {row["id"]: row for row in (await keeper.get("/sessions"))["sessions"]}
+        presence = rows.get(session, {}).get("presence")
+        if presence is not None and presence["status"] == "idle" and rows[session]["lastPrompt"]:
+            return
+        await asyncio.sleep(0.01)
+
+
 async def test_what_was_said_in_a_terminal_just_now_is_known(keeper: Keeper, ear: Ear) -> None:
     async with talking({}, keeper.workdir) as terminal:
         await terminal.say("say: the csv exporter in export.py is written")
+        await at_rest(keeper, terminal.session_id)
         told = await keeper.post("/route", {"text": "also add a test for that", "scorer": "plain"})
         assert (told["action"], told["confidence"]) == ("resume", 0.85)
         there = told["sessionId"]
