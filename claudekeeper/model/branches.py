@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import msgspec
 
 from claudekeeper.model.links import Link
+from claudekeeper.model.queued import QueuedPrompts
 
 # How many lines early a child may have been written. Claude Code's parallel writers were seen to
 # be off by three.
@@ -86,15 +87,7 @@ class Unrolling:
         self._wanted: dict[str, Branch | list[Branch]] = {}
         self._replies: dict[str, list[Branch]] = {}
         self._unsettled: deque[Branch] = deque()
-        # prompts that may have come from the queue, and how often words that waited there did
-        self._spoken: list[str] = []
-        self._answered: dict[str, int] = {}
-        # commands taken from the queue whose names are not known: some run under another one
-        self._commands = 0
-        self._command_ran = False
-        # prompts that nothing came of, newest first: whoever was to take them was ended
-        self.left_waiting: list[Link] = []
-        self._removed = 0
+        self._queued = QueuedPrompts()
         # whether anything is shown after the line that comes next
         self._heard = False
         self._main: Branch | None = None
@@ -136,7 +129,8 @@ class Unrolling:
         if place is not None:
             self._add_copy(link, place)
         elif link.queue is not None and link.queue != "absorbed":
-            self._add_queued(link)
+            if self._queued.is_shown(link, heard=self._heard):
+                self._append(link, self._branches[-1])
         else:
             self._add_line(link)
         self._look_ahead(link.parent, waited_for)
@@ -145,7 +139,7 @@ class Unrolling:
         if link.kind is not None:
             self._heard = True
         if link.words is not None:
-            self._hear(link)
+            self._queued.hear(link)
         branch = self._claim(link)
         self._append(link, branch)
         # while only the conversation itself is open, most lines have nothing to tell about it
@@ -191,7 +185,7 @@ class Unrolling:
         for link in reversed(self.links):
             if link.queue != "waits":
                 break
-            if link.words in self._spoken:
+            if self._queued.was_said(link.words or ""):
                 link.kind = None
 
     def settled(self, start: int, stop: int) -> bool:
@@ -228,6 +222,11 @@ class Unrolling:
             if at in shown or (at is None and self._is_rooted(branch) and branch.root in shown):
                 found[branch.tip] = Departure(branch.tip, at)
         return list(found.values())
+
+    @property
+    def left_waiting(self) -> list[Link]:
+        """Prompts that nothing came of, newest first: whoever was to take them was ended."""
+        return self._queued.left_waiting
 
     def index_of(self, uuid: str) -> int | None:
         return self._place.get(uuid)
@@ -388,48 +387,3 @@ class Unrolling:
         branch = branch.found()
         if self._main is not None and not (branch.settled or branch.main):
             branch.join(self._main)
-
-    # ---- prompts from the queue ----
-
-    def _hear(self, link: Link) -> None:
-        """Remember what was said, for the queue: a prompt may have waited there before."""
-        words = link.words or ""
-        if link.queue == "absorbed":
-            self._answered[words] = self._answered.get(words, 0) + 1
-        elif words.startswith("/"):
-            self._answered[words] = self._answered.get(words, 0) + 1
-            self._command_ran = True
-        else:
-            self._spoken.append(words)
-
-    def _add_queued(self, link: Link) -> None:
-        """A queued prompt is shown if nothing came of it later, and the turn went on."""
-        words = link.words or ""
-        if link.queue == "waits":
-            if not self._was_answered(words):
-                if self._heard:
-                    self._append(link, self._branches[-1])
-                elif self._removed:
-                    self._removed -= 1
-                elif link.kind == "prompt":
-                    self.left_waiting.append(link)
-            return
-        if link.queue == "removed":
-            # where the turn went on it was taken into it, and is shown
-            self._removed += not self._heard
-            return
-        if link.queue == "taken":
-            words = self._spoken.pop() if self._spoken else ""
-            self._commands += self._command_ran
-            self._command_ran = False
-        self._answered[words] = self._answered.get(words, 0) + 1
-
-    def _was_answered(self, words: str) -> bool:
-        known = self._answered.get(words, 0) > 0
-        if known:
-            self._answered[words] -= 1
-        if words.startswith("/") and self._commands:
-            # `/cost` is written down as `/usage`
-            self._commands -= 1
-            known = True
-        return known
