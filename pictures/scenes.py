@@ -6,9 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
-from pictures.stage import ASKING, EDITING, PLANNING, REMOVING, REPLYING, Stage
+from pictures.odd import write_odd_measures
+from pictures.stage import (
+    ASKING,
+    COLD,
+    EDITING,
+    ELSEWHERE,
+    PLANNING,
+    REMOVING,
+    REPLYING,
+    Stage,
+)
 from pictures.weeks import TITLE, write_a_month
 
 Play = Callable[[Page, Stage], Awaitable[None]]
@@ -114,6 +124,74 @@ async def broken(page: Page, stage: Stage) -> None:
     await expect(page.locator("main").get_by_text("The transcript is empty").first).to_be_visible()
 
 
+async def recap(page: Page, stage: Stage) -> None:
+    await open_session(page, stage, COLD)
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+
+
+async def find(page: Page, stage: Stage) -> None:
+    await session(QUEUE, "The queue now waits")(page, stage)
+    await page.keyboard.press("Control+f")
+    await page.keyboard.type("queue")
+    await expect(page.get_by_role("search").get_by_role("status").last).to_contain_text(" of ")
+
+
+async def loading(page: Page, stage: Stage) -> None:
+    async def never(_route: Route) -> None:
+        """It is on its way."""
+
+    await page.route(f"**/api/sessions/{stage.sessions[QUEUE]}?*", never)
+    await open_session(page, stage, QUEUE)
+    await expect(page.get_by_role("status", name="Loading the conversation")).to_be_visible()
+
+
+async def command_bar(page: Page, stage: Stage) -> None:
+    await session(LOGIN, "test_an_expired_token")(page, stage)
+    await page.keyboard.press("Control+k")
+    dialog = page.get_by_role("dialog", name="Say what you want")
+    await dialog.locator("textarea").fill("go on with the retry queue")
+    option = dialog.get_by_role("option", name="Retry queue with backoff")
+    await expect(option.first).to_be_visible()
+
+
+def fragment(address: str, sign: str) -> Play:
+    """A page of its own, once what `sign` selects is there."""
+
+    async def play(page: Page, stage: Stage) -> None:
+        await sessions(page, stage)
+        await page.evaluate("fragment => { location.hash = fragment }", address)
+        await expect(page.locator(sign).first).to_be_visible()
+
+    return play
+
+
+async def open_odd_measures(page: Page, stage: Stage) -> None:
+    projects = stage.demo.home.config / "projects"
+    workdir = stage.demo.home.root / "code" / "invoices"
+    session_id = await asyncio.to_thread(write_odd_measures, projects, workdir)
+    await page.evaluate("id => { location.hash = `session=${id}` }", session_id)
+
+
+async def sixty_files(page: Page, stage: Stage) -> None:
+    await open_odd_measures(page, stage)
+    await page.get_by_role("button", name="Edited 60 files").click()
+    await page.get_by_role("button", name="Edited readers/reader_03.py").click()
+    await expect(page.locator("main .diff").first).to_be_visible()
+
+
+async def odd_measures(page: Page, stage: Stage) -> None:
+    await open_odd_measures(page, stage)
+    await page.get_by_role("button", name="Ran python import.py").click()
+    await expect(page.get_by_role("button", name="Show all 10,000 lines")).to_be_attached()
+
+
+async def could_not_be_sent(page: Page) -> None:
+    await is_away(page)
+    await page.get_by_label("Message", exact=True).fill("And write down why it waits")
+    await page.get_by_role("button", name="Send", exact=True).click()
+    await expect(page.get_by_role("button", name="Send again")).to_be_visible()
+
+
 async def is_away(page: Page) -> None:
     await expect(page.get_by_text("The keeper does not answer")).to_be_visible()
 
@@ -172,6 +250,14 @@ SCENES = [
     Scene("api-error", "An error of the service", session("Disk alerts, 3 am", "woken somebody")),
     Scene("branches", "The ways that were taken from one conversation", tree),
     Scene("compared", "Two branches side by side, from where they part", compared),
+    Scene("recap", "Coming back after a while: where were we?", recap),
+    Scene("find", "Find in a conversation", find),
+    Scene("loading", "A conversation that is on its way", loading),
+    Scene("terminal", "A session that a terminal has open", session(ELSEWHERE, "in a terminal")),
+    Scene("command-bar", "Say what you want, from anywhere", command_bar),
+    Scene("search", "Search in all messages", fragment("search=export", ".search-hits a")),
+    Scene("usage", "What was used", fragment("usage", ".usage-days svg")),
+    Scene("archive", "What is kept of what Claude Code deletes", fragment("archive", "main h1")),
     Scene("broken", "A transcript that cannot be read", broken),
     Scene("edit", "May it change this file?", session(EDITING, "Allow")),
     Scene("command", "May it run this command?", session(REMOVING, "Allow")),
@@ -188,6 +274,18 @@ SCENES = [
         session(QUEUE, "The queue now waits"),
         without_keeper=is_away,
     ),
-    # the last: it brings a session of its own
+    Scene(
+        "unsent",
+        "A message that could not be sent, with why",
+        session(QUEUE, "The queue now waits"),
+        without_keeper=could_not_be_sent,
+    ),
+    # the last bring sessions of their own
+    Scene("sixty-files", "A change of sixty files is one line that unfolds", sixty_files),
+    Scene(
+        "odd-measures",
+        "A title of 300 characters, right to left, ten thousand lines",
+        odd_measures,
+    ),
     Scene("timeline", "What was done when, and what was discussed then", timeline),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -30,6 +31,8 @@ REMOVING = "Which API keys can go?"
 ASKING = "Backups for the reports"
 PLANNING = "Postgres 17, this weekend"
 REPLYING = "Explain the nightly export"
+COLD = "Set up nightly backups"
+ELSEWHERE = "Upgrade to Postgres 17"
 LOOPBACK = "127.0.0.1"
 
 
@@ -91,7 +94,11 @@ async def staged() -> AsyncIterator[Stage]:
             demo(progress=lambda step: print(f"  {step}"))
         )
         os.environ.update(running_demo.environment)
-        break_a_transcript(running_demo.home.config / "projects")
+        projects = running_demo.home.config / "projects"
+        break_a_transcript(projects)
+        made = {sample.title: sample.session_id for sample in running_demo.samples}
+        grow_cold(projects, made[COLD])
+        await stack.enter_async_context(in_a_terminal(running_demo.home.config, made[ELSEWHERE]))
         home = running_demo.home.keeper
         config = load_config(home)
         places = Places(
@@ -113,6 +120,32 @@ async def staged() -> AsyncIterator[Stage]:
         stage.closes_with(keeping)
         await people(stage)
         yield stage
+
+
+def grow_cold(projects: Path, session: str) -> None:
+    """Nobody has touched it since the day before yesterday."""
+    (transcript,) = projects.glob(f"*/{session}.jsonl")
+    then = time.time() - 2 * 24 * 3_600
+    os.utime(transcript, (then, then))
+
+
+@asynccontextmanager
+async def in_a_terminal(config: Path, session: str) -> AsyncIterator[None]:
+    """As it is seen from here: a process that says that it has the session, and idles."""
+    bare = {"PATH": os.environ["PATH"]}
+    process = await asyncio.create_subprocess_exec("sleep", "3600", env=bare)
+    since = int((time.time() - 240) * 1000)
+    said = {"pid": process.pid, "sessionId": session, "entrypoint": "cli", "status": "idle"}
+    folder = config / "sessions"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{process.pid}.json").write_bytes(
+        msgspec.json.encode({**said, "statusUpdatedAt": since, "startedAt": since})
+    )
+    try:
+        yield
+    finally:
+        process.kill()
+        await process.wait()
 
 
 def break_a_transcript(projects: Path) -> None:

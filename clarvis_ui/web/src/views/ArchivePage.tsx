@@ -76,13 +76,15 @@ function Holding({ archive, onSwitch }: { archive: Archive; onSwitch(on: boolean
       </p>
       {holds !== null && (
         <>
-          <p>
-            <b>
-              It holds {counted(holds.kept, 'session')} that {holds.kept === 1 ? 'lives' : 'live'}{' '}
-              and {counted(holds.gone, 'deleted one')}
-            </b>
-            {holds.cost > 0 && `, ${fileSize(holds.cost)} beside what Claude Code has itself`}.
-          </p>
+          {holds.kept + holds.gone > 0 && (
+            <p>
+              <b>
+                It holds {counted(holds.kept, 'session')} that {holds.kept === 1 ? 'lives' : 'live'}{' '}
+                and {counted(holds.gone, 'deleted one')}
+              </b>
+              {holds.cost > 0 && `, ${fileSize(holds.cost)} beside what Claude Code has itself`}.
+            </p>
+          )}
           <button type="button" class={on ? 'quiet' : 'strong'} onClick={() => onSwitch(!on)}>
             {on ? 'Keep no more' : 'Keep every session'}
           </button>
