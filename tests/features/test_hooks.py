@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shlex
 import subprocess
 import sys
@@ -326,6 +327,31 @@ def test_the_command_shows_the_change_and_asks(capsys: pytest.CaptureFixture[str
     assert "does not run" in capsys.readouterr().out
     assert main(["hooks", "uninstall", "--yes"]) == 0
     assert path.read_text() == "{}\n"
+
+
+@pytest.mark.parametrize(("answer", "installed"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
+def test_a_person_is_shown_the_change_and_asked(answer: bytes, installed: bool) -> None:
+    path = write('{"model": "opus"}')
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "r+b", buffering=0) as person:
+        program = subprocess.Popen(
+            [sys.executable, "-m", "claudekeeper", "hooks", "install"],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        seen = b""
+        while b"[y/N]" not in seen:
+            seen += person.read(1000)
+        assert b'+  "hooks": {' in seen
+        # nothing is done before the answer
+        assert path.read_text() == '{"model": "opus"}'
+        person.write(answer)
+        program.wait()
+    assert ("hook.py" in path.read_text()) == installed
+    backup = keeper_home() / "settings.json.backup"
+    assert (backup.exists() and backup.read_text() == '{"model": "opus"}') == installed
 
 
 def test_the_hook_is_silent_without_a_keeper_and_within_one() -> None:
