@@ -224,10 +224,10 @@ class Settings:
         return record if record.path == str(self.path) else None
 
     def _write(self, text: str) -> None:
-        """Replaced in one go, with the mode it had; a copy of what was there stays beside ours."""
+        """Replaced in one go, with the owner and mode it had; what was there is kept beside ours."""
         content = text.encode("utf-8", "surrogateescape")
         try:
-            mode = self.path.stat().st_mode & 0o777 if self.path.exists() else 0o600
+            facts = self.path.stat() if self.path.exists() else None
             if self.text is not None:
                 backup = self._home / "settings.json.backup"
                 write_whole(backup, self.text.encode("utf-8", "surrogateescape"))
@@ -237,7 +237,11 @@ class Settings:
             descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=UNFINISHED)
             try:
                 with os.fdopen(descriptor, "wb") as file:
-                    os.fchmod(file.fileno(), mode)
+                    if facts is not None:
+                        # another's, where root does it for them
+                        with contextlib.suppress(PermissionError):
+                            os.fchown(file.fileno(), facts.st_uid, facts.st_gid)
+                    os.fchmod(file.fileno(), facts.st_mode & 0o777 if facts is not None else 0o600)
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())

@@ -182,6 +182,16 @@ def test_who_takes_the_right_to_write_from_it_means_it(capsys: pytest.CaptureFix
     assert path.read_text() == installed
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_stays_theirs() -> None:
+    path = write("{}")
+    os.chown(path, 12_345, 12_346)
+    settings().install()
+    settings().uninstall()
+    facts = path.stat()
+    assert (facts.st_uid, facts.st_gid) == (12_345, 12_346)
+
+
 def test_a_link_to_nowhere_leads_there_and_to_nowhere_again(tmp_path: Path) -> None:
     link, target = claude_home() / "settings.json", tmp_path / "dotfiles" / "claude.json"
     link.symlink_to(target)
