@@ -224,7 +224,7 @@ class Settings:
         return record if record.path == str(self.path) else None
 
     def _write(self, text: str) -> None:
-        """Replaced in one go, with the owner and mode it had; what was there is kept beside ours."""
+        """Replaced at once, with the owner and mode it had; what was there stays beside ours."""
         content = text.encode("utf-8", "surrogateescape")
         try:
             facts = self.path.stat() if self.path.exists() else None

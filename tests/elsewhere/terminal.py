@@ -81,10 +81,13 @@ class Terminal:
             await asyncio.sleep(0.2)
 
     async def leave(self, prompt: str) -> None:
-        """Press Esc until the prompt is gone."""
-        while prompt in await self.screen():
+        """Press Esc, again only after a while: pressed twice it would open a list to rewind to."""
+        while True:
             await self.keys("Escape")
-            await asyncio.sleep(0.2)
+            for _ in range(50):
+                if prompt not in await self.screen():
+                    return
+                await asyncio.sleep(0.1)
 
     async def switch_to(self, mode: str) -> None:
         """Press shift and tab until the terminal says that it is in this mode."""
