@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemory } from '../src/state/memory';
-import { bars, daily } from '../src/state/plots';
+import { bars, daily, overTime } from '../src/state/plots';
 import { AWAY, chosenTelling, isCold, primerOf, rememberTelling } from '../src/state/returning';
 import { readStanding } from '../src/transport/returning';
 import { readUsage, type Used } from '../src/transport/usage';
@@ -43,6 +43,20 @@ test('days without use stand between the others', () => {
   expect(keys).toHaveLength(14);
   expect(daily([used('2020-01-01', 1), used('2026-03-01', 2)], 5)).toHaveLength(5);
   expect(daily([used('', 1)], 5)).toEqual([]);
+});
+
+test('what is longer than there is room for is shown by weeks, all of it', () => {
+  const rows = [used('2025-07-15', 1), used('2025-07-16', 2), used('2026-03-01', 4)];
+  const { step, rows: weeks } = overTime(rows, 180);
+  expect(step).toBe('week');
+  expect([weeks[0]?.key, weeks.at(-1)?.key, weeks.length]).toEqual([
+    '2025-07-14',
+    '2026-02-23',
+    33,
+  ]);
+  expect(weeks.reduce((sum, week) => sum + week.costUsd, 0)).toBe(7);
+  expect(overTime(rows.slice(2), 180).step).toBe('day');
+  expect(overTime([], 180)).toEqual({ step: 'day', rows: [] });
 });
 
 test('the tallest bar is whole, and without prices words count', () => {

@@ -74,6 +74,8 @@ test('a clock that was centuries off leaves the rest in sight', () => {
 
 test('names below the plot are short', () => {
   expect(days('2026-03-01').map(shortName).at(-1)).toBe('1 Mar');
+  // but of weeks one has to know the year
+  expect(days('2025-06-16', '2026-08-19').map(shortName).at(0)).toBe('16 Jun 2025');
 });
 
 // ---- the plot ----

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import PHONE, OpenPage
 from tests.e2e.stage import Stage, picture, replies
 from tests.writing import Transcript, uuid_of
 
@@ -73,3 +73,20 @@ async def test_what_was_done_leads_to_what_was_discussed(open_page: OpenPage, st
     await picture(page, "usage")
     await page.get_by_role("region", name="By project").get_by_role("link").first.click()
     await expect(prompts).to_have_count(4)
+
+
+async def test_a_project_with_a_long_name_makes_no_phone_wider(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    transcript = Transcript(uuid_of(9), "/code/" + "a-very-long-name-" * 6)
+    transcript.prompt("how long is it?")
+    transcript.reply("Long.")
+    transcript.write(stage.transcripts, "-long")
+    page = await open_page(viewport=PHONE)
+    await page.evaluate("location.hash = 'timeline'")
+    chooser = page.get_by_role("combobox", name="Project")
+    await expect(chooser.locator("option", has_text="a-very-long-name")).to_be_attached()
+    for part in (chooser, page.locator(".timeline-plot")):
+        box = await part.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= PHONE["width"]

@@ -115,7 +115,8 @@ function nameOf(from: string, step: Step): string {
 /** What stands below the plot: as short as it can be. */
 export function shortName({ from, step }: Column): string {
   if (step === 'hour') return `${SHORT.format(dateOf(from))}, ${from.slice(11)}:00`;
-  return step === 'month' ? MONTH.format(dateOf(from)) : SHORT.format(dateOf(from));
+  // weeks are shown where days would be too many: the years may differ
+  return { day: SHORT, week: DAY, month: MONTH }[step].format(dateOf(from));
 }
 
 // ---- the plot ----

@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
-import { bars } from '../../state/plots';
+import { bars, type Spans } from '../../state/plots';
 import { money, roughly } from '../../state/words';
-import type { Used } from '../../transport/usage';
 
 const HEIGHT = 120;
 const STEP = 10;
 
-/** What each day cost, as bars; the one that is pointed at is told in words. */
-export function DayPlot({ days, zone }: { days: readonly Used[]; zone: string }) {
+/** What each day or week cost, as bars; the one that is pointed at is told in words. */
+export function DayPlot({ spans, zone }: { spans: Spans; zone: string }) {
+  const { step, rows: days } = spans;
+  const name = (key: string) => (step === 'week' ? `Week of ${dated(key)}` : dayName(key));
+  const end = step === 'week' ? dated : dayName;
   const [at, setAt] = useState<number | null>(null);
   const last = days.length - 1;
   const shown = days[at ?? last];
@@ -16,18 +18,18 @@ export function DayPlot({ days, zone }: { days: readonly Used[]; zone: string })
   return (
     <figure class="usage-days">
       <figcaption>
-        <b>{dayName(shown.key)}</b> {money(shown.costUsd)}, {roughly(shown.output)} tokens written
+        <b>{name(shown.key)}</b> {money(shown.costUsd)}, {roughly(shown.output)} tokens written
       </figcaption>
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Cost by day, ${dayName(days[0]?.key ?? '')} to ${dayName(days[last]?.key ?? '')}`}
+        aria-label={`Cost by ${step}, ${end(days[0]?.key ?? '')} to ${end(days[last]?.key ?? '')}`}
         onPointerLeave={() => setAt(null)}
       >
         {bars(days).map(({ used, share }, index) => (
           <g key={used.key} data-day={used.key} onPointerEnter={() => setAt(index)}>
-            <title>{`${dayName(used.key)}: ${money(used.costUsd)}`}</title>
+            <title>{`${name(used.key)}: ${money(used.costUsd)}`}</title>
             <rect class="usage-hit" x={index * STEP} y={0} width={STEP} height={HEIGHT} />
             <rect
               class="usage-bar"
@@ -41,14 +43,26 @@ export function DayPlot({ days, zone }: { days: readonly Used[]; zone: string })
         ))}
       </svg>
       <p class="usage-ends">
-        <span>{dayName(days[0]?.key ?? '')}</span>
-        <span title={`Days of the keeper's zone, ${zone}`}>{dayName(days[last]?.key ?? '')}</span>
+        <span>{end(days[0]?.key ?? '')}</span>
+        <span title={`Days of the keeper's zone, ${zone}`}>{end(days[last]?.key ?? '')}</span>
       </p>
     </figure>
   );
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+const DATE = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+function dated(key: string): string {
+  const then = Date.parse(`${key}T12:00:00Z`);
+  return Number.isNaN(then) ? 'No date' : DATE.format(then);
+}
 
 function dayName(key: string): string {
   const then = Date.parse(`${key}T12:00:00Z`);

@@ -2,7 +2,7 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LIST_HREF, sessionHref, timelineHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
-import { daily } from '../../state/plots';
+import { overTime } from '../../state/plots';
 import { spentIn } from '../../state/spent';
 import { money, roughly } from '../../state/words';
 import type { Amount, Usage, UsageBy } from '../../transport/usage';
@@ -82,7 +82,7 @@ export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'session
           <p>
             <a href={timelineHref()}>Timeline of all projects</a>
           </p>
-          {byDay && <DayPlot days={daily(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
+          {byDay && <DayPlot spans={overTime(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
           {RANKED.map(({ by, title }) => {
             const rows = found[by]?.rows ?? [];
             return <Ranking key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />;
