@@ -72,6 +72,7 @@ CHOICE = re.compile(
 # the sentence begins with what the person is to do
 _DO = r"^\W*(?:(?:so|then|now|next|first|just|also|and|please)\W+)*"
 _ABOUT = r"(?:which|what|whether|how|when|where|who|why|your)"
+_ONCE_YOU = r"(?:until|once|as soon as) you(?:'ve| have)?"
 _FOR_THE_WORD = r"(?:confirm|approve|say|said|decide|answer|reply|tell|told|give|pick|choose|agree)"
 # it is put to the person without a question mark
 REQUEST = _any(
@@ -98,8 +99,8 @@ REQUEST = _any(
     r"\b(?:wait(?:ing)?(?: for| on)|await(?:ing)?|pending|needs?|hold(?:ing)?(?: off)? for) your"
     r" (?:word|ok(?:ay)?|answers?|approval|confirmation|decision|input|go-?ahead|reply|call|review"
     r"|sign-?off|feedback|response)\b",
-    rf"\bI(?:'ll| will|'m| am)?\b.*\b(?:until|once|as soon as) you(?:'ve| have)? {_FOR_THE_WORD}",
-    rf"\b(?:until|once|as soon as) you(?:'ve| have)? {_FOR_THE_WORD}\w*\b.*\bI(?:'ll| will| can)\b",
+    rf"\bI(?:'ll| will|'m| am)?\b.{{0,120}}\b{_ONCE_YOU} {_FOR_THE_WORD}",
+    rf"\b{_ONCE_YOU} {_FOR_THE_WORD}\w*\b.{{0,120}}\bI(?:'ll| will| can)\b",
     rf"{_DO}(?:answer|reply to) (?:those|these|them|the (?:two|three|four|five|questions?))\b",
     rf"{_DO}(?:pick|choose|select) (?:one|between|whichever)\b",
     rf"{_DO}(?:give me|say) (?:the|your|a) (?:go-?ahead|word|green light|nod|ok)\b",

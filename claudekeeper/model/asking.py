@@ -212,8 +212,10 @@ def _is_meant(sentence: str, following: str | None, *, last: bool) -> bool:
 
 def _is_wanted(sentence: str) -> bool:
     """Whether it wants something of the person without a question mark, and not if they like."""
-    request = REQUEST.search(sentence)
-    return request is not None and OPTIONAL.search(sentence[: request.start()]) is None
+    # what is longer is none that a person would read as one
+    said = sentence[-MOST_CHARACTERS:]
+    request = REQUEST.search(said)
+    return request is not None and OPTIONAL.search(said[: request.start()]) is None
 
 
 def _may_be_meant(line: str) -> bool:
