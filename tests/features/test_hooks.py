@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 
 from claudekeeper.cli import main
+from claudekeeper.config import load_config
 from claudekeeper.features.hooks import EVENTS, UNFINISHED, Settings, SettingsUnusable, command
+from claudekeeper.instance import only_one
 from claudekeeper.readers.paths import claude_home, keeper_home
 
 ODD = (
@@ -374,6 +377,30 @@ def test_the_hook_is_silent_without_a_keeper_and_within_one() -> None:
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
     ran = subprocess.run(words, input="no json", capture_output=True, text=True)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(("mark", "calls"), [({}, True), ({"CLAUDEKEEPER_SESSION": "x"}, False)])
+def test_the_hook_of_a_session_that_the_keeper_runs_calls_nobody(
+    mark: dict[str, str], calls: bool
+) -> None:
+    home = keeper_home()
+    load_config(home)
+    event = json.dumps({"hook_event_name": "Stop"})
+    with socket.create_server(("127.0.0.1", 0)) as keeper, only_one(home) as instance:
+        instance.announce(keeper=f"http://127.0.0.1:{keeper.getsockname()[1]}")
+        hook = subprocess.Popen(
+            shlex.split(command(home)), stdin=subprocess.PIPE, env={**os.environ, **mark}
+        )
+        assert hook.stdin is not None
+        hook.stdin.write(event.encode())
+        hook.stdin.close()
+        if calls:
+            line, _ = keeper.accept()
+            line.close()
+        assert hook.wait() == 0
+        keeper.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            keeper.accept()
 
 
 def _is_within(text: str, longer: str) -> bool:
