@@ -63,7 +63,7 @@ class Presences:
 
     async def look(self) -> None:
         async with self._looking:
-            self._processes = await asyncio.to_thread(running, self._folder)
+            self._processes = await asyncio.to_thread(running, self._folder, self._processes)
             before, self._elsewhere = self._elsewhere, self._sorted_out()
         if before != self._elsewhere:
             moved, self._moved = self._moved, asyncio.Event()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -51,16 +52,21 @@ class Process(msgspec.Struct, frozen=True, gc=False):
     kept_for: str | None
 
 
-def running(folder: Path) -> list[Process]:
-    """Every Claude Code that runs now. Blocks: call it in a thread."""
+def running(folder: Path, before: Iterable[Process] = ()) -> list[Process]:
+    """Every Claude Code that runs now. Blocks: call it in a thread.
+
+    `before`: what the last look found. A file is empty for a moment whenever it is written; who
+    runs there is still there.
+    """
     found: list[Process] = []
+    known = {f"{process.presence.pid}.json": process for process in before}
     try:
         names = os.listdir(folder)
     except OSError:
         return []
     for name in sorted(names):
         if _NAME.fullmatch(name):
-            process = _look(folder / name)
+            process = _look(folder / name, known.get(name))
             if process is not None:
                 found.append(process)
     return found
@@ -71,13 +77,15 @@ def alive(process: Process) -> bool:
     return _process(process.presence.pid)[0] == process.started
 
 
-def _look(path: Path) -> Process | None:
+def _look(path: Path, known: Process | None) -> Process | None:
     try:
         with opened(path) as descriptor:
             file = _file.decode(os.pread(descriptor, LARGEST, 0))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        # half written, or of a version that we do not know: it will be looked at again
+    except OSError:
         return None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        # half written, or of a version that we do not know: it will be looked at again
+        return known if known is not None and alive(known) else None
     started, parent = _process(file.pid)
     if started is None:
         return None

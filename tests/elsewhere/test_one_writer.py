@@ -59,6 +59,10 @@ async def test_a_session_that_runs_elsewhere_takes_no_message(
     answer = await keeper.post("/send", {"sessionId": written, "text": "say: x"}, 409)
     assert answer["error"]["code"] == "session_elsewhere"
     assert answer["error"]["choices"] == ["watch", "fork", "wait"]
+    # nor in the moment in which Claude Code writes its file anew
+    path = write_presence(stranger.pid, status="busy")
+    path.write_text("")
+    await keeper.post("/send", {"sessionId": written, "text": "say: x"}, 409)
 
 
 async def test_a_fork_goes_on_here_in_one_step(

@@ -112,3 +112,20 @@ def test_the_session_that_a_keeper_started_it_for_is_seen(tmp_path: Path) -> Non
     finally:
         process.kill()
         process.communicate()
+
+
+def test_who_runs_is_there_also_while_its_file_is_written(
+    tmp_path: Path, other: subprocess.Popen[bytes]
+) -> None:
+    path = write(tmp_path, other.pid, status="waiting")
+    before = running(tmp_path)
+    for half in ("", '{"pid": '):
+        path.write_text(half)
+        assert running(tmp_path, before) == before
+        # nothing is believed that was never seen whole
+        assert running(tmp_path) == []
+    other.kill()
+    other.wait()
+    assert running(tmp_path, before) == []
+    path.unlink()
+    assert running(tmp_path, before) == []
