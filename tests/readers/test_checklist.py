@@ -64,6 +64,8 @@ def test_categories_may_be_a_mapping(tmp_path: Path) -> None:
         b"categories: 5",
         b"!!python/object/apply:os.system ['true']",
         b"[" * 5_000,
+        b"a:\n" + b"  - {b: [\n" * 2_000,
+        b"- " * 60_000 + b"x",
         b"# " + b"x" * LARGEST,
     ],
 )
@@ -71,6 +73,13 @@ def test_what_cannot_be_used_says_so(tmp_path: Path, text: bytes) -> None:
     told = coverage(tmp_path, text)
     assert told.error
     assert told.categories == []
+
+
+def test_a_checklist_that_changed_is_read_again(tmp_path: Path) -> None:
+    assert coverage(tmp_path, "a: [one]").items == 1
+    assert coverage(tmp_path, "a: [one, two]").items == 2
+    told = coverage(tmp_path, "a: [one]", "one")
+    assert (told.items, told.done) == (1, 1)
 
 
 def test_no_file_is_no_coverage(tmp_path: Path) -> None:
