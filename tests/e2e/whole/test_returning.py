@@ -49,6 +49,11 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
     await card.get_by_role("button", name="Go on with what is open.").click()
     await expect(card).to_have_count(0)
     await expect(page.locator(".composer textarea")).to_have_value("Go on with what is open.")
+    # one answers where one always does
+    await page.reload()
+    await card.get_by_role("button", name="Answer it").click()
+    await expect(card).to_have_count(0)
+    await expect(page.locator(".composer textarea")).to_be_focused()
     # skipped with a key
     await page.reload()
     await expect(card).to_be_visible()

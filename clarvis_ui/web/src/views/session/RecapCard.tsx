@@ -43,16 +43,23 @@ export function RecapCard(props: RecapCardProps) {
       )}
       {retold && standing.warnings.length > 0 && <p dir="auto">{standing.warnings.join(' ')}</p>}
       <p class="recap-next">
-        {next.prompt !== null && (
+        {next.kind !== 'answer' && next.prompt !== null && (
           <button type="button" class="strong" onClick={() => onPrompt(next.prompt ?? '')}>
             {LEADS[next.kind]}
           </button>
         )}
         {/* going on with it is to resume it: one button for one thing */}
-        {standing.fresh && next.prompt === null && (
-          <button type="button" onClick={onResume}>
-            Resume it
+        {next.kind === 'answer' ? (
+          <button type="button" class="strong" onClick={onResume}>
+            Answer it
           </button>
+        ) : (
+          standing.fresh &&
+          next.prompt === null && (
+            <button type="button" onClick={onResume}>
+              Resume it
+            </button>
+          )
         )}
         {standing.fresh && (
           <button type="button" onClick={onFresh}>
