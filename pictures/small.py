@@ -1,4 +1,4 @@
-"""Small pictures: at most 256 colours, which is more than an interface has to the eye."""
+"""Small pictures: at most 48 colours, about as many as an interface has to the eye."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async (png) => {
       if (distance < far[i]) { far[i] = distance; place[i] = known.length - 1; }
     });
   };
-  all.slice(0, 96).forEach(take);
+  all.slice(0, 28).forEach(take);
   // then whatever is least like the ones there are: a small dot of a colour of its own counts too
-  while (known.length < 256 && Math.max(...far) > 0) take(all[far.indexOf(Math.max(...far))]);
+  while (known.length < 48 && Math.max(...far) > 0) take(all[far.indexOf(Math.max(...far))]);
   const nearest = new Map(common.map((c, i) => [c, place[i]]));
   const indices = new Uint8Array(points.length);
   points.forEach((point, i) => { indices[i] = nearest.get(point); });

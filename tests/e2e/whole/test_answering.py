@@ -34,7 +34,9 @@ async def test_what_waits_is_seen_everywhere_and_a_key_allows_it(
     page = await open_page()
     await stage.begin("run: touch allowed.txt")
     await expect(page).to_have_title("(1) Clarvis")
-    await expect(page.locator("link[rel=icon]")).to_have_attribute("href", "/favicon-waiting.svg")
+    # the icon has the number too
+    icon = page.locator("link[rel=icon]")
+    await expect(icon).to_have_attribute("href", re.compile("^data:image/svg.*%3E1%3C%2Ftext"))
     await page.get_by_role("link", name="1 waiting for you").click()
     await expect(card(page)).to_contain_text("touch allowed.txt")
     await page.locator(".inbox-where a").click()
@@ -49,6 +51,7 @@ async def test_what_waits_is_seen_everywhere_and_a_key_allows_it(
     await press(page, "a")
     await expect(replies(page)).to_have_text("touch allowed.txt ran without a word, so it worked.")
     await expect(page).to_have_title(re.compile(r"^(?!\()"))
+    await expect(icon).to_have_attribute("href", "/favicon.svg")
     assert stage.has("allowed.txt")
 
 

@@ -11,13 +11,30 @@ function shortened(title: string): string {
   return title.length > LONGEST ? `${title.slice(0, LONGEST).trimEnd()}…` : title;
 }
 
-export const QUIET_ICON = '/favicon.svg';
-export const WAITING_ICON = '/favicon-waiting.svg';
+const QUIET_ICON = '/favicon.svg';
+const MOST_SHOWN = 9;
+
+/** The mark with the number of what waits; two figures are all that can be read of so small a one. */
+export function iconOf(waiting: number): string {
+  if (waiting === 0) return QUIET_ICON;
+  const number = waiting > MOST_SHOWN ? `${MOST_SHOWN}+` : String(waiting);
+  const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none">
+<rect width="32" height="32" rx="8" fill="#211f1b"/>
+<path d="M20 23.2A8.8 8.8 0 1 1 12 9" stroke="#fbfaf7" stroke-width="3.4" stroke-linecap="round"/>
+<circle cx="21.5" cy="10.5" r="10.5" fill="#e58b5f"/>
+<text x="21.5" y="16" text-anchor="middle" font-family="sans-serif" font-weight="700"
+ font-size="${number.length > 1 ? 13 : 16}" fill="#1d1208">${number}</text>
+</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(drawing)}`;
+}
 
 export function showInTab(document: Document, waiting: number, title: string | null): void {
   const words = tabTitle(waiting, title);
   if (document.title !== words) document.title = words;
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-  const href = waiting > 0 ? WAITING_ICON : QUIET_ICON;
-  if (icon && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
+  const href = iconOf(waiting);
+  if (!icon || icon.getAttribute('href') === href) return;
+  icon.setAttribute('href', href);
+  // an app that was installed has an icon outside of the browser; some have no room for a number
+  document.defaultView?.navigator.setAppBadge?.(waiting).catch(() => {});
 }
