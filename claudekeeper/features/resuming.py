@@ -30,6 +30,7 @@ from claudekeeper.model.resume import (
     Cost,
     Coverage,
     Resume,
+    Work,
     next_action,
     progress_of,
     tasks_of,
@@ -66,14 +67,15 @@ class Resuming:
         self._clock = clock
 
     async def of(self, row: Row) -> Resume:
-        row, facts = await self._catalog.facts(row)
+        row, facts, beside = await self._catalog.facts(row)
         session = self._overview.session(row.found.id, row)
         assert session is not None
         closing, coverage, cautions = await asyncio.to_thread(
             self._look, row, session, facts or Facts()
         )
         closing.question = self._open_question(session.id) or closing.question
-        return self._put_together(row, session, facts, closing, coverage, cautions)
+        work = work_of(facts, beside) if facts is not None else None
+        return self._put_together(row, session, facts, work, closing, coverage, cautions)
 
     def _look(
         self, row: Row, session: Session, facts: Facts
@@ -119,6 +121,7 @@ class Resuming:
         row: Row,
         session: Session,
         facts: Facts | None,
+        work: Work | None,
         closing: Closing,
         coverage: Coverage | None,
         cautions: list[Caution],
@@ -129,7 +132,6 @@ class Resuming:
         action = next_action(closing, tasks, working=working)
         progress = progress_of(tasks)
         cost = _cost(session, known if facts is not None else None)
-        work = work_of(known) if facts is not None else None
         idle = max(0, int(self._clock() - _last(row, known)))
         recap = recap_of(
             title=_subject(session),

@@ -158,10 +158,17 @@ class Catalog:
         self._take(await asyncio.to_thread(self._count_here, row))
         return self._rows.get(row.found.id, row)
 
-    async def facts(self, row: Row) -> tuple[Row, Facts | None]:
-        """What was done there, where every line was read or that takes no time; else None."""
+    async def facts(self, row: Row) -> tuple[Row, Facts | None, list[Facts]]:
+        """What was done there, where every line was read or that takes no time; else None.
+
+        And what its subagents did, as far as that was read.
+        """
         row, fold = await self._fold_of(row)
-        return row, unpack(fold).facts if fold is not None else None
+        if fold is None:
+            return row, None, []
+        folded = unpack(fold)
+        nested = await asyncio.to_thread(self._cache.beside, row.found.id)
+        return row, folded.facts, [folded.beside, *(unpack(each).beside for each in nested)]
 
     async def diary(self, row: Row) -> tuple[Row, Diary | None]:
         """When that was, and what was asked, where as much is known."""

@@ -1,6 +1,7 @@
 """What was done and decided in a session, folded line by line: tasks, decisions, files, commands.
 
-Only the main conversation counts. A call counts when its result says that it was done.
+One conversation at a time: a subagent's is another. A call counts when its result says that it
+was done.
 """
 
 from __future__ import annotations

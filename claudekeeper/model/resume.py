@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -228,16 +229,21 @@ def percent(done: int, items: int) -> int:
     return done * 100 // items if items else 0
 
 
-def work_of(facts: Facts, most_files: int = 50) -> Work:
-    files = sorted(facts.files.items(), key=lambda each: (-each[1], each[0]))
+def work_of(facts: Facts, beside: Sequence[Facts] = (), most_files: int = 50) -> Work:
+    """What was done, by subagents too; the commands that are named are the session's own."""
+    everybody = (facts, *beside)
+    edits: Counter[str] = Counter()
+    for each in everybody:
+        edits.update(each.files)
+    files = sorted(edits.items(), key=lambda each: (-each[1], each[0]))
     return Work(
         prompts=facts.prompts,
-        files=[ChangedFile(path, edits) for path, edits in files[:most_files]],
-        files_changed=len(facts.files) + facts.more_files,
-        commands=facts.commands,
-        commands_failed=facts.failed_commands,
+        files=[ChangedFile(path, number) for path, number in files[:most_files]],
+        files_changed=len(files) + sum(each.more_files for each in everybody),
+        commands=sum(each.commands for each in everybody),
+        commands_failed=sum(each.failed_commands for each in everybody),
         last_commands=facts.last_commands,
-        tools=sum(facts.tools.values()),
+        tools=sum(sum(each.tools.values()) for each in everybody),
         compactions=facts.compactions,
     )
 

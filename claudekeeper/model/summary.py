@@ -9,7 +9,7 @@ import msgspec
 from claudekeeper.model.activity import Activity, Asked, Deeds
 from claudekeeper.model.copies import beginning_of
 from claudekeeper.model.entries import Entry, blocks_of, starts
-from claudekeeper.model.facts import FactFinder, Facts, Pending
+from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
 from claudekeeper.model.prompts import is_command, is_local, plain_words, prompt_of, shortened
 from claudekeeper.model.replies import NANO, Packed, Replies, Tokens, identity
@@ -94,10 +94,8 @@ class Folded(Diary, array_like=True, gc=False):
     seen: bytes = b""
     titles: list[tuple[str, str]] = []
     facts: Facts = msgspec.field(default_factory=Facts)
-    # calls of subagents that have no result yet, and the last of those that have one
-    beside: tuple[dict[str, Pending], dict[str, bool]] = msgspec.field(
-        default_factory=lambda: ({}, {})
-    )
+    # what subagents did that wrote into this file
+    beside: Facts = msgspec.field(default_factory=Facts)
 
 
 class Fold:
@@ -112,9 +110,7 @@ class Fold:
         self._titles = dict(folded.titles)
         self._deeds = Deeds(folded.activity, folded.asked, self._replies)
         self._finder = FactFinder(folded.facts, self._deeds)
-        # what subagents do is counted when it is done, and tells nothing else of the session
-        pending, settled = folded.beside
-        self._beside = FactFinder(Facts(pending=pending, settled=settled), self._deeds)
+        self._beside = FactFinder(folded.beside, self._deeds)
 
     def add(self, entry: Entry) -> None:
         """Take the next entry of the file."""
@@ -139,6 +135,7 @@ class Fold:
         summary.tokens = summary.tokens or Tokens()
         summary.spent += self._replies.settle(summary.tokens)
         self._finder.settle()
+        self._beside.settle()
         for leaf, title in self._titles.items():
             if identity(leaf) in self._seen:
                 summary.summary_title = shortened(title)
@@ -152,7 +149,7 @@ class Fold:
             facts=self._finder.facts,
             activity=self._deeds.packed(),
             asked=self._deeds.asked,
-            beside=(self._beside.facts.pending, self._beside.facts.settled),
+            beside=self._beside.facts,
         )
         return summary, folded
 

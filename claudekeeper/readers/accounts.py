@@ -191,6 +191,15 @@ def done(
     return moments.moments(database, _among(database, allowed), (), after, before)
 
 
+def files_beside(database: sqlite3.Connection, session: str, most: int = 200) -> list[str]:
+    """The transcripts of a session's subagents."""
+    found = database.execute(
+        "SELECT path FROM account WHERE session = ? AND path NOT LIKE ? ORDER BY id DESC LIMIT ?",
+        (session, f"%{session}.jsonl", most),
+    )
+    return [path for (path,) in found]
+
+
 def done_beside(
     database: sqlite3.Connection, session: str, after: str, before: str
 ) -> list[moments.Moment]:

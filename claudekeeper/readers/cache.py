@@ -31,7 +31,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 13
+VERSION = 14
 
 _TABLES = (
     """
@@ -75,6 +75,15 @@ class Cache:
     def fold(self, path: str) -> bytes | None:
         """What the fold of one transcript remembered, packed."""
         return self._use(lambda database: _fold_at(database, path), None)
+
+    def beside(self, session: str) -> list[bytes]:
+        """What the folds of a session's subagents remembered, packed."""
+
+        def read(database: sqlite3.Connection) -> list[bytes]:
+            paths = accounts.files_beside(database, session)
+            return [fold for path in paths if (fold := _fold_at(database, path)) is not None]
+
+        return self._use(read, list[bytes]())
 
     def save(
         self,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.edge.conftest import Api, StartKeeper, error_code, get
+from tests.edge.test_timeline import complete
 from tests.model.test_facts import REASON, use
 from tests.writing import SESSION, Transcript, projects_folder
 
@@ -59,6 +60,30 @@ async def test_it_says_where_a_session_stands(start_keeper: StartKeeper, tmp_pat
     assert told["cost"]["resumeUsd"] == 0.625
     assert "build it" in told["recap"]["quick"]
     assert "use the other file" in told["recap"]["detailed"]
+
+
+async def test_what_subagents_did_is_done_too(start_keeper: StartKeeper, tmp_path: Path) -> None:
+    path = lively(tmp_path).write(projects_folder())
+    nested = Transcript()
+    for call, name, given in (
+        ("c1", "Edit", {"file_path": str(tmp_path / "shop.py")}),
+        ("c2", "Write", {"file_path": str(tmp_path / "till.py")}),
+        ("c3", "Bash", {"command": "make till"}),
+    ):
+        block = {"type": "tool_use", "id": call, "name": name, "input": given}
+        nested.block(block, f"m{call}", isSidechain=True)
+        nested.result(call, "done", isSidechain=True)
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    (below / "agent-a1.jsonl").write_bytes(b"\n".join(nested.lines) + b"\n")
+    keeper = await start_keeper()
+    await complete(keeper, "/usage?by=day")
+    work = (await resume(keeper))["work"]
+    assert {each["path"]: each["edits"] for each in work["files"]} == {
+        str(tmp_path / "shop.py"): 2,
+        str(tmp_path / "till.py"): 1,
+    }
+    assert (work["filesChanged"], work["commands"]) == (2, 1)
 
 
 async def test_what_is_new_in_the_file_is_told(start_keeper: StartKeeper, tmp_path: Path) -> None:
