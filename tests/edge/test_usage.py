@@ -166,7 +166,7 @@ async def test_by_day_project_model_and_session(start_keeper: StartKeeper) -> No
 async def test_projects_of_one_name_are_told_apart_and_errors_are_no_replies(
     start_keeper: StartKeeper,
 ) -> None:
-    for number, workdir in enumerate(["/home/me/shop", "/work/shop", "/work/till"], start=1):
+    for number, workdir in enumerate(["/home/me/shop", "/srv/shop", "/srv/till"], start=1):
         transcript = Transcript(uuid_of(number), workdir)
         transcript.prompt("hello")
         transcript.reply("Hello.")
@@ -174,7 +174,7 @@ async def test_projects_of_one_name_are_told_apart_and_errors_are_no_replies(
         transcript.write(projects_folder(), f"-p{number}")
     keeper = await start_keeper()
     found = await complete(keeper, "/usage?by=project")
-    assert {row["label"] for row in found["rows"]} == {"me/shop", "work/shop", "till"}
+    assert {row["label"] for row in found["rows"]} == {"me/shop", "srv/shop", "till"}
     assert found["total"]["replies"] == 3
     models = await complete(keeper, "/usage?by=model")
     assert [row["key"] for row in models["rows"]] == ["claude-opus-4-8"]
