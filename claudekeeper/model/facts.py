@@ -23,7 +23,7 @@ from claudekeeper.model.decisions import (
     subject_of,
     title_of,
 )
-from claudekeeper.model.entries import NOTHING, Body, Entry, loads, starts, usage_of
+from claudekeeper.model.entries import NOTHING, REFUSED, Body, Entry, loads, starts, usage_of
 from claudekeeper.model.loose import field_of, short, words_of
 from claudekeeper.model.replies import MOST_TOKENS, Replies
 from claudekeeper.model.tasklist import Task, created, listed, todos_of, updated
@@ -96,7 +96,6 @@ class _Result(msgspec.Struct, gc=False):
 _calls = msgspec.json.Decoder(list[_Call])
 _edit = msgspec.json.Decoder(_Edit)
 _results = msgspec.json.Decoder(list[_Result])
-_STRANGE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 class FactFinder:
@@ -265,7 +264,7 @@ def _kept(call: _Call) -> bytes:
     if call.name in EDITING:
         try:
             edit = _edit.decode(call.input)
-        except _STRANGE:
+        except REFUSED:
             return b""
         return (edit.file_path or edit.notebook_path or "").encode("utf-8", "replace")
     given = bytes(call.input)
@@ -275,7 +274,7 @@ def _kept(call: _Call) -> bytes:
 def _decoded_calls(content: bytes) -> Iterator[_Call]:
     try:
         calls = _calls.decode(content)
-    except _STRANGE:
+    except REFUSED:
         return
     for call in calls:
         if call.type == "tool_use" and call.id:
@@ -285,5 +284,5 @@ def _decoded_calls(content: bytes) -> Iterator[_Call]:
 def _decoded_results(content: Raw) -> list[_Result]:
     try:
         return _results.decode(content)
-    except _STRANGE:
+    except REFUSED:
         return []

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from claudekeeper.model.copies import COPIED, Chain, beginning_of, origin_of
-from claudekeeper.model.entries import NOTHING, Entry, parse
+from claudekeeper.model.entries import NOTHING, REFUSED, Entry, parse
 from claudekeeper.model.replies import identity
 from claudekeeper.model.summary import said_by
 from claudekeeper.readers.lines import Changed, forwards, opened
@@ -38,7 +38,6 @@ class _Line(msgspec.Struct, rename="camel", gc=False):
 
 
 _line = msgspec.json.Decoder(_Line)
-_STRANGE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def read_chain(path: str, session_id: str) -> Chain:
@@ -142,7 +141,7 @@ def _lines(written: bytes) -> list[_Line]:
         return []
     try:
         return [_line.decode(written)]
-    except _STRANGE:
+    except REFUSED:
         return [
             _Line(
                 each.type,
