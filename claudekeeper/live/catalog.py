@@ -167,8 +167,12 @@ class Catalog:
         if fold is None:
             return row, None, []
         folded = unpack(fold)
-        nested = await asyncio.to_thread(self._cache.beside, row.found.id)
-        return row, folded.facts, [folded.beside, *(unpack(each).beside for each in nested)]
+        nested = await asyncio.to_thread(self._beside, row.found.id)
+        return row, folded.facts, [folded.beside, *nested]
+
+    def _beside(self, session_id: str) -> list[Facts]:
+        # in a thread: there may be hundreds
+        return [unpack(each).beside for each in self._cache.beside(session_id)]
 
     async def diary(self, row: Row) -> tuple[Row, Diary | None]:
         """When that was, and what was asked, where as much is known."""
