@@ -15,9 +15,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.typedefs import Handler
 
 from .addresses import in_url, is_loopback, reachable
 
@@ -32,6 +34,9 @@ LIMITS: dict[str, Any] = {
 }
 # a client that holds a stream open must not hold up a restart
 SHUTDOWN_TIMEOUT = 2.0
+# seconds for those who were let in and have not said anything yet, and between two looks at them
+HEARING = 1.0
+LOOK = 0.02
 # seconds in which a client takes something of what it is sent; the system cuts off others
 TAKING = 120.0
 
@@ -117,6 +122,8 @@ async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
     context = place.encryption.serving() if place.encryption else None
     # no access log of aiohttp's: it would write down what people open
     log.addFilter(without_their_words)
+    heard = _Heard()
+    app.middlewares.insert(0, heard.hear)
     runner = web.AppRunner(
         app, access_log=None, logger=log, shutdown_timeout=SHUTDOWN_TIMEOUT, **LIMITS
     )
@@ -125,8 +132,40 @@ async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
         with _site(runner, place, context) as site:
             await site.start()
             yield _url(place, runner.addresses[0])
+            await site.stop()
+            await heard.all_of(runner)
     finally:
         await runner.cleanup()
+
+
+class _Heard:
+    """The connections that have asked for something.
+
+    Of those that have not, some were taken from the queue a moment before the end: closed at
+    once, as idle ones are, their request would be lost, although the next keeper is at hand.
+    """
+
+    def __init__(self) -> None:
+        self._heard: WeakSet[asyncio.Transport] = WeakSet()
+
+    @web.middleware
+    async def hear(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.transport is not None:
+            self._heard.add(request.transport)
+        return await handler(request)
+
+    async def all_of(self, runner: web.AppRunner) -> None:
+        """Until everybody has asked, for a moment; nobody may be let in any more."""
+        for _ in range(round(HEARING / LOOK)):
+            # first of all: who was just let in is no connection yet
+            await asyncio.sleep(LOOK)
+            if not self._is_waiting(runner):
+                return
+
+    def _is_waiting(self, runner: web.AppRunner) -> bool:
+        connections = runner.server.connections if runner.server else []
+        ends = (connection.transport for connection in connections)
+        return any(end is not None and end not in self._heard for end in ends)
 
 
 @contextlib.contextmanager

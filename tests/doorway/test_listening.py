@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import ssl
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -74,6 +75,33 @@ async def test_who_never_ends_a_request_is_not_waited_for(monkeypatch: pytest.Mo
             writer.write(beginning)
             assert await reader.read() == b""
             writer.close()
+
+
+async def test_who_was_let_in_is_answered_although_it_ends() -> None:
+    stack = AsyncExitStack()
+    url = await stack.enter_async_context(served(app(), Place()))
+    reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
+    # they are let in one after the other
+    assert await said(url) == "hello"
+    ending = asyncio.create_task(stack.aclose())
+    with suppress(aiohttp.ClientError):
+        while await said(url):
+            pass
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert (await reader.read()).endswith(b"hello")
+    writer.close()
+    await ending
+
+
+async def test_who_was_let_in_and_says_nothing_does_not_hold_up_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("doorway.listening.HEARING", 0.1)
+    async with served(app(), Place()) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
+        assert await said(url) == "hello"
+    assert await reader.read() == b""
+    writer.close()
 
 
 async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
