@@ -28,10 +28,6 @@ from claudekeeper.readers.watch import Watcher
 
 # transcripts whose place is remembered; any other begins where the catalog knew it to end
 REMEMBERED = 1_024
-# more messages than this at once are read again rather than told
-CROWD = 2_000
-# or more bytes, unless it is one message: all at once, they would cut off those who do read
-MUCH = 2 * 1024 * 1024
 # seconds of quiet after which what was told is compared with what a reader would get
 QUIET = 1.0
 COMPARED = 200
@@ -200,7 +196,7 @@ class Follow:
             # whose it is could not be told: it is looked at anew when it grows
             return
         file.tail = growth.tail
-        if growth.fate in ("rewritten", "flood") or _too_much(growth.entries):
+        if growth.fate in ("rewritten", "flood"):
             self._trails.pop(file.session_id, None)
             self._again(file.session_id)
             return
@@ -327,13 +323,6 @@ class Follow:
             trail.told.extend(read)
             trail.branches = branches
             self._again(file.session_id)
-
-
-def _too_much(entries: list[Entry]) -> bool:
-    if len(entries) > CROWD:
-        return True
-    said = sum(memoryview(entry.message.content).nbytes for entry in entries)
-    return said > MUCH and len(entries) > 1
 
 
 def _grow(files: list[Followed], began: int) -> list[Growth]:

@@ -12,8 +12,11 @@ from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
 from claudekeeper.model.sessions import iso
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
 
-# more than this at once is read again rather than told
+# more than this at once is read again rather than told, and so are more entries than CROWD
 FLOOD = 32 * 1024 * 1024
+CROWD = 2_000
+# or more bytes of theirs, unless it is one: all at once, they would cut off those who do read
+MUCH = 2 * 1024 * 1024
 MARK = 64
 # how far back it is looked for what new lines may hang on
 RECENT = 64 * 1024
@@ -94,6 +97,7 @@ def _read(descriptor: int, tail: Tail) -> Growth:
         start = _line_start(descriptor, tail.offset)
         earlier = _earlier(descriptor, start)
     entries: list[Entry] = []
+    said = 0
     offset = start
     for at, line, ended in forwards(descriptor, start, facts.st_size):
         if not ended:
@@ -102,7 +106,11 @@ def _read(descriptor: int, tail: Tail) -> Growth:
             entries += [whole] if whole is not None else []
             break
         if line and not told_nothing(line):
-            entries += parse(line)[0]
+            found = parse(line)[0]
+            entries += found
+            said += sum(memoryview(entry.message.content).nbytes for entry in found)
+            if len(entries) > CROWD or (said > MUCH and len(entries) > 1):
+                return Growth("flood", end)
         offset = at + len(line) + 1
     reached = Tail(tail.path, facts.st_ino, offset, mark_before(descriptor, offset))
     return Growth("grown" if entries else "same", reached, entries, earlier)

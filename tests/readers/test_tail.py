@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claudekeeper.model.entries import parse
 from claudekeeper.readers import tail as tails
 from claudekeeper.readers.tail import Growth, Tail, at_end, grow
 
@@ -75,8 +76,11 @@ def test_bad_lines_are_passed_over(path: Path) -> None:
 def test_a_line_of_thirty_megabytes_is_one_line(path: Path) -> None:
     tail = at_end(str(path))
     large = {"type": "user", "uuid": "big", "message": {"content": "x" * 30_000_000}}
-    append(path, json.dumps(large).encode() + b"\n" + line("b") + b"\n")
-    assert uuids(grow(tail)) == ["big", "b"]
+    append(path, json.dumps(large).encode() + b"\n")
+    growth = grow(tail)
+    assert uuids(growth) == ["big"]
+    append(path, line("b") + b"\n")
+    assert uuids(grow(growth.tail)) == ["b"]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten in place"])
@@ -109,11 +113,32 @@ def test_a_pipe_of_that_name_blocks_nobody(tmp_path: Path) -> None:
     assert grow(Tail(str(tmp_path / "p.jsonl"))).fate == "gone"
 
 
-def test_a_flood_is_not_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tails, "FLOOD", 100)
+@pytest.mark.parametrize(("bound", "value"), [("FLOOD", 100), ("CROWD", 9), ("MUCH", 20)])
+def test_a_flood_is_not_told(
+    bound: str, value: int, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tails, bound, value)
     tail = at_end(str(path))
     append(path, (line("b") + b"\n") * 10)
     growth = grow(tail)
     assert (growth.fate, growth.entries) == ("flood", [])
     append(path, line("c") + b"\n")
     assert uuids(grow(growth.tail)) == ["c"]
+
+
+def test_one_entry_may_be_as_large_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tails, "MUCH", 1)
+    tail = at_end(str(path))
+    append(path, line("b") + b"\n")
+    assert uuids(grow(tail)) == ["b"]
+
+
+def test_a_flood_is_not_read_to_its_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tails, "CROWD", 9)
+    read: list[bytes] = []
+    monkeypatch.setattr(tails, "parse", lambda one: (read.append(one), parse(one))[1])
+    tail = at_end(str(path))
+    append(path, (line("b") + b"\n") * 100)
+    assert grow(tail).fate == "flood"
+    # among them what stood there before
+    assert len(read) < 20
