@@ -228,7 +228,9 @@ def create_app(
     folders = [places.projects, archive.gone]
     app[USAGE] = book = UsageBook(catalog, cache, folders, label_of(overview))
     app[TIMELINES] = Timelines(catalog, cache, book, label_of(overview))
-    app[FAMILIES] = families = Families(catalog, overview.session, Chains(), cache.sharing, lane)
+    app[FAMILIES] = families = Families(
+        catalog, overview.session, Chains(), cache.sharing, lambda: book.all_seen, lane
+    )
     app[BRANCHING] = Branching(history, families, lane)
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)

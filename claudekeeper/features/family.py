@@ -61,12 +61,14 @@ class Families:
         shown: Callable[[str, Row], Session | None],
         chains: Chains,
         sharing: Callable[[str], list[str]],
+        counted: Callable[[], bool],
         lane: SlowLane,
     ) -> None:
         self._lane = lane
         self._catalog = catalog
-        # the files that have replies of a file
+        # the files that have replies of a file, and whether that is known of all
         self._sharing = sharing
+        self._counted = counted
         self._shown = shown
         self._chains = chains
         # by path: what a row told, and what was learned from it; rows are replaced, never changed
@@ -91,7 +93,10 @@ class Families:
 
     async def _kin(self, row: Row) -> tuple[dict[str, Row], bool]:
         rows = await self._catalog.rows()
-        return await asyncio.to_thread(self._related, row, rows)
+        # as of before the look: what is counted in the meantime may be missing
+        counted = self._counted()
+        found, complete = await asyncio.to_thread(self._related, row, rows)
+        return found, complete and counted
 
     def _related(self, row: Row, rows: list[Row]) -> tuple[dict[str, Row], bool]:
         """Whoever has a first line of the family, or a copy of one, or some of its replies."""

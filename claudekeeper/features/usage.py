@@ -87,6 +87,8 @@ class UsageBook:
         self._touched: set[str] | None = None
         self._news = asyncio.Event()
         self._looked = asyncio.Event()
+        # whether every transcript that was there at the start is counted by now
+        self.all_seen = False
 
     async def start(self) -> None:
         self._tasks.start(self._keep_current(), name="usage:keep-current")
@@ -109,10 +111,7 @@ class UsageBook:
     async def current(self) -> bool:
         """Until what was read is counted; whether that is every transcript."""
         await self._catalog.rows()
-        # as of before the look: what is read in the meantime comes with the next
-        progress = self._catalog.progress
-        await self._refresh()
-        return progress.done >= progress.total
+        return await self._refresh()
 
     async def used(
         self,
@@ -175,7 +174,16 @@ class UsageBook:
             # thousands come at once: whoever asks meanwhile is answered all the same
             await self._catalog.all_counted()
 
-    async def _refresh(self) -> None:
+    async def _refresh(self) -> bool:
+        """Whether every transcript had been read when the look began."""
+        # what is read in the meantime comes with the next
+        progress = self._catalog.progress
+        await self._look()
+        all_read = progress.done >= progress.total
+        self.all_seen = self.all_seen or all_read
+        return all_read
+
+    async def _look(self) -> None:
         async with self._looking:
             touched, self._touched = self._touched, set()
             if touched is not None and not touched:

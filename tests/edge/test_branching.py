@@ -47,6 +47,13 @@ def as_cli_fork(transcript: Transcript, session_id: str, lines: int | None = Non
     return fork
 
 
+async def whole_family(keeper: Any) -> Any:
+    """As it is once every session is counted: only then it is known who has replies of whom."""
+    while not (family := await get(keeper, f"/sessions/{SESSION}/family"))["complete"]:
+        await get(keeper, "/usage")
+    return family
+
+
 async def test_a_session_alone_has_one_branch_and_no_kin(start_keeper: StartKeeper) -> None:
     transcript = Transcript()
     transcript.prompt("hello")
@@ -57,9 +64,8 @@ async def test_a_session_alone_has_one_branch_and_no_kin(start_keeper: StartKeep
     (branch,) = told["branches"]
     assert (branch["tip"], branch["at"], branch["messages"]) == (None, None, 2)
     assert (branch["firstPrompt"], branch["lastWords"]) == ("hello", "Hello.")
-    family = await get(keeper, f"/sessions/{SESSION}/family")
+    family = await whole_family(keeper)
     assert [(kin["sessionId"], kin["parent"]) for kin in family["sessions"]] == [(SESSION, None)]
-    assert family["complete"]
 
 
 async def test_a_rewind_is_a_branch_that_leaves_where_one_went_back(
@@ -184,9 +190,7 @@ async def test_copies_whole_and_in_part_are_kin(start_keeper: StartKeeper) -> No
     for copy in (whole, head, tail):
         copy.write(projects_folder(), "-elsewhere")
     keeper = await start_keeper()
-    # which replies stand in several files is known once all of them are counted
-    await get(keeper, "/usage")
-    family = await get(keeper, f"/sessions/{SESSION}/family")
+    family = await whole_family(keeper)
     kin = {each["sessionId"]: each for each in family["sessions"]}
     assert {key: each["parent"] for key, each in kin.items()} == {
         SESSION: None,

@@ -64,6 +64,8 @@ const PAUSE_MS = 1000;
 function useBranches({ api, sessions }: Clarvis, id: string): Found {
   const [found, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
   const news = familyNews(id, found.family, sessions.listing.value.sessions);
+  // asked again until every session has been read
+  const unfinished = found.family && !found.family.complete ? found : null;
   useEffect(() => {
     const leaving = new AbortController();
     setFound({ family: null, inside: null, problem: '' });
@@ -83,7 +85,7 @@ function useBranches({ api, sessions }: Clarvis, id: string): Found {
       clearTimeout(later);
       leaving.abort();
     };
-  }, [api, id, news, found.problem]);
+  }, [api, id, news, found.problem, unfinished]);
   return found;
 }
 
