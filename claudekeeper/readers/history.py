@@ -16,7 +16,7 @@ from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
 from claudekeeper.model.entries import TYPE_FIRST, glimpse, parse, parse_whole, told_nothing
 from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
-from claudekeeper.model.links import link_of
+from claudekeeper.model.links import Link, link_of
 from claudekeeper.model.messages import Message
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
 from claudekeeper.readers.places import Fresh, messages_at
@@ -100,7 +100,7 @@ class History:
                 return whole_context(descriptor, session_id, chain, nested, wanted())
             # all of it, whatever is known already, and nothing of it is kept
             unrolled = _Reading(reading.version, reading.size, position=reading.size)
-            _unroll(descriptor, unrolled, nested)
+            _unroll_all(descriptor, unrolled, nested)
             return whole_file(descriptor, session_id, unrolled.unrolling, wanted())
 
         return self._with_reading(path, nested, read)
@@ -109,7 +109,7 @@ class History:
         """What `read` finds in a transcript of which every line has its place."""
 
         def whole(descriptor: int, reading: _Reading) -> T:
-            _unroll(descriptor, reading, False)
+            _unroll_all(descriptor, reading, False)
             return read(descriptor, reading.unrolling)
 
         return self._with_reading(path, False, whole)
@@ -159,35 +159,65 @@ def _unroll(
     descriptor: int,
     reading: _Reading,
     nested: bool,
-    enough: Callable[[], bool] | None = None,
-    fresh: Fresh | None = None,
+    enough: Callable[[], bool],
+    fresh: Fresh,
 ) -> None:
     """Read on towards the start of the file until it is enough, or done."""
     unrolling = reading.unrolling
     if unrolling.complete:
         return
-    add = unrolling.add
-    # what is kept goes to a client; where only places are learned, its text is looked at later
-    read = parse_whole if fresh is not None else glimpse
     for offset, line in backwards(descriptor, reading.position):
         if line.startswith(TYPE_FIRST) and told_nothing(line):
             continue
-        entry = read(line)
+        # what is kept goes to a client, so its text is looked at
+        entry = parse_whole(line)
         if entry is not None:
             link = link_of(entry, offset, len(line), 0, nested)
             if link is not None:
-                add(link)
-                if fresh is not None and link.kind is not None:
+                unrolling.add(link)
+                if link.kind is not None:
                     fresh.keep(link, entry)
         else:
-            for part, each in enumerate(reversed(parse(line)[0]), start=1):
-                link = link_of(each, offset, len(line), -part, nested)
-                if link is not None:
-                    add(link)
-        if enough is not None and enough():
+            for link in reversed(_links_of(line, offset, nested)):
+                unrolling.add(link)
+        if enough():
             reading.position = offset
             return
     unrolling.finish()
+
+
+def _unroll_all(descriptor: int, reading: _Reading, nested: bool) -> None:
+    """The same to the very start of the file; nothing but the places of its lines is kept.
+
+    All of them are learned before any is unrolled: that is quicker than one by one.
+    """
+    unrolling = reading.unrolling
+    if unrolling.complete:
+        return
+    links: list[Link] = []
+    for offset, line, _ in forwards(descriptor, 0, reading.position):
+        if not line or (line.startswith(TYPE_FIRST) and told_nothing(line)):
+            continue
+        entry = glimpse(line)
+        if entry is None:
+            links += _links_of(line, offset, nested)
+        elif (link := link_of(entry, offset, len(line), 0, nested)) is not None:
+            links.append(link)
+    links.reverse()
+    for link in links:
+        unrolling.add(link)
+    unrolling.finish()
+
+
+def _links_of(line: bytes, offset: int, nested: bool) -> list[Link]:
+    """The links of a line that may hold several entries."""
+    entries, _ = parse(line)
+    parts = range(-len(entries), 0)
+    found = (
+        link_of(entry, offset, len(line), part, nested)
+        for part, entry in zip(parts, entries, strict=True)
+    )
+    return [link for link in found if link is not None]
 
 
 def _full_page(

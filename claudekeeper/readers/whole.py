@@ -1,7 +1,7 @@
 """A whole conversation on its way to a client: every message encoded, few held in memory.
 
-The file is read twice: backwards, to learn where each line belongs, and forwards, to tell them in
-order. Contents are most of its bytes; they go to the client as they stand in the file.
+The file is read twice: to learn where each line belongs, and to tell them in order. Contents are
+most of its bytes; they go to the client as they stand in the file.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from threading import Lock
+from typing import Literal
 
 import msgspec
 
 from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.entries import EMPTY, REFUSED, Body, is_text
 from claudekeeper.model.links import Link
-from claudekeeper.model.messages import Message, Role, blocks, message_of
+from claudekeeper.model.messages import Message, blocks, message_of
 from claudekeeper.readers.lines import Places
 from claudekeeper.readers.places import Place, entry_at, messages_at
 
@@ -24,7 +25,6 @@ from claudekeeper.readers.places import Place, entry_at, messages_at
 PIECE = 96 * 1024
 # messages of one, where they are encoded together
 TOGETHER = 64
-_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 _encode = msgspec.json.Encoder().encode
 
@@ -85,7 +85,7 @@ def whole_context(
 class Said(msgspec.Struct, rename="camel", gc=False):
     """What a link does not know of its message: the few fields that are told of nearly all."""
 
-    type: str = ""
+    type: Literal["user", "assistant"]
     uuid: str | None = None
     timestamp: str | None = None
     agent_id: str | None = None
@@ -147,8 +147,7 @@ def _message_in(
         said = _said(line)
     except REFUSED:
         return None
-    role = _ROLES.get(said.type)
-    if role is None or said.uuid != link.uuid or said.tool_denial_kind is not None or link.part:
+    if said.uuid != link.uuid or said.tool_denial_kind is not None or link.part:
         return None
     body = said.message
     content, usage = bytes(body.content), bytes(body.usage)
@@ -158,7 +157,7 @@ def _message_in(
     return Message(
         link.uuid,
         session_id,
-        role,
+        said.type,
         body.content if content.startswith(b"[") else blocks(body.content),
         said.timestamp,
         link.kind,
