@@ -43,9 +43,11 @@ async def shown(keeper: Keeper, sent: Any) -> Any:
     assert page["messages"] == []
     assert page["interrupted"]["prompt"] == {"uuid": sent["uuid"], "content": "say: not forgotten"}
     listed = (await keeper.get("/sessions"))["sessions"]
-    assert [row for row in listed if row["id"] == sent["sessionId"]] == [session]
+    (row,) = (row for row in listed if row["id"] == sent["sessionId"])
     whole = await keeper.get(f"/sessions/{sent['sessionId']}?limit=all")
-    assert whole["session"] == session
+    # whether it still runs may be another thing a moment later
+    for same in ("error", "state", "firstPrompt", "lastPrompt", "workdir", "modified"):
+        assert row[same] == whole["session"][same] == session[same], same
     return session
 
 
