@@ -37,6 +37,11 @@ class Terminal:
         self._config = load_config(home)
         self._who = running(home)
 
+    @property
+    def other_names(self) -> list[str]:
+        """The names under which other machines may call."""
+        return [in_url(name) for name in self._config.allowed_hosts]
+
     def keeper(self, method: str, path: str, body: object = None) -> Any:
         """What the keeper answers."""
         said = self._who.keeper if self._who else None

@@ -18,8 +18,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 def open_page(options: argparse.Namespace) -> None:
     """Ask the running Clarvis for a login link; the token proves that this is its owner."""
-    answer = Terminal(keeper_home()).clarvis("POST", "/login/code", {}, port=options.ui_port)
-    print(answer["url"])
+    owner = Terminal(keeper_home())
+    answer = owner.clarvis("POST", "/login/code", {}, port=options.ui_port)
+    print(answer["url"], flush=True)
+    code = answer["code"]
+    # beside what a script would read; a code opens the door once, whichever way it is used
+    print(
+        f"On another device, open Clarvis and enter {code} (within ten minutes).", file=sys.stderr
+    )
+    for name in owner.other_names:
+        print(f"  or open https://{name}/#login={code}", file=sys.stderr)
 
 
 def sessions(options: argparse.Namespace) -> None:

@@ -58,6 +58,16 @@ def test_sessions_and_a_login_link_wherever_it_listens(home: DemoHome, kind: str
         assert (nothing.returncode, nothing.stdout) == (0, "")
 
 
+def test_another_device_is_let_in_by_a_code_or_under_a_configured_name(home: DemoHome) -> None:
+    home.keeper.mkdir(exist_ok=True)
+    (home.keeper / "config.json").write_text(json.dumps({"allowedHosts": ["box.test"]}))
+    with Keeper(home) as keeper:
+        opened = keeper.command("open")
+        code = opened.stdout.strip().partition("/#login=")[2]
+        assert f"enter {code} " in opened.stderr
+        assert f"https://box.test/#login={code}" in opened.stderr
+
+
 def test_usage_is_a_table(home: DemoHome) -> None:
     used = Transcript("5e551011-0000-4000-8000-0000000000aa")
     used.reply(usage={"input_tokens": 1234, "output_tokens": 5}, model="claude-opus-4-8")
