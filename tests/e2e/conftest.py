@@ -45,7 +45,10 @@ def absent(reason: str) -> None:
 
 
 @in_module
-async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
+async def chromium(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> AsyncIterator[Browser]:
+    """With `SHOWS_BARS` in a test's module, bars take room as they do on most desks."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         absent("there is no chromium on PATH")
@@ -56,10 +59,15 @@ async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Br
         browser = await playwright.chromium.launch(
             executable_path=program,
             args=FLAGS,
+            ignore_default_args=["--hide-scrollbars"] if _shows_bars(request) else None,
             env={"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home, "TZ": "UTC"},
         )
         yield browser
         await browser.close()
+
+
+def _shows_bars(request: pytest.FixtureRequest) -> bool:
+    return getattr(request.module, "SHOWS_BARS", False)
 
 
 @in_test
