@@ -91,6 +91,18 @@ async def too_pale(page: Page) -> list[str]:
     return found
 
 
+# whoever begins to type there is zoomed in by an iPhone, and not out again
+ZOOMED = """() => [...document.querySelectorAll('input, select, textarea')]
+  .filter((field) => field.checkVisibility() && !['checkbox', 'radio'].includes(field.type))
+  .filter((field) => Number.parseFloat(getComputedStyle(field).fontSize) < 16)
+  .map((field) => field.ariaLabel || field.placeholder || field.className)"""
+
+
+async def zoomed(page: Page) -> list[str]:
+    found: list[str] = await page.evaluate(ZOOMED)
+    return found
+
+
 async def too_small(page: Page) -> list[str]:
     found: list[str] = await page.evaluate(TOO_SMALL)
     return found

@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import DESKTOP, PHONE, OpenPage, in_module
-from tests.e2e.measures import nameless, too_pale, too_small
+from tests.e2e.measures import nameless, too_pale, too_small, zoomed
 from tests.e2e.stage import Stage, allow, card, field, replies
 from tests.e2e.whole.test_answering import FORM
 
@@ -40,6 +40,7 @@ async def fits(page: Page, what: str) -> None:
     wrong = {"too pale": await too_pale(page), "nameless": await nameless(page)}
     if page.viewport_size == PHONE:
         wrong["too small"] = await too_small(page)
+        wrong["zoomed"] = await zoomed(page)
     assert {name: found for name, found in wrong.items() if found} == {}, what
 
 
