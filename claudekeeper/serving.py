@@ -71,7 +71,7 @@ class ServeOptions:
 
 
 async def serve(options: ServeOptions) -> None:
-    """Run until SIGINT or SIGTERM."""
+    """Run until SIGINT, SIGTERM, or until the terminal is closed."""
     be_frugal()
     be_prompt()
     logs.set_up(options.log_format or "human", options.log_level or "info")
@@ -88,6 +88,9 @@ async def serve(options: ServeOptions) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, signalled)
+    # started by nohup, a keeper is to outlive its terminal
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGHUP, signalled)
     async with AsyncExitStack() as stack:
         if options.demo:
             await _set_up_demo(stack, stopped)

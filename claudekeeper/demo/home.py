@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from claudekeeper.demo.projects import PROJECTS, lay_out
+from claudekeeper.live.strays import end_all_with
 
 # what these say about the machine's own Claude Code must not reach a demo
 INHERITED = ("ANTHROPIC_", "CLAUDE")
 OURS = "CLAUDEKEEPER_"
 RETRIES = "2"
+PREFIX = "clarvis-demo-"
+# held while the home is in use; the system lets go of it when its process ends, however it ends
+LOCK = "demo.lock"
 
 
 class DemoHome:
@@ -23,9 +30,10 @@ class DemoHome:
     def __init__(self, parent: Path | None = None) -> None:
         # the CLI keeps sockets in here, and a socket's path has to be short
         self._folder = tempfile.TemporaryDirectory(
-            prefix="clarvis-demo-", dir=parent, ignore_cleanup_errors=True
+            prefix=PREFIX, dir=parent, ignore_cleanup_errors=True
         )
         self.root = Path(self._folder.name).resolve()
+        self._lock = _locked(self.root)
         self.config = self.root / ".claude"
         self.keeper = self.root / ".claudekeeper"
         self.code = self.root / "code"
@@ -45,7 +53,12 @@ class DemoHome:
         self.remove()
 
     def remove(self) -> None:
+        """Take the home away, once nobody lives there who would write to it again. Blocks."""
+        _end_inhabitants(self.root)
         self._folder.cleanup()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def project(self, name: str) -> Path:
         """A project folder, made when it is first asked for."""
@@ -94,8 +107,49 @@ class DemoHome:
             "CLAUDE_CONFIG_DIR": str(self.config),
             "CLAUDEKEEPER_HOME": str(self.keeper),
             "CLAUDE_CODE_TMPDIR": str(self.temporary),
+            # not everything that the CLI puts away for a moment goes by the name above
+            "TMPDIR": str(self.temporary),
             "XDG_CACHE_HOME": str(self.root / ".cache"),
             "XDG_CONFIG_HOME": str(self.root / ".config"),
             "XDG_DATA_HOME": str(self.root / ".local" / "share"),
             "XDG_STATE_HOME": str(self.root / ".local" / "state"),
         }
+
+
+def remove_abandoned(parent: Path | None = None) -> int:
+    """Take away the homes of demos that were killed; blocks, returns how many."""
+    removed = 0
+    for root in Path(parent or tempfile.gettempdir()).resolve().glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError), _taken(root):
+            _end_inhabitants(root)
+            shutil.rmtree(root)
+            removed += 1
+    return removed
+
+
+def _locked(root: Path) -> int:
+    # held before it has its name: nobody can find it and take the home for abandoned
+    unnamed = root / f"{LOCK}.new"
+    lock = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    unnamed.rename(root / LOCK)
+    return lock
+
+
+@contextlib.contextmanager
+def _taken(root: Path) -> Iterator[None]:
+    """Hold a home that nobody holds; an OSError where somebody does, or where it is not ours."""
+    # anybody may put a link of this name into a folder that all share
+    if root.is_symlink() or root.stat().st_uid != os.getuid():
+        raise PermissionError(root)
+    lock = os.open(root / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _end_inhabitants(root: Path) -> None:
+    """A CLI that was told to end, or whose terminal was closed, still writes for a while."""
+    end_all_with(f"HOME={root}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import msgspec
 
 from claudekeeper.demo.api import ScriptedApi
-from claudekeeper.demo.home import DemoHome
+from claudekeeper.demo.home import DemoHome, remove_abandoned
 from claudekeeper.demo.samples import Progress, Sample, make_samples
 
 # about as fast as people are used to from the real service
@@ -35,6 +36,7 @@ class RunningDemo(msgspec.Struct, frozen=True):
 @asynccontextmanager
 async def demo(progress: Progress = lambda _: None) -> AsyncIterator[RunningDemo]:
     """Set everything up, and take it all away again, whatever happens in between."""
+    await asyncio.to_thread(remove_abandoned)
     with DemoHome() as home:
         async with ScriptedApi(keep=KEPT_REQUESTS) as api:
             samples = await make_samples(home, api.url, progress)

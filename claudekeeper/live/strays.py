@@ -31,23 +31,29 @@ def mark_of(home: Path) -> str:
 
 def end_strays(home: Path) -> int:
     """End whatever is marked with this home, ourselves aside; blocks, returns how many."""
-    if sys.platform != "linux":
-        # elsewhere a CLI notices by itself that nobody is at the other end of its pipe
-        return 0
-    ended = 0
-    for _ in range(ROUNDS):
-        found = _end_once(home)
-        ended += found
-        if not found:
-            break
+    ended = end_all_with(f"{MARK}={mark_of(home)}")
     if ended:
         log.warning("%d processes of an earlier run were still there, and were ended", ended)
     return ended
 
 
-def _end_once(home: Path) -> int:
+def end_all_with(variable: str) -> int:
+    """End every process started with this `NAME=value`, ourselves and who started us aside."""
+    if sys.platform != "linux":
+        # elsewhere a CLI notices by itself that nobody is at the other end of its pipe
+        return 0
+    ended = 0
+    for _ in range(ROUNDS):
+        found = _end_once(variable.encode())
+        ended += found
+        if not found:
+            break
+    return ended
+
+
+def _end_once(variable: bytes) -> int:
     with contextlib.ExitStack() as stack:
-        found = list(_marked(home, stack))
+        found = list(_marked(variable, stack))
         for sign in (signal.SIGTERM, signal.SIGKILL):
             for handle in found:
                 with contextlib.suppress(ProcessLookupError):
@@ -57,9 +63,8 @@ def _end_once(home: Path) -> int:
         return len(found)
 
 
-def _marked(home: Path, stack: contextlib.ExitStack) -> Iterator[int]:
+def _marked(variable: bytes, stack: contextlib.ExitStack) -> Iterator[int]:
     """Handles, not numbers: a number can be another process by the time it is used."""
-    wanted = f"{MARK}={mark_of(home)}".encode()
     ours = _line_of_descent()
     for folder in Path("/proc").glob("[0-9]*"):
         pid = int(folder.name)
@@ -68,7 +73,7 @@ def _marked(home: Path, stack: contextlib.ExitStack) -> Iterator[int]:
         try:
             handle = os.pidfd_open(pid)
             stack.callback(os.close, handle)
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
                 yield handle
         except OSError:
             # gone meanwhile, or somebody else's

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from claudekeeper.demo import running
-from claudekeeper.demo.home import DemoHome
+from claudekeeper.demo.home import DemoHome, remove_abandoned
 from claudekeeper.demo.samples import SamplesFailed
 
 API = "http://127.0.0.1:9"
+# as a CLI does that was told to end: it has something left to write down
+WRITES_TO_THE_LAST = """
+import os, pathlib, sys, time
+print("here", flush=True)
+while True:
+    folder = pathlib.Path(os.environ["CLAUDE_CONFIG_DIR"], "projects", "late")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "last.jsonl").write_text("{}")
+"""
+WAITS_IN_A_HOME = """
+import pathlib, sys
+from claudekeeper.demo.home import DemoHome
+home = DemoHome(pathlib.Path(sys.argv[1]))
+print(home.root, flush=True)
+sys.stdin.read()
+"""
 
 
 def test_every_place_is_inside_the_home() -> None:
@@ -55,6 +75,47 @@ def test_nothing_is_left() -> None:
     with DemoHome() as home:
         home.project("website")
     assert not home.root.exists()
+
+
+def test_who_still_writes_there_is_ended_first() -> None:
+    with DemoHome() as home:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITES_TO_THE_LAST],
+            env={**os.environ, **home.environment(API)},
+            stdout=subprocess.PIPE,
+        )
+        assert writer.stdout is not None
+        writer.stdout.readline()
+    try:
+        assert writer.wait(timeout=30) == -signal.SIGTERM
+        assert not home.root.exists()
+    finally:
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
+
+
+def test_the_home_of_a_killed_demo_goes_with_the_next(tmp_path: Path) -> None:
+    killed = subprocess.Popen(
+        [sys.executable, "-c", WAITS_IN_A_HOME, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert killed.stdout is not None
+    root = Path(killed.stdout.readline().strip())
+    # one that lives, one that is being made, and what a stranger put there
+    with DemoHome(tmp_path) as mine:
+        (tmp_path / "clarvis-demo-new").mkdir()
+        (tmp_path / "clarvis-demo-link").symlink_to(root)
+        assert remove_abandoned(tmp_path) == 0
+        killed.kill()
+        killed.communicate()
+        assert root.exists()
+        assert remove_abandoned(tmp_path) == 1
+        assert mine.root.exists()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"clarvis-demo-new", "clarvis-demo-link"}
 
 
 async def test_the_demo_cleans_up_when_the_samples_fail(monkeypatch: pytest.MonkeyPatch) -> None:
