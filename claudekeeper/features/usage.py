@@ -16,10 +16,18 @@ from claudekeeper.features.router import inside
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.facts import Share, share_of
 from claudekeeper.model.replies import NANO
 from claudekeeper.model.sessions import project_of
-from claudekeeper.model.summary import Account, Summary, unpack_account
-from claudekeeper.readers.accounting import all_files, files_of, found_at, owner_of, version_of
+from claudekeeper.model.summary import Account, Summary, unpack, unpack_account
+from claudekeeper.readers.accounting import (
+    all_files,
+    files_of,
+    found_at,
+    is_own,
+    owner_of,
+    version_of,
+)
 from claudekeeper.readers.accounts import Claim, Sums, zone
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.discovery import Found, Row, fold_on
@@ -252,7 +260,10 @@ class UsageBook:
         if read is None or read[1] is None:
             return None
         folds[found.path] = read[1]
-        return _claim(read[0].found, owner_of(found.path), row, unpack_account(read[1]))
+        owner = owner_of(found.path)
+        folded = unpack(read[1])
+        share = None if is_own(found.path, owner) else share_of(folded.beside)
+        return _claim(read[0].found, owner, row, folded, share)
 
 
 def tell_apart(rows: list[Used]) -> None:
@@ -267,9 +278,12 @@ def tell_apart(rows: list[Used]) -> None:
             row.label = row.key or row.label
 
 
-def _claim(found: Found, session: str, row: Row | None, account: Account) -> Claim:
+def _claim(
+    found: Found, session: str, row: Row | None, account: Account, share: Share | None = None
+) -> Claim:
     workdir = row.summary.workdir if row is not None else None
-    return Claim(found.path, session, workdir, version_of(found), account.replies, account.activity)
+    version = version_of(found)
+    return Claim(found.path, session, workdir, version, account.replies, account.activity, share)
 
 
 def _total(found: list[Sums]) -> Amount:

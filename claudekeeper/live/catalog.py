@@ -15,7 +15,7 @@ import msgspec
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.reading import Reader
 from claudekeeper.live.tasks import Tasks
-from claudekeeper.model.facts import Facts
+from claudekeeper.model.facts import Facts, Share, share_of
 from claudekeeper.model.summary import Diary, unpack, unpack_account, unpack_diary
 from claudekeeper.readers.cache import Cache, Shelf, Shelves, Times
 from claudekeeper.readers.counting import count
@@ -158,7 +158,7 @@ class Catalog:
         self._take(await asyncio.to_thread(self._count_here, row))
         return self._rows.get(row.found.id, row)
 
-    async def facts(self, row: Row) -> tuple[Row, Facts | None, list[Facts]]:
+    async def facts(self, row: Row) -> tuple[Row, Facts | None, list[Share]]:
         """What was done there, where every line was read or that takes no time; else None.
 
         And what its subagents did, as far as that was read.
@@ -167,12 +167,8 @@ class Catalog:
         if fold is None:
             return row, None, []
         folded = unpack(fold)
-        nested = await asyncio.to_thread(self._beside, row.found.id)
-        return row, folded.facts, [folded.beside, *nested]
-
-    def _beside(self, session_id: str) -> list[Facts]:
-        # in a thread: there may be hundreds
-        return [unpack(each).beside for each in self._cache.beside(session_id)]
+        shares = await asyncio.to_thread(self._cache.shares, row.found.id)
+        return row, folded.facts, [share_of(folded.beside), *shares]
 
     async def diary(self, row: Row) -> tuple[Row, Diary | None]:
         """When that was, and what was asked, where as much is known."""

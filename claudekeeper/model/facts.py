@@ -74,6 +74,26 @@ class Facts(msgspec.Struct, array_like=True, gc=False):
     settled: dict[str, bool] = {}
 
 
+class Share(msgspec.Struct, array_like=True, gc=False):
+    """Of what a subagent did as much as counts for its session; thousands may add up."""
+
+    files: dict[str, int] = {}
+    more_files: int = 0
+    commands: int = 0
+    failed_commands: int = 0
+    tools: int = 0
+
+
+def share_of(facts: Facts) -> Share:
+    return Share(
+        facts.files,
+        facts.more_files,
+        facts.commands,
+        facts.failed_commands,
+        sum(facts.tools.values()),
+    )
+
+
 class _Call(msgspec.Struct, gc=False):
     type: str = ""
     id: str = ""

@@ -10,7 +10,7 @@ import msgspec
 
 from claudekeeper.model.closing import Closing, LastTurn, Question
 from claudekeeper.model.decisions import Decision
-from claudekeeper.model.facts import Facts
+from claudekeeper.model.facts import Facts, Share, share_of
 from claudekeeper.model.tasklist import Task
 
 # `answer`: Claude asks; `reply`: the person got none; `continue`, `start`: a task; `working`: a
@@ -229,9 +229,9 @@ def percent(done: int, items: int) -> int:
     return done * 100 // items if items else 0
 
 
-def work_of(facts: Facts, beside: Sequence[Facts] = (), most_files: int = 50) -> Work:
+def work_of(facts: Facts, beside: Sequence[Share] = (), most_files: int = 50) -> Work:
     """What was done, by subagents too; the commands that are named are the session's own."""
-    everybody = (facts, *beside)
+    everybody = (share_of(facts), *beside)
     edits: Counter[str] = Counter()
     for each in everybody:
         edits.update(each.files)
@@ -243,7 +243,7 @@ def work_of(facts: Facts, beside: Sequence[Facts] = (), most_files: int = 50) ->
         commands=sum(each.commands for each in everybody),
         commands_failed=sum(each.failed_commands for each in everybody),
         last_commands=facts.last_commands,
-        tools=sum(sum(each.tools.values()) for each in everybody),
+        tools=sum(each.tools for each in everybody),
         compactions=facts.compactions,
     )
 

@@ -42,6 +42,11 @@ def version_of(found: Found) -> str:
     return f"{found.inode}:{found.size}:{found.mtime}"
 
 
+def is_own(path: str, session: str) -> bool:
+    """Whether it is the transcript of the session itself, and none of a subagent."""
+    return path.lower().endswith(f"{os.sep}{session}{SUFFIX}")
+
+
 def owner_of(path: str) -> str:
     """Whose file it is: of the session in whose folder it lies, or that its first line names."""
     # no Path: it remembers the parts of every one for good

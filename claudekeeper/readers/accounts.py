@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from claudekeeper.model.activity import Activity, Asked, add_up, by_quarter, marks_of
+from claudekeeper.model.facts import Share
 from claudekeeper.model.replies import COLUMNS, Packed, identities
 from claudekeeper.readers import moments
 
@@ -25,6 +26,10 @@ CREATE TABLE IF NOT EXISTS zone (name TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS account (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL,
   session TEXT NOT NULL, workdir TEXT, version TEXT NOT NULL, claimed INTEGER NOT NULL,
   marked INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS account_of ON account (session);
+-- what a subagent did, packed, beside those of the same session: there may be thousands
+CREATE TABLE IF NOT EXISTS share (session TEXT, account INTEGER, done BLOB NOT NULL,
+  PRIMARY KEY (session, account)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reply (id INTEGER PRIMARY KEY, account INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS repeat (id INTEGER, account INTEGER, PRIMARY KEY (account, id))
   WITHOUT ROWID;
@@ -34,8 +39,11 @@ CREATE TABLE IF NOT EXISTS usage (account INTEGER, day TEXT, model TEXT, replies
 """
     + moments.TABLES
 )
-NAMES = ("account", "reply", "repeat", "usage", "zone", *moments.NAMES)
+NAMES = ("account", "share", "reply", "repeat", "usage", "zone", *moments.NAMES)
 CHUNK = 500
+
+_pack = msgspec.msgpack.Encoder().encode
+_share = msgspec.msgpack.Decoder(Share)
 
 # replies, input, output, cache read, cache write, cost: of a key
 Sums = tuple[str | None, int, int, int, int, int, int]
@@ -57,6 +65,8 @@ class Claim(msgspec.Struct, frozen=True):
     version: str
     replies: Packed
     activity: Activity
+    # where it is no session's own: what was done there is its session's too
+    share: Share | None = None
 
 
 # what is kept of a transcript
@@ -81,7 +91,7 @@ def settle_zone(database: sqlite3.Connection) -> None:
 def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
     """Count what this file has and no other had before."""
     known = database.execute(
-        "SELECT id, claimed, marked, version FROM account WHERE path = ?", (wish.path,)
+        "SELECT id, claimed, marked, version, session FROM account WHERE path = ?", (wish.path,)
     ).fetchone()
     replies = identities(wish.replies)
     marks = marks_of(wish.activity)
@@ -89,6 +99,7 @@ def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
         known[1] > len(replies)
         or known[2] > len(marks)
         or known[3].partition(":")[0] != wish.version.partition(":")[0]
+        or known[4] != wish.session
     ):
         # it was written anew: shorter, or as another file
         release(database, wish.path, kept_of)
@@ -101,23 +112,28 @@ def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
         ).lastrowid
         claimed = marked = 0
     else:
-        account, claimed, marked, _ = known
+        account, claimed, marked, *_ = known
     assert account is not None
     _own(database, account, replies[claimed:] + marks[marked:])
     database.execute(
-        "UPDATE account SET session = ?, workdir = COALESCE(?, workdir), version = ?, claimed = ?,"
-        " marked = ? WHERE id = ?",
-        (wish.session, wish.workdir, wish.version, len(replies), len(marks), account),
+        "UPDATE account SET workdir = COALESCE(?, workdir), version = ?, claimed = ?, marked = ?"
+        " WHERE id = ?",
+        (wish.workdir, wish.version, len(replies), len(marks), account),
     )
+    if wish.share is not None:
+        database.execute(
+            "INSERT OR REPLACE INTO share VALUES (?, ?, ?)",
+            (wish.session, account, _pack(wish.share)),
+        )
     _reckon(database, account, (wish.replies, wish.activity))
 
 
 def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
     """The file is gone, or another one: what others repeat of it is theirs now."""
-    known = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
+    known = database.execute("SELECT id, session FROM account WHERE path = ?", (path,)).fetchone()
     if known is None:
         return
-    (account,) = known
+    account, session = known
     heirs = database.execute(
         "SELECT r.account, r.id FROM repeat r JOIN reply o ON o.id = r.id WHERE o.account = ?",
         (account,),
@@ -125,6 +141,7 @@ def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
     for table in ("usage", "repeat", "reply"):
         database.execute(f"DELETE FROM {table} WHERE account = ?", (account,))  # noqa: S608
     moments.forget(database, account)
+    database.execute("DELETE FROM share WHERE session = ? AND account = ?", (session, account))
     database.execute("DELETE FROM account WHERE id = ?", (account,))
     for heir, reply in heirs:
         database.execute("DELETE FROM repeat WHERE account = ? AND id = ?", (heir, reply))
@@ -191,13 +208,10 @@ def done(
     return moments.moments(database, _among(database, allowed), (), after, before)
 
 
-def files_beside(database: sqlite3.Connection, session: str, most: int = 200) -> list[str]:
-    """The transcripts of a session's subagents."""
-    found = database.execute(
-        "SELECT path FROM account WHERE session = ? AND path NOT LIKE ? ORDER BY id DESC LIMIT ?",
-        (session, f"%{session}.jsonl", most),
-    )
-    return [path for (path,) in found]
+def shares(database: sqlite3.Connection, session: str) -> list[Share]:
+    """What each of a session's subagents did."""
+    found = database.execute("SELECT done FROM share WHERE session = ?", (session,))
+    return [_share.decode(done) for (done,) in found]
 
 
 def done_beside(

@@ -15,6 +15,7 @@ import msgspec
 
 from claudekeeper.files import private_folder
 from claudekeeper.model.activity import Asked
+from claudekeeper.model.facts import Share
 from claudekeeper.model.summary import unpack_account, unpack_diary
 from claudekeeper.readers import accounts
 from claudekeeper.readers.accounts import Claim, Kept, Sums
@@ -31,7 +32,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 14
+VERSION = 15
 
 _TABLES = (
     """
@@ -75,15 +76,6 @@ class Cache:
     def fold(self, path: str) -> bytes | None:
         """What the fold of one transcript remembered, packed."""
         return self._use(lambda database: _fold_at(database, path), None)
-
-    def beside(self, session: str) -> list[bytes]:
-        """What the folds of a session's subagents remembered, packed."""
-
-        def read(database: sqlite3.Connection) -> list[bytes]:
-            paths = accounts.files_beside(database, session)
-            return [fold for path in paths if (fold := _fold_at(database, path)) is not None]
-
-        return self._use(read, list[bytes]())
 
     def save(
         self,
@@ -156,6 +148,10 @@ class Cache:
     def sharing(self, path: str) -> list[str]:
         """The files that have replies of this one."""
         return self._use(lambda database: accounts.sharing(database, path), list[str]())
+
+    def shares(self, session: str) -> list[Share]:
+        """What each of its subagents did."""
+        return self._use(lambda database: accounts.shares(database, session), list[Share]())
 
     def workdirs(self) -> list[str]:
         return self._use(accounts.workdirs, [])

@@ -86,6 +86,27 @@ async def test_what_subagents_did_is_done_too(start_keeper: StartKeeper, tmp_pat
     assert (work["filesChanged"], work["commands"]) == (2, 1)
 
 
+async def test_every_subagent_counts_however_many_there_are_and_none_that_is_gone(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    path = lively(tmp_path).write(projects_folder())
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    for number in range(250):
+        nested = Transcript()
+        nested.call(f"c{number}", isSidechain=True)
+        nested.result(f"c{number}", "done", isSidechain=True)
+        (below / f"agent-a{number}.jsonl").write_bytes(b"\n".join(nested.lines) + b"\n")
+    keeper = await start_keeper()
+    await complete(keeper, "/usage?by=day")
+    assert (await resume(keeper))["work"]["commands"] == 250
+    for number in range(50):
+        (below / f"agent-a{number}.jsonl").unlink()
+    restarted = await start_keeper()
+    await complete(restarted, "/usage?by=day")
+    assert (await resume(restarted))["work"]["commands"] == 200
+
+
 async def test_what_is_new_in_the_file_is_told(start_keeper: StartKeeper, tmp_path: Path) -> None:
     transcript = lively(tmp_path)
     path = transcript.write(projects_folder())
