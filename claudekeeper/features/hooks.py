@@ -86,7 +86,16 @@ class Settings:
 
     def check_writable(self) -> None:
         """Before anybody is asked: whoever takes the right to write from a file means it."""
-        if self.text is not None and not self.path.stat().st_mode & 0o222:
+        if self.text is None:
+            return
+        facts = self.path.stat()
+        if facts.st_nlink > 1:
+            # a file that is replaced is another one; written in place, a kill could tear it
+            raise SettingsUnusable(
+                f"{self.path} has another name elsewhere (a hard link), which would be left with "
+                "what it has now. Nothing was changed: make one of the two a symbolic link first."
+            )
+        if not facts.st_mode & 0o222:
             raise SettingsUnusable(
                 f"{self.path} is read-only. Nothing was changed: "
                 f"chmod u+w it first, or change it where it is made."

@@ -185,6 +185,24 @@ def test_who_takes_the_right_to_write_from_it_means_it(capsys: pytest.CaptureFix
     assert path.read_text() == installed
 
 
+def test_a_file_of_two_names_is_not_parted_from_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write('{"model": "opus"}')
+    kept = tmp_path / "claude.json"
+    kept.hardlink_to(path)
+    assert main(["hooks", "install", "--yes"]) == 2
+    assert "a hard link" in capsys.readouterr().err
+    assert kept.samefile(path)
+    assert path.read_text() == '{"model": "opus"}'
+    # as it says: a symbolic link is followed, and stays one
+    path.unlink()
+    path.symlink_to(kept)
+    assert main(["hooks", "install", "--yes"]) == 0
+    assert path.is_symlink()
+    assert "PermissionRequest" in kept.read_text()
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_a_file_of_somebody_else_stays_theirs() -> None:
     path = write("{}")
