@@ -28,6 +28,7 @@ from claudekeeper.model.hooks import (
     asked_by,
     became_of,
     blocks_in,
+    calls,
     output_of,
 )
 from claudekeeper.model.sessions import now
@@ -60,10 +61,9 @@ class Asked(msgspec.Struct, gc=False):
         """The result of its call, if that is what the line has; or notes which call it is."""
         about = self.attention
         for block in blocks_in(entry):
-            if block.get("type") == "tool_use" and about.tool_use_id is None:
+            if about.tool_use_id is None and calls(block, about.tool, about.input):
                 call = str(block.get("id"))
-                same = (block.get("name"), block.get("input")) == (about.tool, about.input)
-                if same and call not in self.old:
+                if call not in self.old:
                     about.tool_use_id = call
             elif (
                 block.get("type") == "tool_result" and block.get("tool_use_id") == about.tool_use_id

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from claudekeeper.model.attention import Answer, Decision
+from claudekeeper.model.attention import Answer, Decision, kind_of
 from claudekeeper.model.entries import Entry, loads
 
 # how Claude Code tells the model that the person at the terminal said no
@@ -65,14 +65,24 @@ def output_of(answer: Answer) -> dict[str, Any]:
 
 def asked_by(event: HookEvent, recent: list[Entry]) -> str | None:
     """The call that a permission request is for: the hook is not told its id."""
+    if event.tool_name is None:
+        return None
     answered = answered_in(recent)
     for entry in reversed(recent):
         for block in blocks_in(entry):
             call = str(block.get("id"))
-            same = (block.get("name"), block.get("input")) == (event.tool_name, event.tool_input)
-            if block.get("type") == "tool_use" and same and call not in answered:
+            if calls(block, event.tool_name, event.tool_input) and call not in answered:
                 return call
     return None
+
+
+def calls(block: dict[str, Any], tool: str, given: dict[str, Any]) -> bool:
+    """Whether this is how a call of the tool, with this input, was written down."""
+    if block.get("type") != "tool_use" or block.get("name") != tool:
+        return False
+    # hooks are given the plan that stands in its file, which need not be what the model wrote;
+    # and no conversation has two at once
+    return kind_of(tool) == "plan" or block.get("input") == given
 
 
 def answered_in(recent: list[Entry], before: str = "") -> frozenset[str]:

@@ -111,6 +111,8 @@ def set_up(workdir: Path, environment: Mapping[str, str] = os.environ) -> dict[s
         "hasCompletedOnboarding": True,
         "lastOnboardingVersion": "9.9.9",
         "theme": "dark",
+        # it says so when a person lets it wait: after a minute, unless told
+        "messageIdleNotifThresholdMs": 1_000,
         "customApiKeyResponses": {"approved": [environment["ANTHROPIC_API_KEY"]], "rejected": []},
         "projects": {
             str(workdir): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}

@@ -100,6 +100,39 @@ async def test_questions_answered_in_a_race_have_one_answer(
 
 
 @pytest.mark.usefixtures("hooks")
+async def test_a_plan_answered_in_a_race_has_one_answer(
+    keeper: Keeper, ear: Ear, terminals: OpenTerminal
+) -> None:
+    terminal = await terminals()
+    # seconds: who is first, and whether the other can know, is for them to find out
+    for head_start in (0.0, 0.2, 0.4):
+        await terminal.switch_to("plan mode on")
+        await terminal.say("plan: build the shed")
+        question = await raised(ear)
+        await terminal.shows("Exit plan mode?")
+        # approved there, sent back here
+        wish = {"attentionId": question["id"], "decision": "deny", "message": "with a roof"}
+        there = asyncio.ensure_future(terminal.confirm("Exit plan mode?"))
+        await asyncio.wait({there}, timeout=head_start)
+        answer = await keeper.client.post("/resolve", json=wish)
+        await there
+        assert answer.status in (200, 409)
+        await settled(ear, question)
+        told = await result(ear)
+        approved = "with a roof" not in told
+        assert approved == ("approved" in told), told
+        last = ear.of("attention/settled", question["sessionId"])[-1]
+        if approved and last["by"] != "terminal":
+            # our answer came too late and nobody could know: it is put right
+            last = await settled(ear, question)
+        # one who no longer waits was answered there, before it is known how
+        assert last["decision"] in (("allow", "withdrawn") if approved else ("deny",))
+        assert approved or answer.status == 200
+        await updated(ear, question["sessionId"], state="idle", attention=0)
+        assert (await keeper.get("/attention"))["attention"] == []
+
+
+@pytest.mark.usefixtures("hooks")
 async def test_a_terminal_killed_or_left_with_a_question_open_takes_it_along(
     keeper: Keeper, ear: Ear, terminals: OpenTerminal
 ) -> None:
@@ -123,6 +156,9 @@ async def test_what_a_terminal_tells_of_itself_is_heard_and_what_the_keeper_runs
     await terminal.say("say: hello")
     for event in ("SessionStart", "Stop"):
         await ear.event("session/notified", session, event=event)
+    # nobody says anything more for a while
+    idle = await ear.event("session/notified", session, event="Notification")
+    assert idle["text"] == "Claude is waiting for your input"
     await terminal.say("/exit")
     await ear.event("session/notified", session, event="SessionEnd")
     # the same hooks are in the settings of a session that the keeper runs

@@ -168,6 +168,25 @@ async def test_what_the_terminal_did_instead_is_told(
     assert told == [(ours, "client"), *([(truth, "terminal")] if truth else [])]
 
 
+async def test_a_plan_is_known_though_hooks_are_given_the_one_of_its_file(
+    waiting: Keeper, ear: Ear, transcript: Transcript
+) -> None:
+    path = projects_folder() / "-code-shop" / f"{SESSION}.jsonl"
+    plan = {"type": "tool_use", "id": "plan_1", "name": "ExitPlanMode", "input": {"plan": "a shed"}}
+    transcript.block(plan, None)
+    append(path, transcript.lines[-1])
+    event = call()["event"] | {"tool_name": "ExitPlanMode", "tool_input": {}}
+    hook = Hook(waiting, event=event)
+    question = await raised(ear)
+    wish = {"attentionId": question["id"], "decision": "deny", "message": "with a roof"}
+    await waiting.post("/resolve", wish)
+    await hook.answer()
+    # the terminal was a moment faster
+    transcript.result("plan_1", "User has approved your plan.")
+    append(path, transcript.lines[-1])
+    await ear.event("attention/settled", SESSION, decision="allow", by="terminal")
+
+
 async def test_a_terminal_that_no_longer_waits_was_answered(
     waiting: Keeper, ear: Ear, stranger: Stranger
 ) -> None:
