@@ -69,8 +69,8 @@ CHOICE = re.compile(
     re.IGNORECASE,
 )
 
-# the sentence begins with what the person is to do
-_DO = r"^\W*(?:(?:so|then|now|next|first|just|also|and|please)\W+)*"
+# the sentence begins with what the person is to do, or what follows a colon in it does
+_DO = r"(?:^|: )\W{0,9}(?:(?:so|then|now|next|first|just|also|and|please)\W{1,3}){0,4}"
 _ABOUT = r"(?:which|what|whether|how|when|where|who|why|your)"
 _ONCE_YOU = r"(?:until|once|as soon as) you(?:'ve| have)?"
 _FOR_THE_WORD = r"(?:confirm|approve|say|said|decide|answer|reply|tell|told|give|pick|choose|agree)"
@@ -122,9 +122,22 @@ OPTIONAL = _any(
     r"|何かあれば|ご不明|必要であれば|必要なら|如果(?:还|你|您|需|有)|필요하시면|있으면",
 )
 
-# it is left to the person, where nothing else comes after it
-LEFT_TO_YOU = re.compile(
+# it is left to the person, where nothing else comes after it: in so many words, or by what lacks
+LEFT_TO_YOU = _any(
     r"\b(?:your call|up to you)\b.{0,4}\b(?:(?:on )?(?:whether|which|how)|if|regarding)\b",
+    r"\bI(?:(?:'d|'ll| would| will)(?: still| only| just)?| (?:still|only|just)) need (?!to\b)",
+)
+# that at the end, after what it is about
+YOURS = re.compile(
+    r"(?:^|[;,–—] )\W{0,5}(?:(?:that|it|this)(?:'s| is) )?(?:entirely )?"
+    r"(?:your (?:call|choice|decision)|up to you|you decide|deine entscheidung"
+    r"|à vous de (?:voir|choisir)|tú decides|решать (?:вам|тебе))\W{0,9}$",
+    re.IGNORECASE,
+)
+# what stands under such words was written into something: its questions are those of its readers
+WRITTEN_DOWN = re.compile(
+    r"^\W*(?:I(?:'ve| have)? )?(?:also )?(?:added|wrote|written|created|drafted|translated|renamed"
+    r"|reworded|replaced|documented|put)\b",
     re.IGNORECASE,
 )
 # what stands under such words asks, even where more is said after the question mark

@@ -19,6 +19,8 @@ from claudekeeper.model.addressing import (
     REQUEST,
     TO_YOU,
     WAITS_FOR_IT,
+    WRITTEN_DOWN,
+    YOURS,
 )
 
 MOST_CHARACTERS = 600
@@ -181,6 +183,8 @@ def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | 
             return "\n".join([*opening, *block])
         if CUE.search(opening[-1]) and (open_ := [line for line in block if "?" in line]):
             return "\n".join(open_)
+        if WRITTEN_DOWN.match(_SENTENCE.split(said)[-1]):
+            return None
         asking = [line for line in block if _asks(line) and _may_be_meant(line)]
         if asking and (len(asking) * 2 >= len(block) or _asks(block[-1])):
             return "\n".join(asking)
@@ -191,7 +195,9 @@ def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | 
         if _is_meant(sentence, following, last=last) and _may_be_meant(sentence):
             before = sentences[place - 1] if place and not _asks(sentence) else None
             # "Restart it and see whether it works. I'll wait for your word."
-            wanted = before is not None and _is_meant(before, sentence, last=last)
+            wanted = before is not None and (
+                YOURS.match(sentence) is not None or _is_meant(before, sentence, last=last)
+            )
             return f"{before} {sentence}" if wanted else sentence
     return None
 
@@ -207,7 +213,8 @@ def _is_meant(sentence: str, following: str | None, *, last: bool) -> bool:
         return bool(TO_YOU.search(sentence) or WAITS_FOR_IT.match(following))
     if _is_wanted(sentence):
         return True
-    return last and LEFT_TO_YOU.search(sentence) is not None
+    left = LEFT_TO_YOU.search(sentence) or YOURS.search(sentence)
+    return last and left is not None
 
 
 def _is_wanted(sentence: str) -> bool:
