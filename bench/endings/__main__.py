@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence as Several
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.documents import tell
 from bench.endings.labelled import SESSION, Ending, endings
 from bench.measure import ROOT
 from claudekeeper.model.closing import closing_of
@@ -20,7 +20,6 @@ from claudekeeper.model.summary import Fold
 from claudekeeper.readers.history import History
 
 DOCUMENT = ROOT / "docs" / "returning.md"
-_TABLE = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def read(ending: Ending) -> tuple[NextAction, str | None]:
@@ -65,11 +64,7 @@ def main() -> int:
                 print(f"{each.kind}: {each.steps[-1]}\n  {each.next} {each.asks!r}")
                 print(f"  here: {action.kind} {question!r}")
         return 0
-    measured = table(endings())
-    print(measured)
-    text = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(_TABLE.sub(lambda _: f"\n{measured}\n\n", text), encoding="utf-8")
-    print(f"\nwritten to {DOCUMENT.relative_to(ROOT)}")
+    tell(table(endings()), DOCUMENT)
     return 0
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence as Several
 
+from bench.documents import tell
 from bench.measure import ROOT
 from bench.routing.labelled import SETS, Sequence, sequences
 from claudekeeper.features.routing import decide
 from claudekeeper.model.routing import RoutingSettings, Scorer
 
 DOCUMENT = ROOT / "docs" / "routing.md"
-_TABLE = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def right(scorer: Scorer, among: Several[Sequence]) -> int:
@@ -60,11 +59,7 @@ def _share(count: int, among: Several[Sequence]) -> str:
 
 
 def main() -> int:
-    measured = table()
-    print(measured)
-    text = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(_TABLE.sub(lambda _: f"\n{measured}\n\n", text), encoding="utf-8")
-    print(f"\nwritten to {DOCUMENT.relative_to(ROOT)}")
+    tell(table(), DOCUMENT)
     return 0
 
 
