@@ -14,6 +14,7 @@ import msgspec
 
 from claudekeeper.live.memory import give_back
 from claudekeeper.live.reading import Reader
+from claudekeeper.live.remembering import Remembering
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.facts import Facts, Share, share_of
 from claudekeeper.model.summary import Diary, unpack, unpack_account, unpack_diary
@@ -38,8 +39,6 @@ BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
 # a file this small is read for whoever asks
 AT_ONCE = 1024 * 1024
-# seconds between two savings of what was learned
-PAUSE = 1.0
 
 
 class Progress(msgspec.Struct, gc=False):
@@ -74,15 +73,11 @@ class Catalog:
         self._all_counted = asyncio.Event()
         self._all_counted.set()
         self._sweeping = asyncio.Lock()
-        self._saving = asyncio.Lock()
-        self._changes = asyncio.Event()
         # by folder and path, as read; by id, newest first, as shown
         self._shelves: Shelves = {}
         self._rows: dict[str, Row] = {}
         self._folders: dict[str, int] = {}
-        # what the cache does not know yet
-        self._unsaved: set[str] = set()
-        self._unsaved_folds: dict[str, bytes | None] = {}
+        self._remembering = Remembering(cache, self._shelves, self._folders)
         # who shows sessions: called with the id of one whose row is not what it was
         self.changed: Callable[[str], None] = lambda _: None
         # and of one whose transcript was read to its end, which is nothing else than before
@@ -95,11 +90,11 @@ class Catalog:
         self._tasks.start(self._keep_current(), name="catalog:sweep")
         self._tasks.start(self._follow_changes(), name="catalog:watch")
         self._tasks.start(self._count(), name="catalog:count")
-        self._tasks.start(self._keep_saving(), name="catalog:save")
+        self._tasks.start(self._remembering.go_on(), name="catalog:save")
 
     async def close(self) -> None:
         await self._tasks.close()
-        await self._save()
+        await self.saved()
         await asyncio.to_thread(self._cache.close)
 
     @property
@@ -147,6 +142,10 @@ class Catalog:
         """Wait until the sessions are known."""
         await self._ready.wait()
 
+    async def saved(self) -> None:
+        """Until the cache has everything that is known by now."""
+        await self._remembering.everything()
+
     def known(self, session_id: str) -> Row | None:
         """One session as it was seen last; no disk is asked."""
         return self._rows.get(session_id)
@@ -176,7 +175,7 @@ class Catalog:
         return row, unpack_diary(fold) if fold is not None else None
 
     async def _fold_of(self, row: Row) -> tuple[Row, bytes | None]:
-        fold = self._unsaved_folds.get(row.found.path)
+        fold = self._remembering.fold(row.found.path)
         if fold is None and row.counted:
             fold = await asyncio.to_thread(self._cache.fold, row.found.path)
         if fold is not None and row.counted and unpack_account(fold).lines == row.summary.lines:
@@ -190,7 +189,8 @@ class Catalog:
     # ---- staying current ----
 
     async def _keep_current(self) -> None:
-        self._shelves, times = await asyncio.to_thread(self._cache.load)
+        shelves, times = await asyncio.to_thread(self._cache.load)
+        self._shelves |= shelves
         await self._look_at(self._shelves.keys() | await self._project_folders(), times)
         while True:
             # a net below the watcher, which looks by itself where nothing is told
@@ -245,7 +245,9 @@ class Catalog:
                     self._folders[folder] = found.time
             self._show()
             self._ready.set()
-            self._save_soon({folder for folder, found in looked.items() if found.folds}, folds)
+            self._remembering.soon(
+                {folder for folder, found in looked.items() if found.folds}, folds
+            )
 
     def _show(self) -> None:
         rows = newest_first(row for shelf in self._shelves.values() for row in shelf.values())
@@ -281,11 +283,11 @@ class Catalog:
                     del folds, counts
                     if self._reader.reads_much:
                         # those of a second would be megabytes
-                        await self._save_folds()
+                        await self._remembering.folds()
                 else:
                     self._uncounted.clear()
                     await self._reader.rest()
-                    await self._save()
+                    await self.saved()
                     await asyncio.to_thread(give_back)
                     if not self._uncounted.is_set():
                         self._all_counted.set()
@@ -337,7 +339,7 @@ class Catalog:
             self._show_counted(taken)
         else:
             self._show()
-        self._save_soon(
+        self._remembering.soon(
             {folder_of(each.before) for each in taken},
             {each.before.found.path: each.fold for each in taken},
         )
@@ -350,40 +352,6 @@ class Catalog:
                 self._rows[session_id] = each.after
                 self.row_changed(each.before, each.after)
                 self.was_counted(session_id)
-
-    # ---- remembering it for the next start ----
-
-    async def saved(self) -> None:
-        """Until the cache has everything that is known by now."""
-        await self._save()
-
-    def _save_soon(self, folders: Iterable[str], folds: dict[str, bytes | None]) -> None:
-        """Who waits for the list does not wait for the disk."""
-        self._unsaved |= set(folders)
-        self._unsaved_folds |= folds
-        if self._unsaved:
-            self._changes.set()
-
-    async def _keep_saving(self) -> None:
-        while True:
-            await self._changes.wait()
-            await self._save()
-            # while thousands are counted, the same folders change again and again
-            await asyncio.sleep(PAUSE)
-
-    async def _save_folds(self) -> None:
-        """Only what folds remember; the rows, which thousands of others lie beside, come later."""
-        async with self._saving:
-            folds, self._unsaved_folds = self._unsaved_folds, {}
-            await asyncio.to_thread(self._cache.save, {}, {}, folds)
-
-    async def _save(self) -> None:
-        async with self._saving:
-            self._changes.clear()
-            shelves = {folder: self._shelves.get(folder, {}) for folder in self._unsaved}
-            folds, self._unsaved, self._unsaved_folds = self._unsaved_folds, set(), {}
-            if shelves:
-                await asyncio.to_thread(self._cache.save, shelves, dict(self._folders), folds)
 
 
 def _keeps_its_place(counted: Counted) -> bool:
