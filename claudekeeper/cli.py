@@ -186,6 +186,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # the reader of our output went away: nothing more to say, also at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"claudekeeper: {error.filename}: {error.strerror}.", file=sys.stderr)
+        return 2
 
 
 def _answer(text: str) -> str:

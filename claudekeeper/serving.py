@@ -200,6 +200,9 @@ def _address(place: Place, option: str) -> Iterator[None]:
     except TlsInvalid as error:
         raise ConfigInvalid(f"{error}.") from error
     except OSError as error:
+        if error.filename not in (None, str(place.path)):
+            # it is no address that cannot be had, but a file
+            raise
         raise AddressTaken(
             f"Cannot listen on {place} ({error.strerror or error}). "
             f"Is a keeper running already? Another port can be chosen with {option}."

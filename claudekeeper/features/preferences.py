@@ -58,19 +58,24 @@ class Preferences:
     def load(self) -> None:
         """Blocks. A file that cannot be understood is set aside, and said so."""
         discard_leftovers(self._path)
-        try:
-            content = self._path.read_bytes()
-        except FileNotFoundError:
+        if not self._path.is_file():
+            if self._path.exists():
+                # a folder, as containers make of a file that they were to mount and did not find
+                self._set_aside("no ordinary file")
             return
+        content = self._path.read_bytes()
         try:
             self._raw = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
             self._state = msgspec.json.decode(content, type=State)
         except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
             self._raw = {}
-            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-            aside = self._path.with_name(f"{self._path.name}.corrupt-{stamp}")
-            self._path.rename(aside)
-            log.warning("%s is corrupt (%s): kept as %s, begun anew", self._path, fault, aside)
+            self._set_aside(fault)
+
+    def _set_aside(self, fault: object) -> None:
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        aside = self._path.with_name(f"{self._path.name}.corrupt-{stamp}")
+        self._path.rename(aside)
+        log.warning("%s is corrupt (%s): kept as %s, begun anew", self._path, fault, aside)
 
     def name_of(self, session_id: str) -> str | None:
         return self._state.names.get(session_id)

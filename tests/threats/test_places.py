@@ -1,0 +1,51 @@
+"""Something else stands where a file of the keeper's own should be (threat 24)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.demo.home import DemoHome
+from tests.process import COMMAND, NOBODY, Keeper
+from tests.threats.outside import asked
+from tests.writing import SESSION, Transcript
+
+
+@pytest.fixture
+def other_home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        transcript = Transcript()
+        transcript.prompt("hello")
+        transcript.write(home.config / "projects")
+        yield home
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
+def test_24_what_is_no_state_is_kept_aside(
+    other_home: DemoHome, make: Callable[[Path], None]
+) -> None:
+    make(other_home.keeper / "state.json")
+    with Keeper(other_home, "--no-ui") as keeper:
+        headers = {**keeper.bearer, "Content-Type": "application/json"}
+        body = b'{"name": "mine"}'
+        assert asked(keeper.url, "PATCH", f"/sessions/{SESSION}", headers, body).status == 200
+        assert "state.json is corrupt (no ordinary file): kept as" in keeper.log
+    assert (other_home.keeper / "state.json").is_file()
+    assert list(other_home.keeper.glob("state.json.corrupt-*"))
+
+
+def test_24_what_keeps_it_from_starting_is_named(other_home: DemoHome) -> None:
+    (other_home.keeper / "keeper.lock").mkdir()
+    refused = subprocess.run(
+        [*COMMAND, "serve", "--port", "0", "--no-ui"],
+        env={**os.environ, **other_home.environment(NOBODY)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert refused.stderr == f"claudekeeper: {other_home.keeper}/keeper.lock: Is a directory.\n"
