@@ -243,7 +243,7 @@ class Search:
 
     def _named(self, paths: set[str]) -> Iterator[Transcript]:
         for path in paths:
-            transcript = recognised(path, self._roots)
+            transcript = None if Path(path).is_symlink() else recognised(path, self._roots)
             if transcript is not None:
                 yield transcript
                 if transcript.agent is None:

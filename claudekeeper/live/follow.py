@@ -21,7 +21,7 @@ from claudekeeper.model.events import Resync
 from claudekeeper.model.messages import Message, kind_of, message_of
 from claudekeeper.readers.discovery import SUFFIX, Row
 from claudekeeper.readers.history import History
-from claudekeeper.readers.paths import is_session_id
+from claudekeeper.readers.paths import is_session_id, leads_out
 from claudekeeper.readers.subagents import agent_of, call_beside, call_of, files_below, files_beside
 from claudekeeper.readers.tail import Growth, Tail, at_end, grow
 from claudekeeper.readers.watch import Watcher
@@ -179,7 +179,7 @@ class Follow:
             self._news.clear()
             dirty, self._dirty = self._dirty, {}
             files = [self._files[path] for path in dirty if path in self._files]
-            growths = await asyncio.to_thread(_grow, files, self._began)
+            growths = await asyncio.to_thread(_grow, files, self._began, self._root)
             for file, growth in zip(files, growths, strict=True):
                 if self._files.get(file.tail.path) is file:
                     self._take(file, growth)
@@ -325,14 +325,21 @@ class Follow:
             self._again(file.session_id)
 
 
-def _grow(files: list[Followed], began: int) -> list[Growth]:
+def _grow(files: list[Followed], began: int, root: Path) -> list[Growth]:
     for file in files:
         if file.agent_id is not None and file.call is None:
             _find_call(file, Path(file.tail.path), began)
     return [
-        Growth("same", file.tail) if file.agent_id and file.call is None else grow(file.tail)
+        Growth("same", file.tail) if _says_nothing(file, root) else grow(file.tail)
         for file in files
     ]
+
+
+def _says_nothing(file: Followed, root: Path) -> bool:
+    if file.agent_id and file.call is None:
+        return True
+    # whoever can put a link there need not be able to read what it leads to
+    return Path(file.tail.path).is_symlink() and leads_out(file.tail.path, root)
 
 
 def _find_call(file: Followed, path: Path, began: int) -> None:

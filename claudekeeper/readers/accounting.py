@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from claudekeeper.readers.discovery import SUFFIX, Found
-from claudekeeper.readers.paths import SESSION_ID
+from claudekeeper.readers.paths import SESSION_ID, leads_out
 from claudekeeper.readers.subagents import session_of
 
 
@@ -25,7 +25,9 @@ def files_of(transcripts: Iterable[str]) -> set[str]:
     """These transcripts, and those of their subagents."""
     files = set(transcripts)
     for path in tuple(files):
-        files |= all_files(path.removesuffix(SUFFIX))
+        below = path.removesuffix(SUFFIX)
+        if not leads_out(below, os.path.dirname(path)):
+            files |= all_files(below)
     return files
 
 

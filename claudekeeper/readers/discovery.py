@@ -21,7 +21,7 @@ from claudekeeper.model.replies import Tokens
 from claudekeeper.model.summary import Fold, Folded, Summary, pack, unpack
 from claudekeeper.readers.glance import HEAD, read_head, read_tail
 from claudekeeper.readers.lines import READ_ONLY, Changed, forwards, opened
-from claudekeeper.readers.paths import SESSION_ID
+from claudekeeper.readers.paths import SESSION_ID, leads_out
 
 SUFFIX = ".jsonl"
 TRANSCRIPT = re.compile(SESSION_ID.pattern + re.escape(SUFFIX))
@@ -85,7 +85,7 @@ def project_folders(projects: Path) -> dict[str, int]:
         with os.scandir(root) as entries:
             for entry in entries:
                 try:
-                    if entry.is_dir() and not (entry.is_symlink() and _leads_out(entry, root)):
+                    if entry.is_dir() and not (entry.is_symlink() and leads_out(entry.path, root)):
                         folders[entry.path] = entry.stat().st_mtime_ns
                 except OSError:
                     continue
@@ -122,7 +122,7 @@ def sort_out(folder: str, known: Mapping[str, Row]) -> tuple[dict[str, Row], lis
                         ):
                             same[path] = row
                             continue
-                    if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
+                    if entry.is_symlink() and leads_out(entry.path, os.path.dirname(folder)):
                         continue
                 except OSError:
                     # gone between the listing and the look: it is not there
@@ -209,7 +209,7 @@ def first_looks(folder: str) -> Iterator[Row]:
             for entry in entries:
                 if TRANSCRIPT.fullmatch(entry.name) is None:
                     continue
-                if entry.is_symlink() and _leads_out(entry, os.path.dirname(folder)):
+                if entry.is_symlink() and leads_out(entry.path, os.path.dirname(folder)):
                     continue
                 row = _look_at_new(entry.path, entry.name[: -len(SUFFIX)].lower())
                 if row is not None:
@@ -306,11 +306,6 @@ def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, b
     summary, folded = fold.finish(offset, _mark(descriptor, offset))
     fault = EMPTY if found.size == 0 else ILLEGIBLE if summary.lines == 0 else None
     return Row.of(found, summary, fault), pack(folded)
-
-
-def _leads_out(link: os.DirEntry[str], root: str) -> bool:
-    """Whether a link leads to a place that is not below the root."""
-    return not os.path.realpath(link.path).startswith(os.path.realpath(root) + os.sep)
 
 
 def _found(path: str, session_id: str, facts: os.stat_result) -> Found:

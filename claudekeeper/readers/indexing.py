@@ -90,8 +90,7 @@ def subagents_of(path: str, session: str) -> Iterator[Transcript]:
     below = path.removesuffix(SUFFIX)
     if os.path.isdir(below):
         for nested in files_below(below):
-            if not os.path.islink(nested):
-                yield Transcript(nested, session, agent_of(os.path.basename(nested)))
+            yield Transcript(nested, session, agent_of(os.path.basename(nested)))
 
 
 def recognised(path: str, roots: Iterable[Path]) -> Transcript | None:

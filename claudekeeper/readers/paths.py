@@ -36,3 +36,8 @@ def cache_file(projects: Path) -> Path:
 
 def is_session_id(text: str) -> bool:
     return SESSION_ID.fullmatch(text) is not None
+
+
+def leads_out(path: Path | str, root: Path | str) -> bool:
+    """Whether a path, with all links followed, is a place that is not below the root."""
+    return not os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)

@@ -19,7 +19,7 @@ from claudekeeper.model.messages import Message, kind_of, message_of
 from claudekeeper.model.prompts import prompt_of
 from claudekeeper.readers.history import History, Page
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
-from claudekeeper.readers.paths import AGENT_ID, is_session_id
+from claudekeeper.readers.paths import AGENT_ID, is_session_id, leads_out
 
 PREFIX = "agent-"
 SUFFIX = ".jsonl"
@@ -107,13 +107,12 @@ def _files(transcript: Path, session_id: str) -> dict[str, Path]:
     """Transcripts of subagents by agent id."""
     found: dict[str, Path] = {}
     own = transcript.with_suffix("") / "subagents"
-    root = os.path.realpath(transcript.parent)
     for folder, folders, names in os.walk(own):
         folders.sort()
         for name in sorted(names):
             path = Path(folder, name)
             agent_id = _agent_id(name)
-            if agent_id and os.path.realpath(path).startswith(root + os.sep):
+            if agent_id and not leads_out(path, transcript.parent):
                 found.setdefault(agent_id, path)
     try:
         beside = sorted(name for name in os.listdir(transcript.parent) if _agent_id(name))
@@ -140,12 +139,16 @@ def agent_of(name: str) -> str | None:
 
 def files_below(folder: str) -> list[str]:
     """The subagents' transcripts in a session's own folder. Blocks: call it in a thread."""
-    return [
+    own = os.path.join(folder, "subagents")
+    if leads_out(own, os.path.dirname(folder)):
+        return []
+    found = [
         os.path.join(path, name)
-        for path, _, names in os.walk(os.path.join(folder, "subagents"))
+        for path, _, names in os.walk(own)
         for name in names
         if _agent_id(name)
     ]
+    return [path for path in found if not os.path.islink(path)]
 
 
 def files_beside(transcript: str, since: int) -> list[str]:
@@ -155,7 +158,9 @@ def files_beside(transcript: str, since: int) -> list[str]:
             return [
                 entry.path
                 for entry in entries
-                if _agent_id(entry.name) and entry.stat().st_mtime_ns >= since
+                if _agent_id(entry.name)
+                and not entry.is_symlink()
+                and entry.stat().st_mtime_ns >= since
             ]
     except OSError:
         return []
