@@ -1,34 +1,37 @@
 import { describe, expect, test } from 'vitest';
-import { chunksOf, lastOf, piecesOf } from '../../src/views/thread/chunks';
+import { chunksOf, hasAny, lastOf, piecesOf, rowsIn } from '../../src/views/thread/chunks';
 import { rowsOf } from '../../src/views/thread/rows';
 import { type Box, drawingOf, isWithin } from '../../src/views/thread/sight';
 import { reply } from './messages';
 
 const SIGHT = { top: 1000, height: 100 };
-const box = (top: number): Box => ({ key: `at ${top}`, top, height: 50 });
+const box = (top: number): Box => ({ key: `at ${top}`, top, height: 50, drawn: false });
+const drawnAt = (top: number): Box => ({ ...box(top), drawn: true });
 const keys = (...tops: number[]) => new Set(tops.map((top) => `at ${top}`));
 
 describe('what is drawn next', () => {
   test('is what is in sight, a few at a time', () => {
     const boxes = [960, 1010, 1060, 1090].map(box);
-    const first = drawingOf(boxes, new Set(), SIGHT);
+    const first = drawingOf(boxes, SIGHT);
     expect(first.drawn.size).toBe(3);
     expect(first.waits).toBe(true);
-    const second = drawingOf(boxes, first.drawn, SIGHT);
+    const second = drawingOf(
+      boxes.map((each) => ({ ...each, drawn: first.drawn.has(each.key) })),
+      SIGHT,
+    );
     expect(second.drawn).toEqual(keys(960, 1010, 1060, 1090));
     expect(second.waits).toBe(false);
   });
 
   test('is the nearest, above or below, once all in sight is there', () => {
-    const boxes = [800, 900, 1010, 1110, 1200].map(box);
-    const { drawn, waits } = drawingOf(boxes, keys(1010), SIGHT);
+    const boxes = [box(800), box(900), drawnAt(1010), box(1110), box(1200)];
+    const { drawn, waits } = drawingOf(boxes, SIGHT);
     expect(drawn).toEqual(keys(1010, 1110));
     expect(waits).toBe(true);
   });
 
   test('leaves alone what is there already', () => {
-    const boxes = [800, 1010].map(box);
-    expect(drawingOf(boxes, keys(800, 1010), SIGHT)).toEqual({
+    expect(drawingOf([800, 1010].map(drawnAt), SIGHT)).toEqual({
       drawn: keys(800, 1010),
       waits: false,
     });
@@ -62,6 +65,19 @@ describe('the pieces of a conversation', () => {
     expect(held).toEqual(chunks);
     expect(pieces).toHaveLength(6);
     expect(pieces[0]).toMatchObject({ chunk: null, from: 0, to: 5, height: 50 });
+  });
+
+  test('what was drawn is drawn, wherever a page that comes before it cuts the bundles', () => {
+    const messages = Array.from({ length: 400 }, (_, at) =>
+      reply(`uuid-${at}-${at * 7919}`, `text ${at}`),
+    );
+    const cut = (from: number) =>
+      chunksOf(rowsOf(messages.slice(from), { running: false, hasOlder: from > 0 }));
+    for (let from = 100; from < 130; from += 1) {
+      const drawn = rowsIn(cut(from).slice(0, 3));
+      const then = rowsIn(cut(0).filter((chunk) => hasAny(chunk, drawn)));
+      expect([...drawn].filter((key) => !then.has(key))).toEqual([]);
+    }
   });
 
   test('the end of it fills the view, and no more than that', () => {

@@ -52,7 +52,7 @@ function Conversation(props: ThreadProps) {
   const folds = useMemo(createFolds, []);
   const finding = useFind({ box, rows, window: window_, folds, hasOlder, loading, onOlder });
   const spot = useSpot({ sessionId, rows, window: window_, box, hasOlder, loading, onOlder });
-  useThreadKeys({ box, rows, window: window_, finding });
+  useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
   useOwnWords(rows, window_);
   const announcement = useAnnouncement(rows);
   const reader = useReaderOf(props, folds, window_.hold);

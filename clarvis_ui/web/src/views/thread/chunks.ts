@@ -60,6 +60,19 @@ export function sameChunk(one: Chunk, other: Chunk): boolean {
   );
 }
 
+/** The rows of some bundles, by their keys. */
+export function rowsIn(chunks: readonly Chunk[]): ReadonlySet<string> {
+  return new Set(chunks.flatMap((chunk) => chunk.rows.map(({ row }) => row.key)));
+}
+
+/**
+ * Whether a bundle has one of these rows. What is drawn is remembered by its rows: bundles at the
+ * edge of a page are cut otherwise once it is known what comes before them.
+ */
+export function hasAny(chunk: Chunk, rows: ReadonlySet<string>): boolean {
+  return chunk.rows.some(({ row }) => rows.has(row.key));
+}
+
 /** A bundle to be drawn, or the empty box that stands for bundles that are not. */
 export type Piece = { key: string; chunk: Chunk } | Gap;
 

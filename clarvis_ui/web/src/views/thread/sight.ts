@@ -5,6 +5,7 @@ export interface Box {
   key: string;
   top: number;
   height: number;
+  drawn: boolean;
 }
 
 export interface Sight {
@@ -30,15 +31,11 @@ export function isWithin(box: Box, sight: Sight): boolean {
 }
 
 /** Of the bundles within reach: all that are there already, and the next nearest to the view. */
-export function drawingOf(
-  boxes: readonly Box[],
-  before: ReadonlySet<string>,
-  sight: Sight,
-): Drawing {
+export function drawingOf(boxes: readonly Box[], sight: Sight): Drawing {
   const drawn = new Set<string>();
   const missing: { key: string; away: number }[] = [];
   for (const box of boxes) {
-    if (before.has(box.key)) drawn.add(box.key);
+    if (box.drawn) drawn.add(box.key);
     else missing.push({ key: box.key, away: distance(box, sight) });
   }
   missing.sort((one, other) => one.away - other.away);

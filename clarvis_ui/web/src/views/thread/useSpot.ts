@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { sessionHref } from '../../state/address';
 import { linkedMessage } from './link';
 import { recall, remember, type Spot } from './remembered';
@@ -15,20 +15,19 @@ export interface SpotIn {
   onOlder(pages?: number): void;
 }
 
-type Wanted = { link: string } | { spot: Spot & { at: 'row' } };
+type Wanted = { link: string } | { spot: Spot & { at: 'row' } } | 'beginning';
 
 const SAVE_AFTER_MS = 250;
-/**
- * So often one asks for earlier messages, each time for twice as many: for a message that somebody
- * meant up to a hundred thousand back; for where one was reading the end is soon the better place.
- */
-const MOST_STEPS = { link: 20, spot: 5 };
+/** What comes before a message that is meant is seen a little, too. */
+const FROM_EDGE = 80;
+/** So often one asks for earlier messages, each time for twice as many: a hundred thousand back. */
+const MOST_STEPS = 20;
 
 /**
  * Where the view begins: at the message that the address names, else where one was reading, else
  * at the end. Earlier pages are asked for until the place is there.
  */
-export function useSpot(where: SpotIn): { notice: string | null } {
+export function useSpot(where: SpotIn): { notice: string | null; toBeginning(): void } {
   const { sessionId, rows, window: view, box, hasOlder, loading, onOlder } = where;
   const [wanted, setWanted] = useState<Wanted | null>(() => firstWanted(sessionId));
   const [notice, setNotice] = useState<string | null>(null);
@@ -48,22 +47,20 @@ export function useSpot(where: SpotIn): { notice: string | null } {
 
   useEffect(() => {
     if (!wanted || rows.length === 0) return;
-    const row = rows.find((each) =>
-      'link' in wanted ? shows(each, wanted.link) : each.key === wanted.spot.key,
-    );
+    const row = rowOf(wanted, rows, hasOlder);
     if (row) {
-      view.jump(row.key, 'link' in wanted ? 80 : wanted.spot.offset);
-      if ('link' in wanted) flash(box.current, row.key);
+      view.jump(row.key, offsetOf(wanted));
+      if (isLink(wanted)) flash(box.current, row.key);
       setNotice(null);
       setWanted(null);
-    } else if (hasOlder && steps.current < MOST_STEPS['link' in wanted ? 'link' : 'spot']) {
-      setNotice('link' in wanted ? 'Going to the message…' : 'Going back to where you were…');
+    } else if (hasOlder && steps.current < MOST_STEPS) {
+      setNotice(wayTo(wanted));
       if (!loading) {
         onOlder(2 ** steps.current);
         steps.current += 1;
       }
     } else {
-      setNotice('link' in wanted ? 'That message is not in this conversation.' : null);
+      setNotice(isLink(wanted) ? 'That message is not in this conversation.' : null);
       setWanted(null);
     }
   }, [wanted, rows, hasOlder, loading, onOlder, view, box]);
@@ -94,7 +91,30 @@ export function useSpot(where: SpotIn): { notice: string | null } {
     };
   }, [sessionId, box]);
 
-  return { notice };
+  const toBeginning = useCallback(() => {
+    steps.current = 0;
+    setWanted('beginning');
+  }, []);
+  return { notice, toBeginning };
+}
+
+function isLink(wanted: Wanted): wanted is { link: string } {
+  return typeof wanted === 'object' && 'link' in wanted;
+}
+
+function rowOf(wanted: Wanted, rows: readonly Row[], hasOlder: boolean): Row | undefined {
+  if (wanted === 'beginning') return hasOlder ? undefined : rows[0];
+  if (isLink(wanted)) return rows.find((row) => shows(row, wanted.link));
+  return rows.find((row) => row.key === wanted.spot.key);
+}
+
+function offsetOf(wanted: Wanted): number {
+  return typeof wanted === 'object' && 'spot' in wanted ? wanted.spot.offset : FROM_EDGE;
+}
+
+function wayTo(wanted: Wanted): string {
+  if (wanted === 'beginning') return 'Going to the beginning…';
+  return isLink(wanted) ? 'Going to the message…' : 'Going back to where you were…';
 }
 
 function firstWanted(sessionId: string): Wanted | null {

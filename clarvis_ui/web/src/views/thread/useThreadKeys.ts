@@ -8,9 +8,13 @@ export interface KeysIn {
   rows: readonly Row[];
   window: Window;
   finding: Finding;
+  toBeginning(): void;
 }
 
-/** Ctrl+F finds in the conversation; j and k walk from prompt to prompt. */
+/**
+ * Ctrl+F finds in the conversation; j and k walk from prompt to prompt; Home and End lead to its
+ * two ends, also where the first one is not loaded yet.
+ */
 export function useThreadKeys(where: KeysIn): void {
   const live = useRef(where);
   live.current = where;
@@ -27,6 +31,14 @@ export function useThreadKeys(where: KeysIn): void {
       } else if (!command && !isTyping(event.target) && (event.key === 'j' || event.key === 'k')) {
         event.preventDefault();
         walk(live.current, event.key === 'j' ? 1 : -1);
+      } else if (
+        (event.key === 'Home' || event.key === 'End') &&
+        !event.shiftKey &&
+        isReading(event.target, live.current.box.current)
+      ) {
+        event.preventDefault();
+        if (event.key === 'Home') live.current.toBeginning();
+        else live.current.window.toEnd();
       }
     };
     // before anybody else: where Esc also stops a turn, closing this is what is meant
@@ -48,6 +60,12 @@ export function useThreadKeys(where: KeysIn): void {
 
 function isFindField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('.find') !== null;
+}
+
+/** These keys have a meaning of their own in lists, menus and fields. */
+function isReading(target: EventTarget | null, box: HTMLElement | null): boolean {
+  if (!(target instanceof HTMLElement) || isTyping(target)) return false;
+  return target === document.body || (box?.contains(target) === true && !target.closest('.menu'));
 }
 
 function isTyping(target: EventTarget | null): boolean {

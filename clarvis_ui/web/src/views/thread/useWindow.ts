@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Chunk, guessedHeight, lastOf, type Piece, piecesOf } from './chunks';
+import { type Chunk, guessedHeight, hasAny, lastOf, type Piece, piecesOf, rowsIn } from './chunks';
 import type { Spot } from './remembered';
 import { type Box, drawingOf, isWithin } from './sight';
 
@@ -25,10 +25,11 @@ export interface Window {
   spot(): Spot | null;
 }
 
-interface Anchor {
-  key: string;
-  offset: number;
-}
+/** Rows in sight and how far below the upper edge they stand; the first one is the place. */
+type Anchors = readonly { key: string; offset: number }[];
+
+/** A row can become part of another one when it is known what comes before it: then the next. */
+const MOST_ANCHORS = 8;
 
 /**
  * Which bundles are drawn, and where the view stands. Everything else has its measured height, so
@@ -42,12 +43,13 @@ export function useWindow(
   onNearTop: () => void,
 ): Window {
   const heights = useRef(new Map<string, number>());
-  const anchor = useRef<Anchor | null>(null);
+  const anchors = useRef<Anchors>([]);
   const lastTop = useRef(0);
-  /** Where the view stood when the anchor was chosen. */
+  /** Where the view stood when the anchors were chosen. */
   const anchoredAt = useRef(0);
   const lastHeight = useRef(0);
   const followingNow = useRef(true);
+  /** Rows; their bundles are drawn. */
   const [drawn, setDrawn] = useState<ReadonlySet<string>>(new Set());
   const [following, setFollowing] = useState(true);
   const [far, setFar] = useState(false);
@@ -65,7 +67,7 @@ export function useWindow(
     [chunks],
   );
   const pieces = useMemo(
-    () => piecesOf(chunks, ({ key }) => drawn.has(key) || last.has(key), heightOf),
+    () => piecesOf(chunks, (chunk) => last.has(chunk.key) || hasAny(chunk, drawn), heightOf),
     [chunks, drawn, last, heightOf],
   );
 
@@ -82,14 +84,15 @@ export function useWindow(
     const { clientHeight, scrollTop } = view;
     // a script has scrolled, and the event that says so is still to come
     if (scrollTop !== anchoredAt.current && !followingNow.current && !jumping.current) {
-      anchor.current = anchorIn(view, column);
+      anchors.current = anchorsIn(view, column);
       anchoredAt.current = scrollTop;
     }
     const sight = { top: scrollTop, height: clientHeight };
     const { chunks, drawn: before } = live.current;
     const boxes = boxesIn(column, chunks, heightOf).filter((one) => isWithin(one, sight));
-    const { drawn: near, waits } = drawingOf(boxes, before, sight);
-    if (near.size !== before.size || [...near].some((key) => !before.has(key))) setDrawn(near);
+    const { drawn: near, waits } = drawingOf(boxes, sight);
+    const rows = rowsIn(chunks.filter(({ key }) => near.has(key)));
+    if (rows.size !== before.size || [...rows].some((key) => !before.has(key))) setDrawn(rows);
     if (waits) lookSoon();
     setFar(view.scrollHeight - scrollTop - clientHeight > clientHeight);
     if (scrollTop < clientHeight * 2) live.current.onNearTop();
@@ -109,20 +112,24 @@ export function useWindow(
     if (!view) return;
     if (followingNow.current) {
       view.scrollTop = view.scrollHeight;
-    } else if (anchor.current) {
-      const element = find(view, anchor.current.key);
-      if (element) {
-        const moved = topIn(view, element) - anchor.current.offset;
-        if (Math.abs(moved) >= 1) view.scrollTop += moved;
+    } else {
+      const there = anchors.current.find(({ key }) => find(view, key));
+      const element = there && find(view, there.key);
+      const moved = element ? topIn(view, element) - there.offset : 0;
+      if (Math.abs(moved) >= 1) view.scrollTop += moved;
+      // nothing had been drawn here, or all of it is gone: what is in sight now is what stays
+      if (!there && !jumping.current && inner.current) {
+        anchors.current = anchorsIn(view, inner.current);
       }
     }
     lastTop.current = anchoredAt.current = view.scrollTop;
     lastHeight.current = view.clientHeight;
-  }, [box]);
+  }, [box, inner]);
 
-  // after each drawing: at the end one stays at the end, and a jump arrives
+  // after each drawing, and before anything else can look: one stays at the end or at the line that
+  // one reads, and a jump arrives
   useLayoutEffect(() => {
-    if (followingNow.current || jumping.current) keep();
+    keep();
     lookSoon();
   }, [pieces, keep, lookSoon]);
 
@@ -139,7 +146,7 @@ export function useWindow(
       lastTop.current = top;
       if (left < 2 || (left < NEAR_END && !up)) follow(true);
       else if (up || followingNow.current) follow(false);
-      anchor.current = anchorIn(view, column);
+      anchors.current = anchorsIn(view, column);
       anchoredAt.current = top;
       lookSoon();
     };
@@ -182,22 +189,21 @@ export function useWindow(
         const index = chunks.findIndex((chunk) => chunk.rows.some(({ row }) => row.key === key));
         if (index < 0) return false;
         follow(false);
-        anchor.current = { key, offset };
+        anchors.current = [{ key, offset }];
         jumping.current = true;
-        const around = chunks.slice(Math.max(0, index - 4), index + 5);
-        setDrawn(new Set(around.map((chunk) => chunk.key)));
+        setDrawn(rowsIn(chunks.slice(Math.max(0, index - 4), index + 5)));
         keep();
         return true;
       },
       hold() {
         const view = box.current;
-        if (view && inner.current) anchor.current = anchorIn(view, inner.current);
+        if (view && inner.current) anchors.current = anchorsIn(view, inner.current);
         follow(false);
       },
       moved: () => !jumping.current,
       spot(): Spot | null {
         if (followingNow.current) return { at: 'end' };
-        const at = anchor.current;
+        const at = anchors.current[0];
         for (const { rows } of live.current.chunks) {
           const placed = at && rows.find(({ row }) => row.key === at.key);
           if (placed) return { at: 'row', key: at.key, uuid: placed.row.uuid, offset: at.offset };
@@ -221,10 +227,10 @@ function boxesIn(
     if (!(element instanceof HTMLElement)) continue;
     const { chunk, from, to } = element.dataset;
     let top = element.offsetTop;
-    if (chunk) boxes.push({ key: chunk, top, height: element.offsetHeight });
+    if (chunk) boxes.push({ key: chunk, top, height: element.offsetHeight, drawn: true });
     for (const each of chunk ? [] : chunks.slice(Number(from), Number(to))) {
       const height = heightOf(each);
-      boxes.push({ key: each.key, top, height });
+      boxes.push({ key: each.key, top, height, drawn: false });
       top += height;
     }
   }
@@ -252,15 +258,18 @@ export function find(view: HTMLElement, key: string): HTMLElement | null {
   return view.querySelector(`[data-row="${CSS.escape(key)}"]`);
 }
 
-/** The first row in sight. */
-function anchorIn(view: HTMLElement, column: HTMLElement): Anchor | null {
+/** The first rows in sight. */
+function anchorsIn(view: HTMLElement, column: HTMLElement): Anchors {
+  const found: { key: string; offset: number }[] = [];
   const elements = column.children;
   for (let at = firstBelow(elements, view.scrollTop); at < elements.length; at += 1) {
     for (const row of elements[at]?.children ?? []) {
       if (!(row instanceof HTMLElement) || !row.dataset.row) continue;
-      const top = topIn(view, row);
-      if (top + row.offsetHeight > 1) return { key: row.dataset.row, offset: top };
+      const offset = topIn(view, row);
+      if (offset > view.clientHeight) return found;
+      if (offset + row.offsetHeight > 1) found.push({ key: row.dataset.row, offset });
+      if (found.length === MOST_ANCHORS) return found;
     }
   }
-  return null;
+  return found;
 }

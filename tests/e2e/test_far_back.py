@@ -1,0 +1,93 @@
+"""Reading far back in a long conversation: nothing jumps, and one comes back to the same line."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.clarvis.fake_keeper import FakeKeeper, session
+from tests.clarvis.messages import called, prompt, reply
+from tests.e2e.conftest import OpenPage, fill
+from tests.e2e.scrolling import is_at, log, place_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ONE = session(1)
+TURNS = 1200
+
+# once what is near is drawn
+IN_SIGHT = """async () => {
+  for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+  const log = document.querySelector('section.log');
+  const frame = log.getBoundingClientRect();
+  return [...log.querySelectorAll('[data-row]')]
+    .map((row) => [row.dataset.row, row.getBoundingClientRect().top - frame.top])
+    .filter(([key, top]) => top > 0 && top < frame.height);
+}"""
+
+
+async def long_ago(open_page: OpenPage, keeper: FakeKeeper) -> Page:
+    """At the end of six thousand messages."""
+    fill(keeper, ONE)
+    talk = keeper.messages[ONE["id"]] = []
+    for number in range(TURNS):
+        talk.append(prompt(f"prompt {number:04d}"))
+        # reads that stand together are one row, and pages end in the midst of them
+        for read in range(number % 4):
+            talk += called("Read", {"file_path": f"/code/{number}-{read}.py"})
+        talk.append(reply(f"reply {number:04d}\n\n" + "more words of it. " * (number % 60)))
+    page = await open_page()
+    await page.evaluate("id => { location.hash = `#session=${id}` }", ONE["id"])
+    await expect(log(page).get_by_text(f"prompt {TURNS - 1}", exact=True)).to_be_in_viewport()
+    return page
+
+
+async def test_what_is_in_sight_stays_where_it_is_when_an_earlier_page_comes(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    page = await long_ago(open_page, keeper)
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route("**/api/sessions/*before=*", held.put)
+    for _ in range(5):
+        # the first lines of this page are read, and the one before it is on its way
+        await log(page).evaluate("log => { log.scrollTop = 30 }")
+        earlier = await held.get()
+        seen = await page.evaluate(IN_SIGHT)
+        height = await log(page).evaluate("log => log.scrollHeight")
+        await earlier.continue_()
+        await page.wait_for_function(
+            "height => document.querySelector('section.log').scrollHeight > height + 2000",
+            arg=height,
+        )
+        now = dict(await page.evaluate(IN_SIGHT))
+        # of rows that became one only the later ones are as they were
+        assert seen[-1][0] in now
+        there = {key: top for key, top in seen if key in now}
+        assert {key: now[key] for key in there} == pytest.approx(there, abs=2)
+
+
+async def test_home_and_end_lead_to_both_ends_however_far(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    page = await long_ago(open_page, keeper)
+    await log(page).focus()
+    await page.keyboard.press("Home")
+    await expect(log(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()
+    await page.keyboard.press("End")
+    await expect(log(page).get_by_text(f"prompt {TURNS - 1}", exact=True)).to_be_in_viewport()
+
+
+async def test_a_refresh_thousands_of_messages_back_leads_to_the_same_line(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    page = await long_ago(open_page, keeper)
+    await log(page).focus()
+    await page.keyboard.press("Home")
+    await expect(log(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()
+    await log(page).evaluate("log => { log.scrollTop = 1500 }")
+    place = await place_of(page)
+    await page.reload()
+    await is_at(page, place)
