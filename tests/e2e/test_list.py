@@ -119,6 +119,25 @@ async def test_the_filter_follows_what_is_typed(open_page: OpenPage, keeper: Fak
     await expect(row(page, "Session number")).to_have_count(3)
 
 
+async def test_without_the_filter_one_still_sees_where_one_is(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    far = session(700, title="far down")
+    fill(keeper, *(session(number, workdir=f"/code/{number % 9}") for number in range(900)), far)
+    page = await open_page()
+    await expect(page.locator(".tally")).to_have_text("900 sessions")
+    await page.keyboard.press("/")
+    await page.keyboard.type("far down")
+    await expect(page.locator(".tally")).to_have_text("1 of 900 sessions")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("far down")
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".tally")).to_have_text("900 sessions")
+    await expect(row(page, "far down")).to_be_in_viewport()
+    await page.get_by_role("button", name="Recent").click()
+    await expect(row(page, "far down")).to_be_in_viewport()
+
+
 async def test_keys_lead_through_the_list(open_page: OpenPage, keeper: FakeKeeper) -> None:
     fill(keeper, *(session(number) for number in range(300)))
     page = await open_page()

@@ -7,6 +7,7 @@ import { createTalk, type Talk, type TalkNeeds } from '../src/state/talk';
 import { failed, success } from '../src/transport/outcome';
 import type { Prompt } from '../src/transport/talking';
 import { FakeApi, FakeStorage } from './fakes';
+import { sample } from './samples';
 import { at, message, page, SESSION } from './world';
 
 let api: FakeApi;
@@ -233,6 +234,18 @@ describe('loading', () => {
     api.asked = [];
     await vi.advanceTimersByTimeAsync(60_000);
     expect(api.asked).toEqual([]);
+  });
+
+  test('a session that was deleted is asked for once it is there again', async () => {
+    api.trouble = 'session_not_found';
+    talk.reload();
+    await soon();
+    api.trouble = null;
+    api.answers.conversation = page({ messages: [message('reborn')], position: 'e1:8' });
+    talk.hear([{ type: 'session/updated', session: sample(1), ...at(8) }]);
+    await soon();
+    expect(talk.trouble.value).toBeNull();
+    expect(shown().map(({ uuid }) => uuid)).toEqual(['reborn']);
   });
 
   test('after a hole asks for as much as was shown', async () => {

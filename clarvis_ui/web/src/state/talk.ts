@@ -127,6 +127,13 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     again = setTimeout(() => void load(), needs.retryDelay(failures));
   }
 
+  function reload(): void {
+    failures = 0;
+    dispatch({ type: 'stream/broken' });
+    // a hole that was there already is asked for again too: its answer may be on no way at all
+    if (request === null) void load();
+  }
+
   async function sendOff(sending: Sending): Promise<void> {
     const { uuid, content } = sending;
     const outcome = await post(api, { sessionId: id, content, uuid });
@@ -154,13 +161,13 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     state,
     trouble,
     loading,
-    hear: (events) => dispatch(...events),
-    reload() {
-      failures = 0;
-      dispatch({ type: 'stream/broken' });
-      // a hole that was there already is asked for again too: its answer may be on no way at all
-      if (request === null) void load();
+    hear(events) {
+      dispatch(...events);
+      // it was not there, and now there is something to tell of it: it is there again
+      const came = events.some(({ type }) => type === 'session/updated');
+      if (came && trouble.value?.code === 'session_not_found') reload();
     },
+    reload,
     async older(pages = 1) {
       const cursor = state.value.before;
       if (cursor === null || above !== null || request !== null) return;

@@ -21,8 +21,8 @@ export interface ListHandle {
 
 export interface SessionListProps {
   sections: readonly Section[];
-  /** A list that is told apart by another query or order starts at its top. */
   query: string;
+  order: string;
   selectedId: string | null;
   /** Whether the headings are not the projects. */
   showProject: boolean;
@@ -34,11 +34,11 @@ export interface SessionListProps {
 
 /** Sessions under headings. However many there are, only those in sight are drawn. */
 export function SessionList(props: SessionListProps) {
-  const { sections, query, selectedId, showProject, now, liveOf, onRename, handle } = props;
+  const { sections, query, order, selectedId, showProject, now, liveOf, onRename, handle } = props;
   const box = useRef<HTMLDivElement>(null);
   const [naming, setNaming] = useState<string | null>(null);
   const outline = useMemo(() => outlineOf(sections), [sections]);
-  const scroll = useListScroll(box, outline, query, selectedId);
+  const scroll = useListScroll(box, outline, { query, order }, selectedId);
   const focus = useRowFocus(box, outline, scroll.show);
   useImperativeHandle(handle, () => ({ focusFirst: focus.focusFirst }));
 

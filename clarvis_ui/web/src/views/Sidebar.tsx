@@ -109,7 +109,8 @@ export function Sidebar(props: SidebarProps) {
       {found.length > 0 ? (
         <SessionList
           sections={sections}
-          query={`${order.value} ${query.value}`}
+          query={query.value}
+          order={order.value}
           selectedId={selectedId}
           showProject={order.value === 'recent'}
           now={now}

@@ -16,15 +16,17 @@ export interface ListScroll {
 export function useListScroll(
   box: RefObject<HTMLElement | null>,
   outline: Outline,
-  query: string,
+  /** Another list, by its words or its order, starts at its top. */
+  list: { query: string; order: string },
   selectedId: string | null,
 ): ListScroll {
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(window.innerHeight);
   // the last place we know of: asked for after the list has shrunk, the browser tells another
   const exactTop = useRef(0);
-  const before = useRef<{ outline: Outline; query: string } | null>(null);
+  const before = useRef<{ outline: Outline; query: string; order: string } | null>(null);
   const revealed = useRef<string | null>(null);
+  const { query, order } = list;
 
   const noteTop = useCallback((next: number) => {
     exactTop.current = next;
@@ -51,10 +53,13 @@ export function useListScroll(
 
   useLayoutEffect(() => {
     const was = before.current;
-    before.current = { outline, query };
+    before.current = { outline, query, order };
     let next = exactTop.current;
-    if (was && was.query !== query) next = 0;
-    else if (was) next = steadyTop(was.outline, outline, next, height, selectedId);
+    if (was && (was.query !== query || was.order !== order)) {
+      next = 0;
+      // of the whole list one wants to see where one is
+      if (query.trim() === '') revealed.current = null;
+    } else if (was) next = steadyTop(was.outline, outline, next, height, selectedId);
 
     const rowTop = selectedId === null ? null : topOf(outline, selectedId);
     if (rowTop !== null && revealed.current !== selectedId) {
@@ -64,7 +69,7 @@ export function useListScroll(
       revealed.current = null;
     }
     moveTo(next);
-  }, [outline, query, selectedId, height, box, moveTo]);
+  }, [outline, query, order, selectedId, height, box, moveTo]);
 
   return {
     top,
