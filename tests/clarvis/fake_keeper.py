@@ -369,7 +369,7 @@ class FakeKeeper:
             self.open_sockets.discard(socket)
         return socket
 
-    async def tell(self, kind: str, session_id: str | None = None, **more: Any) -> None:
+    async def tell(self, kind: str, session_id: str | None = None, /, **more: Any) -> None:
         """An event to everyone who listens."""
         self._told += 1
         event = {"type": kind, "position": f"e:{self._told}", "sessionId": session_id, **more}

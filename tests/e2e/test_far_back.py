@@ -91,3 +91,19 @@ async def test_a_refresh_thousands_of_messages_back_leads_to_the_same_line(
     place = await place_of(page)
     await page.reload()
     await is_at(page, place)
+
+
+async def test_find_begins_where_one_reads(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    page = await long_ago(open_page, keeper)
+    await log(page).focus()
+    await page.keyboard.press("Home")
+    await expect(log(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()
+    await page.keyboard.press("Control+f")
+    # letter by letter: what the first ones led to is not where one reads
+    await page.keyboard.type("prompt 0")
+    count = page.get_by_role("search").get_by_role("status")
+    await expect(count).to_have_text("1 of 1,000")
+    await expect(log(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()
+    await page.keyboard.type("00")
+    await expect(count).to_have_text("1 of 10")
+    await expect(log(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()

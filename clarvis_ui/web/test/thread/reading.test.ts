@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { chunksOf } from '../../src/views/thread/chunks';
-import { hitsIn, unfoldFor } from '../../src/views/thread/find';
+import { hitsIn, nearestOf, unfoldFor } from '../../src/views/thread/find';
 import { linkedMessage, messageLink } from '../../src/views/thread/link';
 import { createFolds } from '../../src/views/thread/reader';
 import { recall, remember } from '../../src/views/thread/remembered';
@@ -93,6 +93,9 @@ describe('finding', () => {
 
   test('counts every place of a text, and a row that unfolds once', () => {
     expect(hitsIn(rows, 'Needle').map(({ key }) => key)).toEqual(['a', 'b', 'b', 'b', 'c']);
+    expect(nearestOf(hitsIn(rows, 'Needle'), rows, null)).toEqual({ key: 'c', nth: 0 });
+    expect(nearestOf(hitsIn(rows, 'Needle'), rows, 'a')).toEqual({ key: 'a', nth: 0 });
+    expect(nearestOf(hitsIn(rows, 'Needle'), rows, 'b')).toEqual({ key: 'b', nth: 0 });
     expect(hitsIn(rows, 'absent')).toEqual([]);
     expect(hitsIn(rows, '  ')).toEqual([]);
   });

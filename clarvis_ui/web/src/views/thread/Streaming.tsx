@@ -6,11 +6,12 @@ import { counted } from '../../state/words';
 import { useNow } from '../../ui/useNow';
 import { Thinking } from './RowView';
 import { Summary } from './Tools';
+import { partialKey } from './useHandover';
 
 /** The block that is being written, as it comes. */
 export function Streaming({ partial }: { partial: Partial }) {
   const text = useFrames(partial.text);
-  const key = `partial/${partial.messageId}/${partial.index}`;
+  const key = partialKey(partial);
   switch (partial.kind) {
     case 'text':
       return (

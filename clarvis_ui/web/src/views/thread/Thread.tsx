@@ -13,6 +13,7 @@ import { keptRows, type Row, rowsOf } from './rows';
 import { Streaming, TurnLine } from './Streaming';
 import { useAnnouncement } from './useAnnouncement';
 import { useFind } from './useFind';
+import { useHandover } from './useHandover';
 import { useSpot } from './useSpot';
 import { useThreadKeys } from './useThreadKeys';
 import { useWindow, type Window } from './useWindow';
@@ -52,6 +53,7 @@ function Conversation(props: ThreadProps) {
   const folds = useMemo(createFolds, []);
   const finding = useFind({ box, rows, window: window_, folds, hasOlder, loading, onOlder });
   const spot = useSpot({ sessionId, rows, window: window_, box, hasOlder, loading, onOlder });
+  useHandover({ box, partial, rows, folds });
   useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
   useOwnWords(rows, window_);
   const announcement = useAnnouncement(rows);

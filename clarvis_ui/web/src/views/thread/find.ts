@@ -126,6 +126,22 @@ export function hitsIn(rows: readonly Row[], query: string): Hit[] {
   return hits;
 }
 
+/** The place that is nearest to a row; where that is the end, the last one. */
+export function nearestOf(
+  hits: readonly Hit[],
+  rows: readonly Row[],
+  from: string | null,
+): Hit | undefined {
+  if (from === null) return hits.at(-1);
+  const places = new Map(rows.map((row, at) => [row.key, at]));
+  const here = places.get(from) ?? rows.length;
+  const away = ({ key }: Hit) => Math.abs((places.get(key) ?? 0) - here);
+  return hits.reduce<Hit | undefined>(
+    (nearest, hit) => (nearest && away(nearest) <= away(hit) ? nearest : hit),
+    undefined,
+  );
+}
+
 function placesIn(text: string, words: string): number {
   let places = 0;
   for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Hit, hitsIn, rangesIn, unfoldFor } from './find';
+import { type Hit, hitsIn, nearestOf, rangesIn, unfoldFor } from './find';
 import type { Folds } from './reader';
 import type { Row } from './rows';
 import { find, type Window } from './useWindow';
@@ -42,6 +42,8 @@ export function useFind(where: FindIn): Finding {
   const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
   const live = useRef(where);
   live.current = where;
+  /** The row at which one was reading; null is the end. */
+  const origin = useRef<string | null>(null);
 
   const go = useCallback(
     (to: Hit) => {
@@ -54,13 +56,19 @@ export function useFind(where: FindIn): Finding {
     [query],
   );
 
-  // a new question begins with the nearest place above, which is where one came from
+  // a new question begins with the place that is nearest to where one was reading, and not to
+  // where the letters typed so far have led
   useEffect(() => {
     if (!open || query.trim() === '' || (current >= 0 && hit !== null)) return;
-    const last = hits.at(-1);
-    if (last) {
+    const { window, rows } = live.current;
+    if (window.moved()) {
+      const spot = window.spot();
+      origin.current = spot?.at === 'row' ? spot.key : null;
+    }
+    const nearest = nearestOf(hits, rows, origin.current);
+    if (nearest) {
       setSeeking(false);
-      go(last);
+      go(nearest);
     } else if (hasOlder) setSeeking(true);
   }, [open, query, hits, current, hit, hasOlder, go]);
 
@@ -100,7 +108,9 @@ export function useFind(where: FindIn): Finding {
       if (next < 0 && hasOlder) setSeeking(true);
       else {
         const to = hits[(next + hits.length) % hits.length];
-        if (to) go(to);
+        if (!to) return;
+        origin.current = to.key;
+        go(to);
       }
     },
     close() {

@@ -1,0 +1,95 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Partial } from '../../state/conversation';
+import type { Folds } from './reader';
+import type { Row } from './rows';
+import { find } from './useWindow';
+
+export interface HandoverIn {
+  box: { current: HTMLElement | null };
+  partial: Partial | null;
+  rows: readonly Row[];
+  folds: Folds;
+}
+
+/** What a person had done to a block while it was being written. */
+interface Left {
+  text: string;
+  unfolded: boolean;
+  selected: Selected | null;
+}
+
+/** From one letter to another, counted through the words of a block. */
+interface Selected {
+  from: number;
+  to: number;
+  words: string;
+}
+
+/** The row of a block that is being written. */
+export function partialKey({ messageId, index }: Partial): string {
+  return `partial/${messageId}/${index}`;
+}
+
+/** A block that is written has another row as a message: what was unfolded or selected stays so. */
+export function useHandover({ box, partial, rows, folds }: HandoverIn): void {
+  const before = useRef<Partial | null>(null);
+  const left = useRef<Left | null>(null);
+  const was = before.current;
+  const key = partial && partialKey(partial);
+  if (was && partialKey(was) !== key) {
+    // it is still on the page, and not for longer
+    left.current = {
+      text: was.text,
+      unfolded: folds.of(partialKey(was)).peek(),
+      selected: selectedIn(wordsOf(box.current, partialKey(was))),
+    };
+  }
+  before.current = partial;
+
+  useLayoutEffect(() => {
+    const done = left.current;
+    if (!done) return;
+    const row = rows.findLast((each) => each.kind === 'text' || each.kind === 'thinking');
+    if (!row?.text.startsWith(done.text)) return;
+    left.current = null;
+    if (done.unfolded) folds.of(row.key).value = true;
+    select(wordsOf(box.current, row.key), done.selected);
+  }, [rows, key, box, folds]);
+}
+
+function wordsOf(box: HTMLElement | null, key: string): Element | null {
+  return (box && find(box, key)?.querySelector('.markdown')) ?? null;
+}
+
+function selectedIn(words: Element | null): Selected | null {
+  const selection = getSelection();
+  if (!words || !selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
+  const range = selection.getRangeAt(0);
+  if (!words.contains(range.commonAncestorContainer)) return null;
+  const until = document.createRange();
+  until.selectNodeContents(words);
+  until.setEnd(range.startContainer, range.startOffset);
+  const from = until.toString().length;
+  return { from, to: from + range.toString().length, words: range.toString() };
+}
+
+function select(words: Element | null, selected: Selected | null): void {
+  if (!words || !selected) return;
+  const range = document.createRange();
+  const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
+  let passed = 0;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const length = node.nodeValue?.length ?? 0;
+    if (passed <= selected.from && selected.from < passed + length) {
+      range.setStart(node, selected.from - passed);
+    }
+    if (passed < selected.to && selected.to <= passed + length) {
+      range.setEnd(node, selected.to - passed);
+    }
+    passed += length;
+  }
+  // whatever else it may have become, other words are not selected
+  if (range.toString() !== selected.words) return;
+  getSelection()?.removeAllRanges();
+  getSelection()?.addRange(range);
+}
