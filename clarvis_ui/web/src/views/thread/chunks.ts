@@ -117,7 +117,10 @@ export function lastOf(chunks: readonly Chunk[], height: number): ReadonlySet<st
   return keys;
 }
 
-/** A guess until it is measured. */
+/**
+ * A guess until it is measured, and rather too little: what turns out to be higher is made room for
+ * by scrolling on, but at the very beginning nothing can be scrolled back.
+ */
 export function guessedHeight(chunk: Chunk): number {
   let height = 0;
   for (const { row, joined } of chunk.rows) height += guessedRow(row) + (joined ? 0 : 16);
@@ -128,8 +131,8 @@ function guessedRow(row: Row): number {
   switch (row.kind) {
     case 'text':
     case 'prompt':
-      return 28 + Math.ceil(row.text.length / 90) * 24;
+      return 24 + Math.floor(row.text.length / 110) * 24;
     default:
-      return 28;
+      return 24;
   }
 }
