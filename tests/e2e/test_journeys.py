@@ -76,6 +76,17 @@ async def test_a_turn_that_edits_sixty_files_is_one_line_that_unfolds(
     await expect(files.locator(".diff-line")).to_have_count(0)
     await files.last.get_by_role("button").click()
     await expect(files.last.locator(".diff-line.added")).to_have_text(["+b"])
+    # or all at once, those of the edits too
+    both = log(page).get_by_role("button", name="Unfold all")
+    await both.last.click()
+    await expect(files.locator(".diff-line.added")).to_have_count(60)
+    await log(page).get_by_role("button", name="Fold all", exact=True).click()
+    await expect(files.locator(".diff-line")).to_have_count(0)
+    await gathered.scroll_into_view_if_needed()
+    await both.first.click()
+    first = log(page).get_by_role("region", name="Changes to /code/f0.py")
+    await expect(first.locator(".diff-line.added")).to_have_text(["+b", "+c"])
+    await expect(gathered).to_be_in_viewport()
 
 
 async def test_long_titles_other_directions_and_long_output_stay_in_their_place(

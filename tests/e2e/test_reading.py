@@ -242,6 +242,32 @@ async def test_the_end_is_followed_only_by_those_who_are_there(
     await expect(log(page).get_by_text("the newest", exact=True)).to_be_in_viewport()
 
 
+async def test_what_unfolds_at_the_end_stays_in_sight_and_folded_again_the_end_is_followed(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    lines = "".join(f"+line {number}\n" for number in range(80))
+    patch = "".join(
+        f"diff --git a/g{n}.py b/g{n}.py\n--- a/g{n}.py\n+++ b/g{n}.py\n@@ -1 +1,80 @@\n{lines}"
+        for n in range(30)
+    )
+    says(keeper, prompt("show me"), *called("Bash", {"command": "git diff"}, patch))
+    page = await opened(open_page)
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+    await log(page).get_by_role("button", name="Ran git diff").click()
+    file = log(page).get_by_role("region", name="Changes to g29.py").get_by_role("button")
+    await log(page).evaluate("log => { log.scrollTop = log.scrollHeight }")
+    await expect(file).to_be_in_viewport()
+    where = (await file.bounding_box() or {})["y"]
+    await file.click()
+    await expect(log(page).get_by_text("line 79")).to_be_attached()
+    assert (await file.bounding_box() or {})["y"] == pytest.approx(where, abs=2)
+    await page.keyboard.press("Enter")
+    await expect(log(page).get_by_text("line 79")).to_have_count(0)
+    await keeper.heard.get()
+    await keeper.tell("message/added", ONE["id"], message=reply("the newest"), after=None)
+    await expect(log(page).get_by_text("the newest", exact=True)).to_be_in_viewport()
+
+
 async def test_a_phone_shows_everything_within_its_width(
     open_page: OpenPage, keeper: FakeKeeper
 ) -> None:

@@ -1,6 +1,7 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo, useState } from 'preact/hooks';
 import { counted } from '../state/words';
 import { type Comparison, compare, type Gap, type Line, type Part, withGaps } from './diff';
+import { Hold } from './hold';
 import { spelledOut } from './safe';
 import './diff.css';
 
@@ -50,6 +51,7 @@ const MOST_LINES = 400;
 export function DiffLines({ lines }: { lines: readonly Line[] }) {
   const shown = useMemo(() => withGaps(lines), [lines]);
   const [all, setAll] = useState(false);
+  const hold = useContext(Hold);
   const some = all ? shown : shown.slice(0, MOST_LINES);
   return (
     <>
@@ -66,7 +68,14 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
         </div>
       </div>
       {some.length < shown.length && (
-        <button type="button" class="quiet more" onClick={() => setAll(true)}>
+        <button
+          type="button"
+          class="quiet more"
+          onClick={() => {
+            hold();
+            setAll(true);
+          }}
+        >
           Show all {counted(lines.length, 'line')}
         </button>
       )}
@@ -76,9 +85,17 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
 
 function GapLines({ gap }: { gap: Gap }) {
   const [open, setOpen] = useState(false);
+  const hold = useContext(Hold);
   if (open) return gap.lines.map((line, at) => <DiffLine key={at} {...line} />);
   return (
-    <button type="button" class="diff-gap" onClick={() => setOpen(true)}>
+    <button
+      type="button"
+      class="diff-gap"
+      onClick={() => {
+        hold();
+        setOpen(true);
+      }}
+    >
       {counted(gap.lines.length, 'unchanged line')}
     </button>
   );

@@ -2,6 +2,7 @@ import { createContext } from 'preact';
 import { useContext, useMemo, useState } from 'preact/hooks';
 import { counted } from '../state/words';
 import { spansOf } from './ansi';
+import { Hold } from './hold';
 import './ansi.css';
 import './output.css';
 
@@ -23,6 +24,7 @@ export const Sought = createContext('');
 export function Output({ text, label = 'Output', failed = false }: OutputProps) {
   const [all, setAll] = useState(false);
   const sought = useContext(Sought);
+  const hold = useContext(Hold);
   const lines = useMemo(() => text.replace(/\s+$/, '').split('\n').map(shortened), [text]);
   const left = lines.length - HEAD - TAIL;
   if (text.trim() === '') return <p class="no-output">No output</p>;
@@ -32,7 +34,14 @@ export function Output({ text, label = 'Output', failed = false }: OutputProps) 
       {cut ? (
         <>
           <Lines text={lines.slice(0, HEAD).join('\n')} />
-          <button type="button" class="quiet more" onClick={() => setAll(true)}>
+          <button
+            type="button"
+            class="quiet more"
+            onClick={() => {
+              hold();
+              setAll(true);
+            }}
+          >
             Show all {counted(lines.length, 'line')}
           </button>
           <Lines text={lines.slice(-TAIL).join('\n')} />

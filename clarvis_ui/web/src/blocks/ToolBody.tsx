@@ -1,10 +1,11 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { within } from '../state/paths';
 import { Command } from './Command';
 import { type Call, changesOf, todosOf } from './calls';
 import { type Fields, fieldsOf, listOf, pretty, textOf } from './content';
-import { Diff, DiffHead, DiffLines } from './Diff';
-import { type FileChange, parsePatch } from './diff';
+import { Diff } from './Diff';
+import { parsePatch } from './diff';
+import { Files } from './Files';
 import { Images } from './Images';
 import { Link, Markdown } from './Markdown';
 import { Output } from './Output';
@@ -181,18 +182,5 @@ function prettyJson(text: string): string {
 function ShellOutput({ text }: { text: string }) {
   const files = useMemo(() => parsePatch(plain(text)), [text]);
   if (!files) return <Output text={text} />;
-  return files.map((file, at) => <File key={at} file={file} open={files.length <= 2} />);
-}
-
-/** One file of a patch; many files are a list of names first. */
-function File({ file, open: openAtFirst }: { file: FileChange; open: boolean }) {
-  const [open, setOpen] = useState(openAtFirst);
-  return (
-    <section class="diff" aria-label={`Changes to ${spelledOut(file.path)}`}>
-      <button type="button" class="diff-file" aria-expanded={open} onClick={() => setOpen(!open)}>
-        <DiffHead {...file} />
-      </button>
-      {open && <DiffLines lines={file.lines} />}
-    </section>
-  );
+  return <Files files={files} />;
 }

@@ -1,5 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { Hold } from '../../blocks/hold';
 import { memo } from '../../blocks/memo';
 import { Sought } from '../../blocks/Output';
 import type { Partial, ShownMessage, Turn } from '../../state/conversation';
@@ -60,47 +62,58 @@ function Conversation(props: ThreadProps) {
   const reader = useReaderOf(props, folds, window_.hold);
 
   return (
-    <ReaderContext.Provider value={reader}>
-      <Sought.Provider value={finding.open ? finding.query.toLowerCase() : ''}>
-        <div class="thread">
-          {finding.open && <FindBar finding={finding} />}
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys */}
-          <section class="log" ref={box} tabIndex={0} aria-label="Conversation" aria-busy={loading}>
-            <div class="column">
-              {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
-              <div class="rows" ref={inner}>
-                <Bundles pieces={window_.pieces} />
-              </div>
-              {partial && <Streaming partial={partial} />}
-              {turn && (
-                <TurnLine
-                  turn={turn}
-                  quiet={partial !== null}
-                  asks={props.waiting.value.size > 0}
-                />
-              )}
-              {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
+    <Around reader={reader} sought={finding.open ? finding.query.toLowerCase() : ''}>
+      <div class="thread">
+        {finding.open && <FindBar finding={finding} />}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys */}
+        <section class="log" ref={box} tabIndex={0} aria-label="Conversation" aria-busy={loading}>
+          <div class="column">
+            {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
+            <div class="rows" ref={inner}>
+              <Bundles pieces={window_.pieces} />
             </div>
-            <ToEnd
-              rows={rows}
-              following={window_.following}
-              far={window_.far}
-              onGo={window_.toEnd}
-              onFind={finding.start}
-            />
-          </section>
-          {spot.notice && (
-            <p class="thread-notice" role="status">
-              {spot.notice}
-            </p>
-          )}
-          <p class="spoken" aria-live="polite">
-            {announcement}
+            {partial && <Streaming partial={partial} />}
+            {turn && (
+              <TurnLine turn={turn} quiet={partial !== null} asks={props.waiting.value.size > 0} />
+            )}
+            {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
+          </div>
+          <ToEnd
+            rows={rows}
+            following={window_.following}
+            far={window_.far}
+            onGo={window_.toEnd}
+            onFind={finding.start}
+          />
+        </section>
+        {spot.notice && (
+          <p class="thread-notice" role="status">
+            {spot.notice}
           </p>
-        </div>
-      </Sought.Provider>
+        )}
+        <p class="spoken" aria-live="polite">
+          {announcement}
+        </p>
+      </div>
+    </Around>
+  );
+}
+
+/** What rows and blocks need of the conversation around them. */
+function Around({ reader, sought, children }: AroundProps) {
+  return (
+    <ReaderContext.Provider value={reader}>
+      <Hold.Provider value={reader.hold}>
+        <Sought.Provider value={sought}>{children}</Sought.Provider>
+      </Hold.Provider>
     </ReaderContext.Provider>
   );
+}
+
+interface AroundProps {
+  reader: Reader;
+  sought: string;
+  children: ComponentChildren;
 }
 
 function useRows(given: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {

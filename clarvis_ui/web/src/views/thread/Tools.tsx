@@ -1,3 +1,4 @@
+import { batch } from '@preact/signals';
 import {
   type Call,
   changesOf,
@@ -9,6 +10,7 @@ import {
   tallyOf,
 } from '../../blocks/calls';
 import { Tally } from '../../blocks/Diff';
+import { UnfoldAll } from '../../blocks/Files';
 import { plain } from '../../blocks/safe';
 import { Todos } from '../../blocks/Todos';
 import { ToolBody } from '../../blocks/ToolBody';
@@ -80,8 +82,34 @@ export function Tools({ row }: { row: ToolsRow }) {
   const calls = row.calls.map(callOf);
   return (
     <Fold name={row.key} class="tool" summary={<Gathered calls={calls} />}>
-      {() => row.calls.map((each) => <Tool key={each.key} row={each} />)}
+      {() => (
+        <>
+          <Every calls={row.calls} />
+          {row.calls.map((each) => (
+            <Tool key={each.key} row={each} />
+          ))}
+        </>
+      )}
     </Fold>
+  );
+}
+
+/** All of them at once: sixty files are not to be opened one by one. */
+function Every({ calls }: { calls: readonly ToolRow[] }) {
+  const { folds, hold } = useReader();
+  const all = calls.map(({ key }) => folds.of(key));
+  return (
+    <div class="diff-files">
+      <UnfoldAll
+        done={all.every((fold) => fold.value)}
+        onChange={(open) => {
+          hold();
+          batch(() => {
+            for (const fold of all) fold.value = open;
+          });
+        }}
+      />
+    </div>
   );
 }
 
