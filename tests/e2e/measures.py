@@ -61,13 +61,12 @@ TOO_PALE = """() => {
 }"""
 
 # 44 pixels; of a scrolled box the browser may tell a hundred-thousandth less. Left out are words
-# of a text that are links, boxes whose label is the target, rows as wide as the screen, and the
-# columns of a plot.
+# of a text that are links, boxes whose label is the target, and the columns of a plot.
 TOO_SMALL = """() =>
   [...document.querySelectorAll('a, button, input, textarea, select, summary, label, [role]')]
     .filter((e) => e.matches(
       'a, button, input, textarea, select, summary, label.option, [role^=menuitem], [role=option]'))
-    .filter((e) => !e.closest('.markdown') && !e.matches('label input, .fold, .timeline-column'))
+    .filter((e) => !e.closest('.markdown') && !e.matches('label input, .timeline-column'))
     .filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
     .map((e) => [e, e.getBoundingClientRect()])
     .filter(([e, box]) => box.width > 1 && (box.height < 43.99 || box.width < 43.99))
