@@ -106,8 +106,9 @@ async def test_long_titles_other_directions_and_long_output_stay_in_their_place(
     await no_wider_than_the_window(page)
     title = row(page, hebrew).locator(".row-title")
     assert await title.evaluate("e => getComputedStyle(e).direction") == "rtl"
-    paragraph = log(page).locator(".reply p").first
-    assert await paragraph.evaluate("e => getComputedStyle(e).direction") == "rtl"
+    for words in (".reply p", ".reply ul"):
+        shown = log(page).locator(words).first
+        assert await shown.evaluate("e => getComputedStyle(e).direction") == "rtl"
 
     await log(page).get_by_role("button", name="Ran seq 10000").click()
     output = log(page).get_by_role("region", name="Output")

@@ -268,6 +268,47 @@ async def test_what_unfolds_at_the_end_stays_in_sight_and_folded_again_the_end_i
     await expect(log(page).get_by_text("the newest", exact=True)).to_be_in_viewport()
 
 
+async def test_code_of_a_thousand_lines_can_be_copied_from_its_middle(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    lines = "\n".join(f"line {number}" for number in range(1000))
+    says(keeper, prompt("show me"), reply(f"```python\n{lines}\n```\n\nThat is it."))
+    page = await opened(open_page)
+    await expect(log(page).get_by_text("That is it.")).to_be_in_viewport()
+    await log(page).evaluate("log => { log.scrollTop = log.scrollHeight / 2 }")
+    await expect(log(page).get_by_text("That is it.")).not_to_be_in_viewport()
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copy = log(page).get_by_role("button", name="Copy this code")
+    await expect(copy).to_be_in_viewport(ratio=1)
+    await copy.click()
+    await page.wait_for_function(
+        "async words => (await navigator.clipboard.readText()) === words", arg=lines
+    )
+
+
+async def test_all_that_is_loaded_is_printed_and_nothing_to_press(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    says(keeper, *long_talk()[:140])
+    page = await opened(open_page)
+    await expect(log(page).get_by_text("prompt 069", exact=True)).to_be_in_viewport()
+    assert await log(page).get_by_role("article", name="You").count() < 70
+    await page.emulate_media(media="print")
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    await expect(log(page).get_by_role("article", name="You")).to_have_count(70)
+    await expect(page.get_by_role("navigation", name="Sessions")).to_be_hidden()
+    await expect(page.get_by_label("Message", exact=True)).to_be_hidden()
+    # as long as it is, and not as high as the window
+    last = log(page).get_by_text("reply 069")
+    page_height = await page.evaluate("document.documentElement.scrollHeight")
+    box = await last.bounding_box()
+    assert box is not None
+    assert 900 < box["y"] < page_height
+    await page.emulate_media(media="screen")
+    await page.evaluate("dispatchEvent(new Event('afterprint'))")
+    await expect(log(page).get_by_text("prompt 000", exact=True)).to_have_count(0)
+
+
 async def test_a_phone_shows_everything_within_its_width(
     open_page: OpenPage, keeper: FakeKeeper
 ) -> None:

@@ -85,13 +85,18 @@ function block(token: MarkedToken, growing: boolean): ComponentChildren {
     case 'blockquote':
       return <blockquote dir="auto">{blocks(token.tokens)}</blockquote>;
     case 'list': {
+      // the list has one direction, by its first words: its marks have their room on that side
       const items = token.items.map((item, at) => (
-        <li key={at} dir="auto" class={item.task ? 'task' : undefined}>
+        <li key={at} class={item.task ? 'task' : undefined}>
           {blocks(item.tokens)}
         </li>
       ));
-      if (!token.ordered) return <ul>{items}</ul>;
-      return <ol start={token.start === '' ? 1 : token.start}>{items}</ol>;
+      if (!token.ordered) return <ul dir="auto">{items}</ul>;
+      return (
+        <ol dir="auto" start={token.start === '' ? 1 : token.start}>
+          {items}
+        </ol>
+      );
     }
     case 'checkbox':
       return <Tick done={token.checked} />;

@@ -20,6 +20,7 @@ import { useSpot } from './useSpot';
 import { useThreadKeys } from './useThreadKeys';
 import { useWindow, type Window } from './useWindow';
 import './thread.css';
+import '../print.css';
 
 export interface ThreadProps {
   sessionId: string;

@@ -1,4 +1,4 @@
-import type { RefObject } from 'preact';
+import { options, type RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Chunk, guessedHeight, hasAny, lastOf, type Piece, piecesOf, rowsIn } from './chunks';
 import type { Spot } from './remembered';
@@ -107,6 +107,16 @@ export function useWindow(
   }, [look]);
   useEffect(() => () => cancelAnimationFrame(frame.current), []);
 
+  useEffect(() => {
+    const drawAll = () => atOnce(() => setDrawn(rowsIn(live.current.chunks)));
+    addEventListener('beforeprint', drawAll);
+    addEventListener('afterprint', lookSoon);
+    return () => {
+      removeEventListener('beforeprint', drawAll);
+      removeEventListener('afterprint', lookSoon);
+    };
+  }, [lookSoon]);
+
   const keep = useCallback(() => {
     const view = box.current;
     if (!view) return;
@@ -214,6 +224,14 @@ export function useWindow(
     [box, inner, follow, keep],
   );
   return useMemo(() => ({ ...actions, pieces, following, far }), [actions, pieces, following, far]);
+}
+
+/** Draws before it returns: what is printed is what stands there by then. */
+function atOnce(change: () => void): void {
+  const usual = options.debounceRendering;
+  options.debounceRendering = (draw) => draw();
+  change();
+  options.debounceRendering = usual as NonNullable<typeof usual>;
 }
 
 /** Where every bundle stands: those that are not drawn by their heights, inside of their box. */
