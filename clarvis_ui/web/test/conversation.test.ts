@@ -3,6 +3,7 @@ import {
   type Conversation,
   type ConversationEvent,
   emptyConversation,
+  failureToTell,
   inLine,
   reduce,
   shownMessages,
@@ -271,4 +272,16 @@ describe('after a restart of the keeper', () => {
     );
     expect(uuids(state)).toEqual(['a', 'b', 'c']);
   });
+});
+
+test('why it broke down is told once: where its last line says so, only there', () => {
+  const failed: KeeperEvent = {
+    ...at(2),
+    type: 'session/failed',
+    uuid: null,
+    error: { code: 'api_error', message: 'API Error: 400' },
+  };
+  const line = { kind: 'error', content: [{ type: 'text', text: 'API Error: 400' }] };
+  expect(failureToTell(told(loaded('a'), failed))).toBe('API Error: 400');
+  expect(failureToTell(told(loaded('a'), added(1, 'b', line), failed))).toBeNull();
 });

@@ -29,7 +29,7 @@ import { isFinalOf } from './streamed';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../transport/messages';
 export type { Sending } from './sending';
-export { inLine, type ShownMessage, shownMessages } from './shown';
+export { failureToTell, inLine, type ShownMessage, shownMessages } from './shown';
 
 export interface Conversation {
   readonly sessionId: string;

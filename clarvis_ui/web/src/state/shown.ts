@@ -37,6 +37,13 @@ export function shownMessages(state: Conversation): readonly ShownMessage[] {
   ];
 }
 
+/** Why it broke down; where the last line of the conversation says so, that is enough. */
+export function failureToTell({ failure, messages }: Conversation): string | null {
+  const last = messages.at(-1);
+  const isSaid = last?.kind === 'error' && wordsOf(last.content) === failure?.message;
+  return isSaid ? null : (failure?.message ?? null);
+}
+
 /** What the turn began with, where somebody else said it and Claude has not confirmed it yet. */
 function takenByOthers({ taken, turn, sendings, messages }: Conversation): Queued | null {
   if (taken === null || turn?.uuid !== taken.uuid) return null;

@@ -4,7 +4,7 @@ import { sessionHref } from '../../state/address';
 import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
-import { inLine, type ShownMessage, shownMessages } from '../../state/conversation';
+import { failureToTell, inLine, type ShownMessage, shownMessages } from '../../state/conversation';
 import { TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { openIn } from '../../state/inbox';
@@ -149,7 +149,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           running={running}
         />
         <p class="session-problem" role="alert">
-          {problem || conversation.failure?.message || talk.trouble.value?.sentence}
+          {problem || failureToTell(conversation) || talk.trouble.value?.sentence}
         </p>
         {!running && isLeft(session, messages) && (
           <Interrupted session={session} messages={messages} api={clarvis.api} />
