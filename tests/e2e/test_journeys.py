@@ -255,3 +255,34 @@ async def test_without_a_mouse_and_for_a_reader_everything_has_its_name(
         "document.getAnimations().filter(a => a.effect.getTiming().duration > 0).length"
     )
     assert moving == 0
+
+
+async def test_keys_alone_lead_from_the_list_to_the_field_and_say_what_they_do(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    fill(keeper, ONE, session(2))
+    keeper.messages[ONE["id"]] = [prompt("first"), *(reply("words. " * 90) for _ in range(30))]
+    page = await open_page()
+    await expect(page.locator(".tally")).to_have_text("2 sessions")
+    await page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    await expect(keys).to_contain_text("write a message")
+    await page.keyboard.press("Escape")
+    await expect(keys).to_have_count(0)
+    await page.keyboard.press("/")
+    await page.keyboard.type("number 1")
+    await expect(page.locator(".tally")).to_have_text("1 of 2 sessions")
+    await page.keyboard.press("Enter")
+    await expect(log(page).locator(".reply").last).to_be_in_viewport()
+    # what is pressed next is meant for the conversation
+    end = await log(page).evaluate("log => log.scrollTop")
+    await page.keyboard.press("PageUp")
+    await page.wait_for_function(
+        "end => document.querySelector('section.log').scrollTop < end - 300", arg=end
+    )
+    await page.keyboard.press("Home")
+    await expect(log(page).get_by_text("first", exact=True)).to_be_in_viewport()
+    await page.keyboard.press("m")
+    await page.keyboard.type("hm?")
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("hm?")
+    await expect(keys).to_have_count(0)

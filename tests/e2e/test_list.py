@@ -131,6 +131,7 @@ async def test_without_the_filter_one_still_sees_where_one_is(
     await expect(page.locator(".tally")).to_have_text("1 of 900 sessions")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("far down")
+    await page.keyboard.press("/")
     await page.keyboard.press("Escape")
     await expect(page.locator(".tally")).to_have_text("900 sessions")
     await expect(row(page, "far down")).to_be_in_viewport()

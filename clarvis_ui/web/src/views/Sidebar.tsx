@@ -17,6 +17,7 @@ import { Mark } from '../ui/Mark';
 import { useNow } from '../ui/useNow';
 import { EmptyList } from './EmptyList';
 import { FilterField } from './FilterField';
+import { KeysDialog } from './KeysDialog';
 import { ScanProgress } from './ScanProgress';
 import { type ListHandle, SessionList } from './SessionList';
 import './sidebar.css';
@@ -59,7 +60,12 @@ export function Sidebar(props: SidebarProps) {
   const unread = useUnread(memory, selected);
   const first = sections[0]?.sessions[0];
 
-  useKeys({ '/': () => field.current?.focus(), n: onNew });
+  const keys = useSignal(false);
+  const showKeys = () => {
+    keys.value = true;
+  };
+
+  useKeys({ '/': () => field.current?.focus(), n: onNew, '?': showKeys });
 
   const liveOf = (session: Session): Live => ({
     asked: props.asked?.get(session.id) ?? NO_QUESTIONS,
@@ -97,7 +103,10 @@ export function Sidebar(props: SidebarProps) {
         }}
         onDown={() => list.current?.focusFirst()}
         onEnter={() => {
-          if (first && query.value !== '') location.hash = sessionHref(first.id);
+          if (!first || query.value === '') return;
+          location.hash = sessionHref(first.id);
+          // what is pressed next is meant for the conversation
+          field.current?.blur();
         }}
       />
       <a class="inbox-link" href={searchHref({ words: query.value })}>
@@ -130,11 +139,28 @@ export function Sidebar(props: SidebarProps) {
         <a class="due-link" href={USAGE_HREF}>
           Usage
         </a>
+        <button
+          type="button"
+          class="quiet keys-button"
+          aria-label="Keys"
+          title="Keys"
+          aria-keyshortcuts="?"
+          onClick={showKeys}
+        >
+          <kbd>?</kbd>
+        </button>
         <button type="button" class="quiet" onClick={onLeave}>
           <Icon name="leave" />
           Log out
         </button>
       </div>
+      {keys.value && (
+        <KeysDialog
+          onClose={() => {
+            keys.value = false;
+          }}
+        />
+      )}
     </nav>
   );
 }

@@ -3,6 +3,9 @@ import type { Row } from './rows';
 import type { Finding } from './useFind';
 import { find, type Window } from './useWindow';
 
+/** How far one scrolls, in heights of the window, where nothing else has the focus. */
+const PAGES: Readonly<Record<string, number>> = { PageUp: -0.9, PageDown: 0.9 };
+
 export interface KeysIn {
   box: { current: HTMLElement | null };
   rows: readonly Row[];
@@ -12,8 +15,8 @@ export interface KeysIn {
 }
 
 /**
- * Ctrl+F finds in the conversation; j and k walk from prompt to prompt; Home and End lead to its
- * two ends, also where the first one is not loaded yet.
+ * Ctrl+F finds in the conversation; j and k walk from prompt to prompt; m leads to the field;
+ * Home and End lead to its two ends, also where the first one is not loaded yet.
  */
 export function useThreadKeys(where: KeysIn): void {
   const live = useRef(where);
@@ -31,6 +34,12 @@ export function useThreadKeys(where: KeysIn): void {
       } else if (!command && !isTyping(event.target) && (event.key === 'j' || event.key === 'k')) {
         event.preventDefault();
         walk(live.current, event.key === 'j' ? 1 : -1);
+      } else if (!command && !isTyping(event.target) && event.key === 'm') {
+        event.preventDefault();
+        document.querySelector<HTMLElement>('.composer textarea')?.focus();
+      } else if (event.target === document.body && PAGES[event.key] !== undefined) {
+        const view = live.current.box.current;
+        view?.scrollBy({ top: (PAGES[event.key] ?? 0) * view.clientHeight });
       } else if (
         (event.key === 'Home' || event.key === 'End') &&
         !event.shiftKey &&

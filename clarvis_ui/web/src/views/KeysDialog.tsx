@@ -1,0 +1,82 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Icon } from '../ui/Icon';
+import './keys.css';
+
+/** What there is to press, where one is not typing. */
+const KEYS: readonly { where: string; keys: readonly [keys: string, does: string][] }[] = [
+  {
+    where: 'Anywhere',
+    keys: [
+      ['Ctrl K', 'say what you want'],
+      ['/', 'filter the sessions; Enter opens the first'],
+      ['n', 'new session'],
+      ['F2', 'rename the session that has the focus in the list'],
+      ['?', 'these keys'],
+    ],
+  },
+  {
+    where: 'In a conversation',
+    keys: [
+      ['m', 'write a message'],
+      ['j k', 'to the next prompt and the one before'],
+      ['Home End', 'to its beginning and its end'],
+      ['Ctrl F', 'find; Enter and Shift Enter lead from place to place'],
+      ['Esc', 'stop what runs'],
+    ],
+  },
+  {
+    where: 'On a question',
+    keys: [
+      ['a', 'allow, approve'],
+      ['d', 'deny with a reason'],
+      ['1 2 3', 'one of the choices'],
+    ],
+  },
+];
+
+export function KeysDialog({ onClose }: { onClose(): void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes a dialog by itself
+    <dialog
+      ref={dialog}
+      class="keys"
+      aria-label="Keys"
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current?.close();
+      }}
+    >
+      <div class="keys-inner">
+        <button
+          type="button"
+          class="quiet keys-close"
+          aria-label="Close"
+          onClick={() => dialog.current?.close()}
+        >
+          <Icon name="clear" />
+        </button>
+        {KEYS.map(({ where, keys }) => (
+          <section key={where}>
+            <h2>{where}</h2>
+            <dl>
+              {keys.map(([names, does]) => (
+                <div key={names}>
+                  <dt>
+                    {names.split(' ').map((name) => (
+                      <kbd key={name}>{name}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </dialog>
+  );
+}
