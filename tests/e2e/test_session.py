@@ -43,6 +43,20 @@ async def test_the_command_to_go_on_can_be_copied(open_page: OpenPage, keeper: F
     assert copied == f"cd '/code/it'\\''s here' && claude --resume {session(1)['id']}"
 
 
+async def test_on_a_tablet_the_title_can_be_read(open_page: OpenPage, keeper: FakeKeeper) -> None:
+    one = session(1, title="A title of some length that says what it is about")
+    fill(keeper, one)
+    page = await open_page(viewport={"width": 768, "height": 1024})
+    await row(page, "A title of some length").click()
+    box = await page.get_by_role("heading", level=1).bounding_box()
+    assert box is not None
+    assert box["width"] > 160
+    # what has no room beside it stands in the details
+    await expect(page.get_by_role("link", name="Branches")).to_be_hidden()
+    await page.get_by_role("button", name="Details").click()
+    await expect(page.get_by_role("dialog").get_by_role("link", name="Branches")).to_be_visible()
+
+
 async def test_on_a_phone_one_goes_in_and_back(open_page: OpenPage, keeper: FakeKeeper) -> None:
     fill(keeper, *(session(number) for number in range(60)))
     page = await open_page(viewport=PHONE, has_touch=True, is_mobile=True)

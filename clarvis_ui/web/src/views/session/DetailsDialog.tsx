@@ -3,6 +3,7 @@ import { branchesHref, timelineHref } from '../../state/address';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { Details } from '../Details';
+import './details-dialog.css';
 
 /** All that is known of a session, over the conversation. */
 export function DetailsDialog({ session, onClose }: { session: Session; onClose(): void }) {
@@ -32,7 +33,7 @@ export function DetailsDialog({ session, onClose }: { session: Session; onClose(
           <Icon name="clear" />
         </button>
         <Details session={session} />
-        {/* on a phone the header has no room for these */}
+        {/* where the header has no room for these */}
         <nav class="details-ways" aria-label="More of this session">
           <a href={timelineHref({ session: session.id })}>
             <Icon name="timeline" /> Timeline
