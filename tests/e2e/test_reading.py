@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+from base64 import b64encode
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
+from claudekeeper.demo.pictures import chunk
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.clarvis.messages import called, prompt, reply, said
 from tests.e2e.conftest import PHONE, OpenPage, fill
@@ -33,6 +37,14 @@ def long_talk() -> list[dict[str, Any]]:
         talk.append(prompt(f"prompt {number:03d}"))
         talk.append(reply(f"reply {number:03d}\n\n" + "more words of it. " * (number % 40)))
     return talk
+
+
+def grey(width: int, height: int) -> bytes:
+    """A PNG of one colour."""
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    points = zlib.compress((b"\0" + b"\x99" * width) * height)
+    pieces = [chunk(b"IHDR", head), chunk(b"IDAT", points), chunk(b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(pieces)
 
 
 async def opened(open_page: OpenPage, address: str = AT, **more: Any) -> Page:
@@ -266,6 +278,34 @@ async def test_what_unfolds_at_the_end_stays_in_sight_and_folded_again_the_end_i
     await keeper.heard.get()
     await keeper.tell("message/added", ONE["id"], message=reply("the newest"), after=None)
     await expect(log(page).get_by_text("the newest", exact=True)).to_be_in_viewport()
+
+
+async def test_an_image_is_as_large_as_the_window_when_one_looks_closer(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    picture = {
+        "type": "image",
+        "source": {
+            "type": "base64",
+            "media_type": "image/png",
+            "data": b64encode(grey(300, 1200)).decode(),
+        },
+    }
+    says(keeper, *called("Read", {"file_path": "/code/screen.png"}, [picture]))
+    page = await opened(open_page)
+    await log(page).get_by_role("button", name="Read /code/screen.png").click()
+    image = log(page).get_by_role("img", name="Attached, 1 of 1")
+    small = await image.bounding_box()
+    assert small is not None
+    await image.click()
+    dialog = page.get_by_role("dialog", name="Attached, 1 of 1")
+    large = await dialog.get_by_role("img").bounding_box()
+    assert large is not None
+    assert large["height"] > small["height"]
+    assert large["height"] <= 900
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    await expect(image).to_be_in_viewport()
 
 
 async def test_code_of_a_thousand_lines_can_be_copied_from_its_middle(
