@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createHalves, NO_CHOICE } from '../src/state/halves';
 import { lastSettledIn, openBySession } from '../src/state/inbox';
-import { createMemory } from '../src/state/memory';
+import { createMemory, type Memory } from '../src/state/memory';
 import { createNotifications, type Notifier } from '../src/state/notifications';
 import { createQuestions, nameOf, type Questions } from '../src/state/questions';
 import { tabTitle } from '../src/state/tab';
@@ -9,6 +10,7 @@ import type { KeeperEvent } from '../src/transport/events';
 import { FakeApi, FakeStorage } from './fakes';
 
 let api: FakeApi;
+let memory: Memory;
 let questions: Questions;
 
 function question(id: string, changes: Partial<Attention> = {}): Attention {
@@ -49,11 +51,44 @@ const open = () => questions.inbox.value.open.map(({ id }) => id);
 
 beforeEach(() => {
   api = new FakeApi();
+  memory = createMemory(new FakeStorage());
   api.answers.attention = [];
-  questions = createQuestions(api, 'me', () => {});
+  questions = createQuestions(api, createHalves(memory), 'me', () => {});
 });
 
 afterEach(() => questions.forget());
+
+describe('an answer that was begun', () => {
+  const half = {
+    open: 'deny',
+    text: 'not like\nthis',
+    choices: { 'Which one?': { ...NO_CHOICE, labels: ['This', 'That'] } },
+  };
+  const afterARefresh = (id: string) => createHalves(memory).read(id);
+
+  test('is there after a refresh, as long as it is asked for', async () => {
+    questions.halves.write('1', half);
+    questions.halves.write('2', half);
+    api.answers.attention = [question('1'), question('2')];
+    questions.reload();
+    await vi.waitFor(() => expect(open()).toEqual(['1', '2']));
+    questions.hear([settled('2', 'allow', 'somebody')]);
+    expect(afterARefresh('1')).toEqual(half);
+    expect(afterARefresh('2').open).toBeNull();
+  });
+
+  test('goes with what is no longer asked', async () => {
+    questions.halves.write('1', half);
+    questions.reload();
+    await vi.waitFor(() => expect(afterARefresh('1').open).toBeNull());
+  });
+
+  test('that is put back leaves nothing', () => {
+    questions.halves.write('1', half);
+    questions.halves.write('1', { open: null, text: null, choices: {} });
+    expect(memory.keys('')).toEqual([]);
+  });
+});
 
 describe('what waits', () => {
   test('is told once however often it is raised, the oldest first', () => {

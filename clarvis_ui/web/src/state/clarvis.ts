@@ -5,6 +5,7 @@ import { createSocket, type SocketState, type SocketWorld } from '../transport/s
 import { type Conversations, createConversations } from './conversations';
 import { createDoor, type Door } from './door';
 import { createDrafts, type Drafts } from './drafts';
+import { createHalves } from './halves';
 import { type Attention, retryDelay } from './heartbeat';
 import { createKept, type Kept } from './kept';
 import type { Memory } from './memory';
@@ -85,7 +86,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     onSession: sessions.meet,
     onLoggedOut: door.shut,
   });
-  const questions = createQuestions(api, name, door.shut);
+  const questions = createQuestions(api, createHalves(memory), name, door.shut);
   const offers = createOffers(api);
   const told = createTold();
   const kept = createKept(api, door.shut);

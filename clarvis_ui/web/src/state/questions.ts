@@ -3,11 +3,13 @@ import type { Api } from '../transport/api';
 import type { Answer } from '../transport/attention';
 import type { KeeperEvent } from '../transport/events';
 import { NOT_LOGGED_IN } from '../transport/outcome';
+import type { Halves } from './halves';
 import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 
 /** Open questions of all sessions, and the answers to them. */
 export interface Questions {
   readonly inbox: ReadonlySignal<Inbox>;
+  readonly halves: Halves;
   hear(events: readonly KeeperEvent[]): void;
   /** Asks for all that is open. */
   reload(): void;
@@ -18,13 +20,20 @@ export interface Questions {
 // somebody was faster, or it was taken back: the socket says who
 const TOO_LATE = new Set(['attention_gone', 'attention_not_found']);
 
-export function createQuestions(api: Api, by: string, onLoggedOut: () => void): Questions {
+export function createQuestions(
+  api: Api,
+  halves: Halves,
+  by: string,
+  onLoggedOut: () => void,
+): Questions {
   const inbox = signal<Inbox>(EMPTY_INBOX);
   let raisedSince = new Set<string>();
   let request: AbortController | null = null;
 
   function dispatch(event: InboxEvent): void {
     inbox.value = reduceInbox(inbox.value, event);
+    if (event.type === 'attention/listed') halves.keepOnly(inbox.value.open.map(({ id }) => id));
+    else if (event.type === 'attention/settled') halves.forget(event.attentionId);
   }
 
   async function reload(): Promise<void> {
@@ -41,6 +50,7 @@ export function createQuestions(api: Api, by: string, onLoggedOut: () => void): 
 
   return {
     inbox,
+    halves,
     hear(events) {
       for (const event of events) {
         if (event.type === 'attention/raised') {

@@ -53,6 +53,7 @@ export function Inbox({ clarvis, notifications }: InboxProps) {
                   attention={attention}
                   workdir={session?.workdir ?? null}
                   source={clarvis.api}
+                  halves={questions.halves}
                   // the list moves up when one is answered: another card may come under the pointer
                   replacedAnother
                   answering={inbox.answering.has(attention.id)}

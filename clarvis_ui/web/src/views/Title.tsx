@@ -4,6 +4,7 @@ import { titleOf } from '../state/described';
 import type { Outcome } from '../transport/outcome';
 import type { Session } from '../transport/wire';
 import { Icon } from '../ui/Icon';
+import { isComposing } from '../ui/typing';
 import './title.css';
 
 export interface TitleProps {
@@ -71,7 +72,7 @@ function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): vo
         void save(text.value.trim() || null);
       }}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.isComposing) return;
+        if (event.key !== 'Escape' || isComposing(event)) return;
         // it closes this field, and does not stop Claude
         event.preventDefault();
         onClose();

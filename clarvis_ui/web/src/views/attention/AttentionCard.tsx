@@ -1,10 +1,12 @@
 import { useId, useRef } from 'preact/hooks';
+import type { Halves } from '../../state/halves';
 import type { Answer, Attention } from '../../transport/attention';
 import { StatusDot } from '../../ui/StatusDot';
 import { PermissionCard } from './PermissionCard';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
 import { useGuard } from './useGuard';
+import { useHalf } from './useHalf';
 import type { PlanSource } from './usePlan';
 import './card.css';
 
@@ -12,6 +14,7 @@ export interface AttentionCardProps {
   attention: Attention;
   workdir: string | null;
   source: PlanSource;
+  halves: Halves;
   /** Whether it stands where another card stood a moment ago. */
   replacedAnother: boolean;
   answering: boolean;
@@ -24,7 +27,8 @@ export interface AttentionCardProps {
 export function AttentionCard(props: AttentionCardProps) {
   const { attention, answering, problem, onAnswer } = props;
   const headingId = useId();
-  const armed = useGuard(props.replacedAnother);
+  const armed = useGuard(props.replacedAnother, props.keys);
+  const [half, onHalf] = useHalf(props.halves, attention.id);
   // two events of one click come before anything is drawn again
   const answered = useRef(false);
   if (!answering) answered.current = false;
@@ -42,6 +46,8 @@ export function AttentionCard(props: AttentionCardProps) {
     ready: armed && !answering,
     keys: props.keys,
     headingId,
+    half,
+    onHalf,
     onAnswer: answer,
   };
   return (

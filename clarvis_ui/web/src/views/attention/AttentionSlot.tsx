@@ -41,6 +41,7 @@ export function AttentionSlot(props: AttentionSlotProps) {
         attention={first}
         workdir={workdir}
         source={source}
+        halves={questions.halves}
         replacedAnother={replacedAnother}
         answering={inbox.answering.has(first.id)}
         problem={inbox.problems.get(first.id) ?? null}

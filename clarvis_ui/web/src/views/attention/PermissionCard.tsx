@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { spelledOut } from '../../blocks/safe';
+import type { Half } from '../../state/halves';
 import { within } from '../../state/paths';
 import type { Answer, Attention } from '../../transport/attention';
 import { askedBy, editableText, editedInput, suggestionWords } from './asked';
@@ -18,15 +19,17 @@ export interface CardProps {
   /** Whether keys are meant for this card. */
   keys: boolean;
   headingId: string;
+  /** The answer as far as it was begun. */
+  half: Half;
+  onHalf(changes: Partial<Half>): void;
   onAnswer(answer: Answer): void;
 }
 
-type Mode = 'choose' | 'deny' | 'change';
-
 /** May this be done? What it is, and every answer there is. */
 export function PermissionCard(props: CardProps) {
-  const { attention, workdir, ready, keys, headingId, onAnswer } = props;
-  const [mode, setMode] = useState<Mode>('choose');
+  const { attention, workdir, ready, keys, headingId, half, onHalf, onAnswer } = props;
+  const setMode = (open: 'deny' | 'change' | null): void => onHalf({ open, text: null });
+  const choosing = half.open === null;
   const [problem, setProblem] = useState<string | null>(null);
   const asked = askedBy(attention, workdir);
   const always = attention.suggestions.map((suggestion) => ({
@@ -38,7 +41,7 @@ export function PermissionCard(props: CardProps) {
   );
   useKeys(
     { a: () => onAnswer({ decision: 'allow' }), d: () => setMode('deny'), ...numbered },
-    keys && ready && mode === 'choose',
+    keys && ready && choosing,
   );
 
   const answer = (given: Answer) => (event: MouseEvent) => {
@@ -63,10 +66,12 @@ export function PermissionCard(props: CardProps) {
       <div class="card-evidence">
         <EvidenceView evidence={asked.evidence} workdir={workdir} />
       </div>
-      {mode === 'deny' && (
+      {half.open === 'deny' && (
         <Reason
           label="Why not? Claude is told, and goes on."
           placeholder="Optional: what should be done instead"
+          text={half.text ?? ''}
+          onText={(text) => onHalf({ text })}
           submit="Deny"
           other={{
             label: 'Deny and stop',
@@ -74,14 +79,15 @@ export function PermissionCard(props: CardProps) {
           }}
           disabled={!ready}
           onSubmit={(text) => onAnswer(denial(text))}
-          onCancel={() => setMode('choose')}
+          onCancel={() => setMode(null)}
         />
       )}
-      {mode === 'change' && (
+      {half.open === 'change' && (
         <Reason
           label="Do this instead"
           placeholder=""
-          text={editableText(attention)}
+          text={half.text ?? editableText(attention)}
+          onText={(text) => onHalf({ text })}
           code
           submit="Allow as changed"
           problem={problem}
@@ -93,11 +99,11 @@ export function PermissionCard(props: CardProps) {
           }}
           onCancel={() => {
             setProblem(null);
-            setMode('choose');
+            setMode(null);
           }}
         />
       )}
-      {mode === 'choose' && (
+      {choosing && (
         <div class="card-actions">
           <button
             type="button"

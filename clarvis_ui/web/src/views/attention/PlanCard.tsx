@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { Markdown } from '../../blocks/Markdown';
 import type { Answer } from '../../transport/attention';
 import type { CardProps } from './PermissionCard';
@@ -14,11 +13,14 @@ const APPROVED_WITH_EDITS: Answer = {
 };
 
 /** A plan to read: carry it out, or send it back with what is missing. */
-export function PlanCard({ attention, source, keys, headingId, onAnswer, ...card }: CardProps) {
-  const [sendingBack, setSendingBack] = useState(false);
+export function PlanCard(props: CardProps) {
+  const { attention, source, keys, headingId, half, onHalf, onAnswer } = props;
+  const sendingBack = half.open !== null;
+  const setSendingBack = (open: boolean): void =>
+    onHalf({ open: open ? 'deny' : null, text: null });
   const plan = usePlan(attention, source);
   // nobody approves what is not there to read yet
-  const ready = card.ready && plan !== null;
+  const ready = props.ready && plan !== null;
   useKeys(
     {
       a: () => onAnswer(APPROVED),
@@ -47,6 +49,8 @@ export function PlanCard({ attention, source, keys, headingId, onAnswer, ...card
         <Reason
           label="What should be different?"
           placeholder="Claude goes on planning with this"
+          text={half.text ?? ''}
+          onText={(text) => onHalf({ text })}
           submit="Send back"
           disabled={!ready}
           onSubmit={(text) => {

@@ -1,30 +1,23 @@
-import { useState } from 'preact/hooks';
 import { Markdown } from '../../blocks/Markdown';
+import { type Choice, NO_CHOICE } from '../../state/halves';
 import type { Answer } from '../../transport/attention';
+import { isComposing } from '../../ui/typing';
 import { type Question, questionsOf } from './asked';
 import type { CardProps } from './PermissionCard';
 import { Reason } from './Reason';
 import { isSecondClick } from './useGuard';
 import { useKeys } from './useKeys';
 
-/** What is chosen for one question; `other` is what is typed in place of an option. */
-interface Choice {
-  labels: readonly string[];
-  other: string;
-  /** Whether the typed answer counts. */
-  typed: boolean;
-}
-
-const NO_CHOICE: Choice = { labels: [], other: '', typed: false };
-
 /** Questions as a form: options, several or one of them, or words of one's own. */
-export function QuestionCard({ attention, ready, keys, headingId, onAnswer }: CardProps) {
+export function QuestionCard(props: CardProps) {
+  const { attention, ready, keys, headingId, half, onHalf, onAnswer } = props;
+  const { choices } = half;
   const questions = questionsOf(attention.input);
-  const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
-  const [refusing, setRefusing] = useState(false);
+  const refusing = half.open !== null;
+  const setRefusing = (open: boolean): void => onHalf({ open: open ? 'deny' : null, text: null });
   const choiceOf = (question: Question): Choice => choices[question.question] ?? NO_CHOICE;
   const set = (question: Question, choice: Choice): void =>
-    setChoices((before) => ({ ...before, [question.question]: choice }));
+    onHalf({ choices: { ...choices, [question.question]: choice } });
   const complete = questions.length > 0 && questions.every((one) => isAnswered(choiceOf(one)));
 
   function submit(): void {
@@ -71,6 +64,8 @@ export function QuestionCard({ attention, ready, keys, headingId, onAnswer }: Ca
         <Reason
           label="Say something else instead"
           placeholder="Optional: what Claude should know or do"
+          text={half.text ?? ''}
+          onText={(text) => onHalf({ text })}
           submit="Do not answer"
           disabled={!ready}
           onSubmit={(text) => {
@@ -159,6 +154,13 @@ function QuestionField({ question, choice, numbered, onChoice }: FieldProps) {
           placeholder="Something else…"
           aria-label={`Another answer to: ${question.question}`}
           value={choice.other}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || isComposing(event)) return;
+            // it leaves this field, and does not stop Claude
+            event.preventDefault();
+            event.stopPropagation();
+            event.currentTarget.blur();
+          }}
           onInput={(event) =>
             onChoice({
               other: event.currentTarget.value,

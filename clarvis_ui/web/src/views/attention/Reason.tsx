@@ -1,10 +1,11 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { isComposing, isTouch } from '../../ui/typing';
 
 export interface ReasonProps {
   label: string;
   placeholder: string;
-  /** What it begins with. */
-  text?: string;
+  text: string;
+  onText(text: string): void;
   code?: boolean;
   submit: string;
   /** Beside the first way to submit, another. */
@@ -17,7 +18,7 @@ export interface ReasonProps {
 
 /** A field in the card: a reason, another input, what to do instead. */
 export function Reason(props: ReasonProps) {
-  const [text, setText] = useState(props.text ?? '');
+  const { text } = props;
   const field = useRef<HTMLTextAreaElement>(null);
 
   // at once: what is typed next is meant for it
@@ -44,16 +45,17 @@ export function Reason(props: ReasonProps) {
           spellcheck={!props.code}
           placeholder={props.placeholder}
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => props.onText(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.isComposing) return;
+            if (isComposing(event)) return;
             if (event.key === 'Escape') {
               // it closes this field, and does not stop Claude
               event.preventDefault();
               event.stopPropagation();
               props.onCancel();
             }
-            const plainEnter = event.key === 'Enter' && !event.shiftKey && !props.code;
+            const plainEnter =
+              event.key === 'Enter' && !event.shiftKey && !props.code && !isTouch();
             if (plainEnter || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) {
               event.preventDefault();
               event.stopPropagation();

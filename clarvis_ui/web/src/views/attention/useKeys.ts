@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { isComposing } from '../../ui/typing';
 
 export type Keys = Readonly<Record<string, (() => void) | undefined>>;
 
@@ -11,7 +12,7 @@ export function useKeys(keys: Keys, active: boolean): void {
     if (!active) return;
     function onKeyDown(event: KeyboardEvent): void {
       // a key held down was pressed for something else
-      if (event.repeat || event.defaultPrevented || event.isComposing) return;
+      if (event.repeat || event.defaultPrevented || isComposing(event)) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
       if (!act || isTyping(event.target)) return;

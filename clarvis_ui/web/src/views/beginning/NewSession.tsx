@@ -6,6 +6,7 @@ import { byProject } from '../../state/projects';
 import type { Api } from '../../transport/api';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
+import { isComposing } from '../../ui/typing';
 import { DirectoryChooser } from './DirectoryChooser';
 import './new-session.css';
 
@@ -112,7 +113,7 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
         onInput={(event) => beginning.write(event.currentTarget.value)}
         onKeyDown={(event) => {
           const send = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
-          if (!send || event.isComposing) return;
+          if (!send || isComposing(event)) return;
           event.preventDefault();
           void beginning.start();
         }}

@@ -7,6 +7,7 @@ import { keyOf, opensFor } from '../../state/ways';
 import type { Api } from '../../transport/api';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
+import { isComposing, isTouch } from '../../ui/typing';
 import { canSpeak } from '../../ui/voice';
 import { DirectoryChooser } from '../beginning/DirectoryChooser';
 import { DictateButton } from './DictateButton';
@@ -90,7 +91,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    if (event.isComposing || !onKey(event)) return;
+    if (isComposing(event) || !onKey(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -204,11 +205,6 @@ function Keys({ empty }: { empty: boolean }) {
       )}
     </span>
   );
-}
-
-/** On a phone Enter begins a new line: the keyboard has no other key for it. */
-function isTouch(): boolean {
-  return matchMedia('(pointer: coarse)').matches;
 }
 
 /** Arrows move the caret within several lines, and the choice above and below them. */

@@ -6,6 +6,7 @@ import type { Picture } from '../../state/pictures';
 import type { SlashCommand } from '../../transport/talking';
 import { Icon } from '../../ui/Icon';
 import { imagesIn, readPicture } from '../../ui/readPicture';
+import { isComposing, isTouch } from '../../ui/typing';
 import { Commands } from './Commands';
 import { Pictures } from './Pictures';
 import './composer.css';
@@ -103,7 +104,7 @@ export function Composer(props: ComposerProps) {
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     const area = event.currentTarget as HTMLTextAreaElement;
     if (completing && onCompletionKey(event)) {
       event.preventDefault();
@@ -245,11 +246,6 @@ export function Composer(props: ComposerProps) {
       </div>
     </div>
   );
-}
-
-/** On a phone Enter begins a new line: the keyboard has no other key for it. */
-function isTouch(): boolean {
-  return matchMedia('(pointer: coarse)').matches;
 }
 
 function onFirstLine(area: HTMLTextAreaElement): boolean {

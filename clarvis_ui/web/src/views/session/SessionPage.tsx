@@ -12,6 +12,7 @@ import { picturesOf } from '../../state/pictures';
 import { saidBefore } from '../../state/recall';
 import type { Talk } from '../../state/talk';
 import type { Session } from '../../transport/wire';
+import { isComposing } from '../../ui/typing';
 import { AttentionSlot } from '../attention/AttentionSlot';
 import { forkAt } from '../forking';
 import { Thread } from '../thread/Thread';
@@ -258,7 +259,7 @@ function useEscape(active: boolean, stop: () => void): void {
   useEffect(() => {
     if (!active) return;
     function onKeyDown(event: KeyboardEvent): void {
-      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || event.repeat)
+      if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event) || event.repeat)
         return;
       const at = event.target;
       if (at instanceof HTMLElement && at.closest('dialog, .sidebar, .find')) return;

@@ -1,0 +1,17 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Half, Halves } from '../../state/halves';
+
+/** The answer to this question as far as it was begun, kept as it is given. */
+export function useHalf(
+  halves: Halves,
+  attentionId: string,
+): [Half, (changes: Partial<Half>) => void] {
+  const [half, setHalf] = useState(() => halves.read(attentionId));
+  const latest = useRef(half);
+  function change(changes: Partial<Half>): void {
+    latest.current = { ...latest.current, ...changes };
+    halves.write(attentionId, latest.current);
+    setHalf(latest.current);
+  }
+  return [half, change];
+}

@@ -1,0 +1,145 @@
+"""Answers half given, in a real browser: kept over everything, and never given by accident."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Page, expect
+
+from clarvis_ui.server import Clarvis
+from tests.e2e.conftest import PHONE, OpenPage
+from tests.e2e.stage import Stage, allow, card, field, replies
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+FORM = """call: AskUserQuestion {"questions": [
+ {"question": "Which database?", "header": "Database", "multiSelect": false, "options": [
+  {"label": "Postgres", "description": "a server"}, {"label": "SQLite", "description": "a file"}]},
+ {"question": "Which checks?", "header": "Checks", "multiSelect": true, "options": [
+  {"label": "Lint", "description": "fast"}, {"label": "Types", "description": "slow"}]}
+]}""".replace("\n", "")
+
+
+def interrupts(page: Page) -> list[str]:
+    """The addresses at which this page asked for a stop, as they come."""
+    asked: list[str] = []
+    page.on(
+        "request",
+        lambda request: asked.append(request.url) if "/interrupt" in request.url else None,
+    )
+    return asked
+
+
+async def test_a_form_half_filled_survives_a_refresh_and_a_look_elsewhere(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    other = await stage.begin("say: another session")
+    session = await stage.begin(FORM)
+    page = await open_page(clarvis.login_link(session))
+    typed = card(page).get_by_placeholder("Something else…").first
+    await typed.fill("a text file")
+    await card(page).get_by_role("checkbox", name="Lint").check()
+    await page.reload()
+    await expect(typed).to_have_value("a text file")
+    await page.goto(f"{clarvis.url}/#session={other}")
+    await expect(replies(page)).to_have_text(["another session"])
+    await page.goto(f"{clarvis.url}/#session={session}")
+    await expect(card(page).get_by_role("checkbox", name="Lint")).to_be_checked()
+
+    # Esc leaves the field: the question stays, and Claude is not stopped
+    stops = interrupts(page)
+    await typed.press("Escape")
+    await expect(typed).not_to_be_focused()
+    await card(page).get_by_role("button", name="Answer", exact=False).first.click()
+    await expect(replies(page).last).to_contain_text("You chose “a text file”")
+    assert stops == []
+    # what was answered leaves nothing behind
+    left = "Object.keys(localStorage).filter((key) => key.includes('answer.'))"
+    assert await page.evaluate(left) == []
+
+
+async def test_a_reason_half_typed_survives_and_has_lines_on_a_phone(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch no.txt")
+    phone = await open_page(
+        clarvis.login_link(session), viewport=PHONE, has_touch=True, is_mobile=True
+    )
+    await expect(allow(phone)).to_be_enabled()
+    await card(phone).get_by_role("button", name="Deny…").tap()
+    reason = card(phone).get_by_label("Why not?")
+    await expect(reason).to_be_focused()
+    await phone.keyboard.type("Not here.")
+    # the keyboard of a phone has no other key for a new line
+    await phone.keyboard.press("Enter")
+    await phone.keyboard.type("In the other folder.")
+    await expect(reason).to_have_value("Not here.\nIn the other folder.")
+    await phone.reload()
+    await expect(reason).to_have_value("Not here.\nIn the other folder.")
+    await card(phone).get_by_role("button", name="Deny", exact=True).tap()
+    await expect(replies(phone)).to_contain_text("Not here. In the other folder.")
+    assert not stage.has("no.txt")
+
+
+async def test_a_changed_input_half_typed_survives(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch first.txt")
+    page = await open_page(clarvis.login_link(session))
+    await expect(allow(page)).to_be_enabled()
+    await card(page).get_by_role("button", name="Change…").click()
+    await card(page).get_by_label("Do this instead").fill("touch second.txt")
+    await page.reload()
+    await expect(card(page).get_by_label("Do this instead")).to_have_value("touch second.txt")
+    await card(page).get_by_role("button", name="Allow as changed").click()
+    await expect(replies(page)).to_have_count(1)
+    assert stage.has("second.txt")
+    assert not stage.has("first.txt")
+
+
+async def test_a_key_pressed_twice_answers_only_the_first_of_the_inbox(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    await stage.begin("run: touch inbox-one.txt")
+    page = await open_page()
+    await page.goto(f"{clarvis.url}/#inbox")
+    await expect(card(page)).to_have_count(1)
+    second = await stage.begin("run: touch inbox-two.txt")
+    await expect(card(page)).to_have_count(2)
+    await expect(allow(page).last).to_be_enabled()
+    # the second press comes right after the first card has gone
+    await page.evaluate(
+        """() => new Promise((done) => {
+          const press = () => document.body.dispatchEvent(
+            new KeyboardEvent('keydown', { key: 'a', bubbles: true, cancelable: true }));
+          new MutationObserver((_, looking) => {
+            if (document.querySelectorAll('.card').length > 1) return;
+            looking.disconnect();
+            press();
+            requestAnimationFrame(() => { press(); done(); });
+          }).observe(document.body, { subtree: true, childList: true });
+          press();
+        })"""
+    )
+    await expect(card(page)).to_have_count(1)
+    await expect(card(page)).to_contain_text("touch inbox-two.txt")
+    await expect(allow(page)).to_be_enabled()
+    (open_,) = (await stage.ask("GET", "/attention"))["attention"]
+    assert open_["sessionId"] == second
+    await allow(page).click()
+    await expect(card(page)).to_have_count(0)
+
+
+async def test_the_enter_that_ends_a_word_of_an_input_method_sends_nothing(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: hello")
+    page = await open_page(clarvis.login_link(session))
+    await expect(replies(page)).to_have_text(["hello"])
+    await field(page).fill("say: こんにちは")
+    # as Safari tells it: after the word, and by the number alone
+    await field(page).evaluate(
+        """(field) => field.dispatchEvent(new KeyboardEvent(
+          'keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))"""
+    )
+    await expect(field(page)).to_have_value("say: こんにちは")
+    await field(page).press("Enter")
+    await expect(replies(page)).to_have_text(["hello", "こんにちは"])
