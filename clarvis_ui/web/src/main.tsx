@@ -19,7 +19,7 @@ import { App } from './views/App';
 import { fetchAhead } from './views/Selected';
 
 const place = createPlace(window);
-const memory = createMemory(storageOf(window));
+const memory = createMemory(storageOf(window), window);
 const clarvis = createClarvis({
   api: createApi(fetch.bind(window)),
   memory,

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createApi } from '../src/transport/api';
 import { sample } from './samples';
 
@@ -94,5 +94,63 @@ describe('failures are values', () => {
     const api = createApi(() => Promise.reject(new DOMException('', 'AbortError')));
     const outcome = await api.health(AbortSignal.abort());
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'cancelled' } });
+  });
+});
+
+describe('on a slow line', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    // the browser's own deadlines go by the same clock
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const over = new AbortController();
+      setTimeout(() => over.abort(), ms);
+      return over.signal;
+    });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  /** An answer that comes in pieces, so many seconds apart; it ends with the request. */
+  function dripping(pieces: readonly string[], seconds: number) {
+    const encoder = new TextEncoder();
+    const fetcher = async (_path: RequestInfo | URL, init?: RequestInit) =>
+      new Response(
+        new ReadableStream({
+          async start(line) {
+            init?.signal?.addEventListener('abort', () => line.error(new Error('given up')));
+            for (const piece of pieces) {
+              await new Promise((come) => setTimeout(come, seconds * 1000));
+              if (init?.signal?.aborted) return;
+              line.enqueue(encoder.encode(piece));
+            }
+            line.close();
+          },
+        }),
+      );
+    return createApi(fetcher as typeof fetch);
+  }
+
+  test('an answer that keeps coming is waited for, however long it takes', async () => {
+    const pieces = JSON.stringify({ sessions: [sample(1)], cursor: null }).split(/(?=,)/);
+    const outcome = dripping(pieces, 15).sessions(null);
+    await vi.advanceTimersByTimeAsync(pieces.length * 15_000);
+    expect(await outcome).toMatchObject({ ok: true });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('one that falls silent is given up', async () => {
+    const outcome = dripping(['{"sessions":', '[]}'], 25).sessions(null);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await outcome).toMatchObject({ ok: false, failure: { code: 'clarvis_unreachable' } });
+  });
+
+  test('a message with images has the time that they take', async () => {
+    const accepted = JSON.stringify({ sessionId: 's', uuid: 'u', state: 'running' });
+    const content = [{ type: 'text', text: 'x'.repeat(2_000_000) }];
+    const outcome = dripping([accepted], 60).send({ sessionId: 's', content, uuid: 'u' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await outcome).toMatchObject({ ok: true });
   });
 });

@@ -98,6 +98,7 @@ async def test_a_keeper_that_dies_under_open_pages_comes_back_to_the_same_conver
     await say(page, "slow: 600")
     await expect(page.locator(".reply[aria-busy=true]")).to_contain_text("The queue keeps")
     await field(page).fill("typed in one")
+    await expect(field(another)).to_have_value("typed in one")
     await field(another).fill("typed in one, then in the other")
 
     await stage.kill()
@@ -109,8 +110,8 @@ async def test_a_keeper_that_dies_under_open_pages_comes_back_to_the_same_conver
         await expect(prompts(each)).to_have_text(["say: before the fall", "slow: 600"])
         await expect(each.get_by_role("region", name="Interrupted")).to_be_visible()
         await expect(each.locator(".reply[aria-busy=true]")).to_have_count(0)
-    await expect(field(page)).to_have_value("typed in one")
-    await expect(field(another)).to_have_value("typed in one, then in the other")
+    for each in (page, another):
+        await expect(field(each)).to_have_value("typed in one, then in the other")
 
     # one answers, the other hears of it and says by whom
     await say(page, "run: touch after.txt")

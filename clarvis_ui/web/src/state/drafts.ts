@@ -1,8 +1,8 @@
-import { fields, text, verbatim } from '../transport/reading';
+import { each, fields, text, verbatim } from '../transport/reading';
 import type { Memory } from './memory';
 import type { Picture } from './pictures';
 
-/** What was typed and not sent, for each session, over every refresh. */
+/** What was typed and not sent, for each session, over every refresh and in every tab. */
 export interface Draft {
   text: string;
   pictures: readonly Picture[];
@@ -11,36 +11,57 @@ export interface Draft {
 export interface Drafts {
   read(sessionId: string): Draft;
   write(sessionId: string, draft: Draft): void;
+  /** Calls when another tab has written it, or has sent it. */
+  onElsewhere(sessionId: string, listener: (draft: Draft) => void): () => void;
 }
 
-const NOTHING: Draft = { text: '', pictures: [] };
+const NONE: readonly Picture[] = [];
 
 export function createDrafts(memory: Memory): Drafts {
   /** What the browser's memory was too small for. */
-  const here = new Map<string, Draft>();
+  const here = new Map<string, unknown>();
+  /** The images as they were written last: they are large, and keys are typed one by one. */
+  const pictured = new Map<string, readonly Picture[]>();
   const key = (sessionId: string): string => `draft.${sessionId}`;
+  const picturesKey = (sessionId: string): string => `pictures.${sessionId}`;
+
+  function keep(where: string, value: unknown, isEmpty: boolean): void {
+    here.delete(where);
+    if (isEmpty) memory.forget(where);
+    else if (!memory.write(where, value)) {
+      here.set(where, value);
+      memory.forget(where);
+    }
+  }
+
+  const kept = (where: string): unknown => here.get(where) ?? memory.read(where);
+  const words = (sessionId: string): string => verbatim(fields(kept(key(sessionId)))?.text);
+
+  function pictures(sessionId: string): readonly Picture[] {
+    const found = each(kept(picturesKey(sessionId)), readPicture);
+    pictured.set(sessionId, found);
+    return found;
+  }
+
   return {
-    read: (sessionId) => here.get(sessionId) ?? readDraft(memory.read(key(sessionId))),
-    write(sessionId, draft) {
-      here.delete(sessionId);
-      if (draft.text === '' && draft.pictures.length === 0) memory.forget(key(sessionId));
-      else if (!memory.write(key(sessionId), draft)) {
-        here.set(sessionId, draft);
-        memory.write(key(sessionId), { ...draft, pictures: [] });
-      }
+    read: (sessionId) => ({ text: words(sessionId), pictures: pictures(sessionId) }),
+    write(sessionId, { text, pictures }) {
+      keep(key(sessionId), { text }, text === '');
+      if (pictures === (pictured.get(sessionId) ?? NONE)) return;
+      pictured.set(sessionId, pictures);
+      keep(picturesKey(sessionId), pictures, pictures.length === 0);
     },
+    onElsewhere: (sessionId, listener) =>
+      memory.onElsewhere((changed) => {
+        const same = pictured.get(sessionId) ?? NONE;
+        if (changed === key(sessionId)) listener({ text: words(sessionId), pictures: same });
+        else if (changed === picturesKey(sessionId))
+          listener({ text: words(sessionId), pictures: pictures(sessionId) });
+      }),
   };
 }
 
-function readDraft(raw: unknown): Draft {
-  const given = fields(raw);
-  if (!given) return NOTHING;
-  const pictures = Array.isArray(given.pictures) ? given.pictures : [];
-  return {
-    text: verbatim(given.text),
-    pictures: pictures.flatMap((one) => {
-      const [mediaType, data] = [text(fields(one)?.mediaType), text(fields(one)?.data)];
-      return mediaType && data ? [{ mediaType, data }] : [];
-    }),
-  };
+function readPicture(raw: unknown): Picture | null {
+  const [mediaType, data] = [text(fields(raw)?.mediaType), text(fields(raw)?.data)];
+  return mediaType && data ? { mediaType, data } : null;
 }

@@ -6,12 +6,15 @@ export interface Memory {
   forget(key: string): void;
   /** The keys that begin so. */
   keys(prefix: string): string[];
+  /** Calls with a key that another page of this browser has written or forgotten. */
+  onElsewhere(listener: (key: string) => void): () => void;
 }
 
 const OURS = 'clarvis.';
 
 export function createMemory(
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null,
+  others: Pick<Window, 'addEventListener' | 'removeEventListener'> | null = null,
 ): Memory {
   return {
     read(key) {
@@ -47,6 +50,13 @@ export function createMemory(
         // as if there were none
       }
       return found;
+    },
+    onElsewhere(listener) {
+      const hear = ({ key }: StorageEvent): void => {
+        if (key?.startsWith(OURS)) listener(key.slice(OURS.length));
+      };
+      others?.addEventListener('storage', hear);
+      return () => others?.removeEventListener('storage', hear);
     },
   };
 }

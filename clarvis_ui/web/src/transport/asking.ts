@@ -25,27 +25,30 @@ export type Ask = <T>(
   asked?: Asked,
 ) => Promise<Outcome<T>>;
 
+/** Nothing heard for so long: nobody is there. */
 const PATIENCE_MS = 20_000;
+/** What a poor line carries in a millisecond: a message with images is not given up half-way. */
+const SLOWEST_UPLOAD = 20;
 // browsers refuse to keep larger requests alive
 const KEPT_ALIVE = 60_000;
 
 export function createAsk(fetcher: typeof fetch): Ask {
   return async (method, path, read, { body, signal, keepalive } = {}) => {
-    const patience = AbortSignal.timeout(PATIENCE_MS);
     const words = method === 'GET' ? null : JSON.stringify(body ?? {});
+    const patience = createPatience((words?.length ?? 0) / SLOWEST_UPLOAD);
     let answer: Response;
     let raw: unknown;
     try {
       answer = await fetcher(path, {
         method,
-        signal: signal ? AbortSignal.any([signal, patience]) : patience,
+        signal: signal ? AbortSignal.any([signal, patience.over]) : patience.over,
         ...(words !== null && {
           headers: { 'Content-Type': 'application/json' },
           body: words,
           ...(keepalive && words.length < KEPT_ALIVE && { keepalive }),
         }),
       });
-      raw = await answer.json();
+      raw = JSON.parse(await wordsOf(answer, patience.renew));
     } catch (error) {
       if (signal?.aborted) return failed(CANCELLED, 'This was no longer wanted.');
       if (error instanceof SyntaxError) {
@@ -55,6 +58,8 @@ export function createAsk(fetcher: typeof fetch): Ask {
         );
       }
       return failed(CLARVIS_UNREACHABLE, 'Clarvis does not answer.');
+    } finally {
+      patience.end();
     }
     if (!answer.ok) {
       const failure = readFailure(raw);
@@ -69,4 +74,33 @@ export function createAsk(fetcher: typeof fetch): Ask {
       ? failed(NOT_UNDERSTOOD, 'The server gave an answer that this page does not understand.')
       : success(value);
   };
+}
+
+/** Ends with a silence, not after a while: on a slow line a long answer takes its time. */
+function createPatience(more: number) {
+  const ended = new AbortController();
+  const wait = (ms: number) => setTimeout(() => ended.abort(), ms);
+  let timer = wait(PATIENCE_MS + more);
+  const end = (): void => clearTimeout(timer);
+  return {
+    over: ended.signal,
+    end,
+    renew() {
+      end();
+      timer = wait(PATIENCE_MS);
+    },
+  };
+}
+
+async function wordsOf(answer: Response, onPiece: () => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let words = '';
+  const reader = answer.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    onPiece();
+    words += decoder.decode(value, { stream: true });
+  }
+  return words + decoder.decode();
 }

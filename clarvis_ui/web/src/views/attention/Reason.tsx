@@ -41,7 +41,7 @@ export function Reason(props: ReasonProps) {
           ref={field}
           class={props.code ? 'card-code' : undefined}
           rows={props.code ? 4 : 2}
-          dir={props.code ? 'ltr' : 'auto'}
+          dir={props.code ? 'ltr' : undefined}
           spellcheck={!props.code}
           placeholder={props.placeholder}
           value={text}

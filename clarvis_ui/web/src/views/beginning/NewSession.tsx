@@ -108,7 +108,6 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
         aria-label="First prompt"
         placeholder="What should Claude do?"
         rows={4}
-        dir="auto"
         value={text.value}
         onInput={(event) => beginning.write(event.currentTarget.value)}
         onKeyDown={(event) => {

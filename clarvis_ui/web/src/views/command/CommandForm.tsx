@@ -125,7 +125,6 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
           ref={field}
           class="say-field"
           rows={1}
-          dir="auto"
           aria-label="Say what you want"
           aria-controls={listId}
           aria-autocomplete="list"

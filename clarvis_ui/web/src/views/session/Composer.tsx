@@ -9,6 +9,7 @@ import { imagesIn, readPicture } from '../../ui/readPicture';
 import { isComposing, isTouch } from '../../ui/typing';
 import { Commands } from './Commands';
 import { Pictures } from './Pictures';
+import { useDropped } from './useDropped';
 import './composer.css';
 
 export interface ComposerProps {
@@ -35,7 +36,6 @@ export function Composer(props: ComposerProps) {
   const [active, setActive] = useState(0);
   const [closed, setClosed] = useState<string | null>(null);
   const [problem, setProblem] = useState('');
-  const [dragging, setDragging] = useState(false);
   /** Which of what was said before is shown; -1 is what is being written. */
   const recalled = useRef({ at: -1, written: '' });
   const latest = useRef(draft);
@@ -95,13 +95,14 @@ export function Composer(props: ComposerProps) {
   async function attach(files: readonly File[]): Promise<void> {
     const read = await Promise.all(files.map(readPicture));
     const pictures = read.filter((picture) => picture !== null);
-    if (pictures.length < files.length)
-      setProblem('One of these is not an image that Claude can see.');
-    else setProblem('');
+    const others = files.filter((_, at) => read[at] === null).map(({ name }) => name);
+    setProblem(others.length === 0 ? '' : `Claude sees only images, not ${others.join(', ')}.`);
     if (pictures.length > 0) {
       onDraft({ ...latest.current, pictures: [...latest.current.pictures, ...pictures] });
     }
   }
+
+  const dragging = useDropped((files) => void attach(files));
 
   function onKeyDown(event: KeyboardEvent): void {
     if (isComposing(event)) return;
@@ -147,22 +148,7 @@ export function Composer(props: ComposerProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: images can also be chosen by the button
-    <div
-      class="composer"
-      data-dragging={dragging}
-      onDragOver={(event) => {
-        if (!event.dataTransfer?.types.includes('Files')) return;
-        event.preventDefault();
-        setDragging(true);
-      }}
-      onDragLeave={() => setDragging(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setDragging(false);
-        void attach(imagesIn(event.dataTransfer));
-      }}
-    >
+    <div class="composer" data-dragging={dragging}>
       {completing && (
         <Commands
           commands={props.commands === null ? null : found}
@@ -178,7 +164,6 @@ export function Composer(props: ComposerProps) {
         ref={field}
         class="composer-field"
         rows={1}
-        dir="auto"
         aria-label="Message"
         aria-autocomplete="list"
         aria-controls={completing ? 'commands' : undefined}

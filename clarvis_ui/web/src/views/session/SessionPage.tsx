@@ -241,6 +241,15 @@ function useDraft(clarvis: Clarvis, id: string) {
     },
     [clarvis, id],
   );
+  // one draft a session: what another tab types is here too, and what it sends is gone
+  useEffect(
+    () =>
+      clarvis.drafts.onElsewhere(id, (draft) => {
+        current.current = draft;
+        setValue(draft);
+      }),
+    [clarvis, id],
+  );
   return [
     {
       value,
