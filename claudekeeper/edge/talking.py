@@ -11,6 +11,7 @@ from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import (
     ABILITIES,
     ARCHIVE,
+    BUS,
     CATALOG,
     OVERVIEW,
     PREFERENCES,
@@ -42,6 +43,7 @@ from claudekeeper.model.errors import (
     UnsupportedMedia,
     WorkdirMissing,
 )
+from claudekeeper.model.events import QueueUpdated
 from claudekeeper.model.routing import Routing
 from claudekeeper.model.sessions import Session, State
 
@@ -156,7 +158,12 @@ async def take_back(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     uuid = request.match_info["uuid"].lower()
-    request.app[REGISTRY].take_back(session_id, uuid)
+    left = request.app[RECORDS].take_back(session_id, uuid)
+    if left is None:
+        request.app[REGISTRY].take_back(session_id, uuid)
+    else:
+        gone = QueueUpdated(session_id=session_id, queue=[left.shown("cancelled")])
+        request.app[BUS].publish(gone)
     return reply(TakenBack(uuid, "cancelled"))
 
 

@@ -173,6 +173,21 @@ class Records:
                 self._left[session_id] = was
         self._change()
 
+    def take_back(self, session_id: str, uuid: str) -> Item | None:
+        """Out of what waited there, so that it is not said when the rest goes on."""
+        left = self._left.get(session_id)
+        items = left.queue if left is not None else []
+        item = next((each for each in items if each.uuid == uuid), None)
+        if left is None or item is None:
+            return None
+        queue = [each for each in items if each is not item]
+        if not queue and left.prompt is None and not left.begun:
+            # the session may consist of it alone: it is there to be sent again, or left
+            return None
+        self._left[session_id] = msgspec.structs.replace(left, queue=queue)
+        self._change()
+        return item
+
     def forget(self, session_id: str) -> None:
         """Somebody has seen what was left, and does not want it."""
         if self._left.pop(session_id, None) is not None:

@@ -193,6 +193,39 @@ async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, ap
         assert not (work / "late.txt").exists()
 
 
+async def test_what_waited_when_the_keeper_was_killed_can_still_be_taken_back(
+    home: DemoHome, api_url: str
+) -> None:
+    work = home.project("scratch")
+    keeper = Keeper(home, "--no-ui", api_url=api_url)
+    wanted, unwanted = str(uuid4()), str(uuid4())
+    async with visiting(keeper) as visitor:
+        ear = await visitor.listen()
+        session = await visitor.begin(work, "run: touch asked.txt")
+        await asks(ear, session)
+        for uuid, text in ((wanted, "say: this one"), (unwanted, "say: not this one")):
+            await visitor.post("/send", {"sessionId": session, "text": text, "uuid": uuid}, 202)
+        keeper.kill()
+
+    with Keeper(home, "--no-ui", api_url=api_url) as keeper:
+        async with visiting(keeper) as visitor:
+            ear = await visitor.listen()
+            await visitor.ask("DELETE", f"/sessions/{session}/queue/{unwanted}")
+            told = await ear.event("queue/updated", session)
+            assert [(item["uuid"], item["state"]) for item in told["queue"]] == [
+                (unwanted, "cancelled")
+            ]
+            left = await shows_interrupted(visitor, session)
+            assert [item["uuid"] for item in left["queue"]] == [wanted]
+            await visitor.ask("DELETE", f"/sessions/{session}/queue/{unwanted}", status=404)
+            await visitor.post(f"/sessions/{session}/continue", status=202)
+            while (await ear.event("turn/finished", session))["uuid"] != wanted:
+                pass
+    said = [line.get("uuid") for line in transcripts(home)[session]]
+    assert wanted in said
+    assert unwanted not in said
+
+
 async def test_a_dispatch_that_a_kill_cut_short_has_one_thread(
     home: DemoHome, api_url: str
 ) -> None:

@@ -23,12 +23,12 @@ test('what was open when the keeper ended is read from the session', async () =>
   const outcome = await api.left('s');
   expect(outcome).toMatchObject({
     ok: true,
-    value: { questions: [{ id: 'q', tool: 'Bash' }], prompt: null },
+    value: { questions: [{ id: 'q', tool: 'Bash' }], said: [], begun: true },
   });
   expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
   expect(await answering({ messages: [], interrupted: null }).api.left('s')).toEqual({
     ok: true,
-    value: { questions: [], prompt: null },
+    value: { questions: [], said: [], begun: true },
   });
 });
 
@@ -36,18 +36,21 @@ test('what was said to a turn that was cut off is read, in words', async () => {
   const image = { type: 'image', source: {} };
   const content = [{ type: 'text', text: 'look' }, image, { type: 'text', text: 'here' }];
   const cases = [
-    [{ prompt: { uuid: 'u', content: 'go' } }, { uuid: 'u', text: 'go' }],
-    [{ prompt: { uuid: 'u', content } }, { uuid: 'u', text: 'look\nhere' }],
-    // it had not come to its turn yet
+    [{ prompt: { uuid: 'u', content: 'go' } }, [{ uuid: 'u', text: 'go' }], false],
+    [{ prompt: { uuid: 'u', content } }, [{ uuid: 'u', text: 'look\nhere' }], false],
+    // Claude had begun with another, and this one waited
     [
       { prompt: null, queue: [{ uuid: 'w', content: 'wait' }] },
-      { uuid: 'w', text: 'wait' },
+      [{ uuid: 'w', text: 'wait' }],
+      true,
     ],
-    [{ prompt: 'odd', queue: {} }, null],
+    // it had not come to its turn yet
+    [{ begun: false, queue: [{ uuid: 'w', content: [] }] }, [{ uuid: 'w', text: '' }], false],
+    [{ prompt: 'odd', queue: {} }, [], true],
   ] as const;
-  for (const [interrupted, prompt] of cases) {
+  for (const [interrupted, said, begun] of cases) {
     const outcome = await answering({ messages: [], interrupted }).api.left('s');
-    expect(outcome).toMatchObject({ ok: true, value: { prompt } });
+    expect(outcome).toMatchObject({ ok: true, value: { said, begun } });
   }
 });
 

@@ -194,6 +194,17 @@ describe('what is on its way', () => {
     expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
   });
 
+  test('that failed is taken back everywhere: it may have arrived all the same', async () => {
+    api.trouble = 'clarvis_unreachable';
+    talk.send('hello', []);
+    await soon();
+    const [uuid] = sentUuids();
+    // whoever wants to change it does not wait for a keeper that may be away
+    expect(await talk.takeBack(uuid as string)).toMatchObject({ text: 'hello' });
+    expect(talk.state.value.sendings).toEqual([]);
+    expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
+  });
+
   test('and taken already cannot', async () => {
     talk.send('hello', []);
     await soon();

@@ -58,6 +58,37 @@ async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
     await expect(prompts(page)).to_have_text(said)
 
 
+async def test_a_keeper_killed_with_a_question_and_a_line_leaves_both_as_they_were(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch not-yet.txt")
+    page = await open_page(clarvis.login_link(session))
+    another = await open_page(clarvis.login_link(session))
+    await expect(allow(page)).to_be_visible()
+    await say(page, "say: behind it")
+    await stage.ask("POST", "/send", {"sessionId": session, "text": "say: from elsewhere"})
+    waiting = another.get_by_role("list", name="Waiting in line").get_by_role("listitem")
+    await expect(waiting).to_have_text(["queued: say: behind it", "queued: say: from elsewhere"])
+    await stage.kill()
+    await stage.start()
+    interrupted = another.get_by_role("region", name="Interrupted")
+    await expect(interrupted).to_contain_text("Claude will ask again")
+    # nobody has answered it
+    await expect(another.locator(".settled")).to_contain_text("No longer asked: Run touch not-yet")
+    # what goes along is said before one decides
+    said = interrupted.get_by_label("What was said")
+    await expect(said).to_have_text(["say: behind it", "say: from elsewhere"])
+    await expect(unsent(page)).to_contain_text("say: behind it")
+    # taken back, it does not go along
+    await unsent(page).get_by_role("button", name="Edit").click()
+    await expect(field(page)).to_have_value("say: behind it")
+    await expect(said).to_have_text(["say: from elsewhere"])
+    await interrupted.get_by_role("button", name="Continue").click()
+    await expect(replies(page).last).to_have_text("from elsewhere")
+    await expect(prompts(page).filter(has_text="behind it")).to_have_count(0)
+    assert not stage.has("not-yet.txt")
+
+
 class Wire:
     """The page's line to the keeper, with a pair of pliers."""
 

@@ -222,7 +222,10 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     async takeBack(uuid) {
       const own = state.value.sendings.find((sending) => sending.uuid === uuid);
       const queued = state.value.queue.find((waiting) => waiting.uuid === uuid);
-      if (!unsent(uuid)) {
+      if (own?.state === 'failed') {
+        // it may have arrived all the same, or wait until a turn that was cut off goes on
+        void api.cancelQueued(id, uuid);
+      } else if (own?.state !== 'elsewhere') {
         const outcome = await api.cancelQueued(id, uuid);
         if (!outcome.ok) return null;
       }

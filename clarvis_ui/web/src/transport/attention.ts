@@ -76,22 +76,29 @@ export function readAttentions(raw: unknown): Attention[] | null {
 export interface Left {
   /** What it had asked. */
   questions: Attention[];
-  /** What was said to it; a transcript may have it or not. */
-  prompt: { uuid: string; text: string } | null;
+  /** What was said to it, and what waited behind it; a transcript may have it or not. */
+  said: { uuid: string; text: string }[];
+  /** Whether Claude had begun: then it is told to go on before it is told what waited. */
+  begun: boolean;
 }
 
 /** Out of a page of a session that the keeper could not see through. */
 export function readLeft(raw: unknown): Left | null {
   const given = fields(raw);
   const left = given && fields(given.interrupted);
-  return given && { questions: each(left?.questions, readAttention), prompt: readPrompt(left) };
+  if (!given) return null;
+  const prompt = readSaid(left?.prompt);
+  return {
+    questions: each(left?.questions, readAttention),
+    said: [...(prompt ? [prompt] : []), ...each(left?.queue, readSaid)],
+    begun: prompt === null && left?.begun !== false,
+  };
 }
 
-function readPrompt(left: Fields | null): Left['prompt'] {
-  const [first] = each([left?.prompt, ...each(left?.queue, fields)], fields);
-  const uuid = text(first?.uuid);
-  if (!first || uuid === null) return null;
-  const blocks = typeof first.content === 'string' ? [{ text: first.content }] : first.content;
-  const words = each(blocks, (block) => text(fields(block)?.text)).join('\n');
-  return { uuid, text: words };
+function readSaid(raw: unknown): Left['said'][number] | null {
+  const given = fields(raw);
+  const uuid = text(given?.uuid);
+  if (!given || uuid === null) return null;
+  const blocks = typeof given.content === 'string' ? [{ text: given.content }] : given.content;
+  return { uuid, text: each(blocks, (block) => text(fields(block)?.text)).join('\n') };
 }

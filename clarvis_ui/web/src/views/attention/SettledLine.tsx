@@ -36,7 +36,8 @@ export function settledWords({ attention, decision, by, mine }: Settled): string
       // the terminal does not say what was answered there, only that it no longer asks
       return there ? said('Answered') : 'No longer asked:';
     case 'gone':
-      return 'Settled elsewhere:';
+      // answered elsewhere while we did not hear, or gone with a keeper that ended: it will be asked again
+      return 'No longer asked:';
     default:
       return decision satisfies never;
   }

@@ -3,20 +3,23 @@ import type { Message } from '../../state/conversation';
 import { TURN_INTERRUPTED } from '../../state/described';
 import type { Api } from '../../transport/api';
 import type { Left } from '../../transport/attention';
+import type { Queued } from '../../transport/messages';
 import type { Session } from '../../transport/wire';
 
 export interface InterruptedProps {
   session: Session;
   messages: readonly Message[];
+  /** Told anew when something of it was taken back. */
+  queue: readonly Queued[];
   api: Pick<Api, 'left' | 'continueTurn'>;
 }
 
-const NOTHING: Left = { questions: [], prompt: null };
+const NOTHING: Left = { questions: [], said: [], begun: true };
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */
-export function Interrupted({ session, messages, api }: InterruptedProps) {
+export function Interrupted({ session, messages, queue, api }: InterruptedProps) {
   const { id, error } = session;
-  const [{ questions, prompt }, setLeft] = useState(NOTHING);
+  const [{ questions, said, begun }, setLeft] = useState(NOTHING);
   const [problem, setProblem] = useState('');
   const [going, setGoing] = useState(false);
 
@@ -28,7 +31,7 @@ export function Interrupted({ session, messages, api }: InterruptedProps) {
     return () => {
       current = false;
     };
-  }, [api, id]);
+  }, [api, id, queue]);
 
   async function goOn(): Promise<void> {
     setGoing(true);
@@ -37,7 +40,8 @@ export function Interrupted({ session, messages, api }: InterruptedProps) {
     setGoing(false);
   }
 
-  const unsaid = prompt !== null && !messages.some((message) => message.uuid === prompt.uuid);
+  // what this page itself could not send says so, with what can be done about it
+  const unsaid = said.filter(({ uuid }) => !messages.some((message) => message.uuid === uuid));
   const ended = error?.code === TURN_INTERRUPTED;
 
   return (
@@ -47,11 +51,11 @@ export function Interrupted({ session, messages, api }: InterruptedProps) {
         {ended ? 'The keeper ended in the middle of this turn.' : error?.message}
         {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>
-      {unsaid && (
-        <blockquote dir="auto" aria-label="What was said">
-          {prompt.text || 'An image'}
+      {unsaid.map(({ uuid, text }) => (
+        <blockquote key={uuid} dir="auto" aria-label="What was said">
+          {text || 'An image'}
         </blockquote>
-      )}
+      ))}
       {questions.length > 0 && (
         <ul>
           {questions.map((question) => (
@@ -62,7 +66,7 @@ export function Interrupted({ session, messages, api }: InterruptedProps) {
         </ul>
       )}
       <button type="button" disabled={going} onClick={() => void goOn()}>
-        {unsaid ? 'Send again' : 'Continue'}
+        {unsaid.length > 0 && !begun ? 'Send again' : 'Continue'}
       </button>
     </section>
   );

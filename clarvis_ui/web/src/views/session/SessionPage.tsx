@@ -153,7 +153,12 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           {problem || failureToTell(conversation) || talk.trouble.value?.sentence}
         </p>
         {!running && isLeft(session, messages) && (
-          <Interrupted session={session} messages={messages} api={clarvis.api} />
+          <Interrupted
+            session={session}
+            messages={messages}
+            queue={conversation.queue}
+            api={clarvis.api}
+          />
         )}
         <Returning
           api={clarvis.api}
