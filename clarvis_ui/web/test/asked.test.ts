@@ -7,12 +7,13 @@ import {
   editedInput,
   questionsOf,
   suggestionWords,
+  worthOffering,
 } from '../src/views/attention/asked';
 import { message } from './world';
 
 const WORKDIR = '/code/shop';
 
-function asking(tool: string, input: Attention['input']): Attention {
+function asking(tool: string, input: Attention['input'], more: Partial<Attention> = {}): Attention {
   return {
     id: '1',
     sessionId: 's',
@@ -28,6 +29,7 @@ function asking(tool: string, input: Attention['input']): Attention {
     agentId: null,
     origin: null,
     raised: null,
+    ...more,
   };
 }
 
@@ -59,6 +61,12 @@ describe('what will happen, in words', () => {
     expect(askedBy(asking(tool, input), WORKDIR)).toMatchObject({ title, sentence });
   });
 
+  test('is not said twice', () => {
+    const read = asking('Read', { file_path: '/etc/hosts' }, { description: '/etc/hosts' });
+    const search = asking('WebSearch', { query: 'cats' }, { description: 'cats' });
+    for (const asked of [read, search]) expect(askedBy(asked, WORKDIR).sentence).toBeNull();
+  });
+
   test('input of a wrong shape is no reason to fail', () => {
     for (const tool of ['Bash', 'Edit', 'MultiEdit', 'Write', 'WebFetch', 'Agent']) {
       expect(() => askedBy(asking(tool, { command: 7, edits: 'no' }), null)).not.toThrow();
@@ -88,7 +96,16 @@ describe('always', () => {
     ],
     [
       { type: 'addDirectories', directories: ['/code/shop', '/tmp'], destination: 'session' },
-      'Always allow work in this directory, /tmp in this session',
+      'Always allow access to this directory, /tmp in this session',
+    ],
+    [
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Read', ruleContent: '//etc/**' }],
+        behavior: 'allow',
+        destination: 'session',
+      },
+      'Always allow reading everything in /etc in this session',
     ],
     [
       { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
@@ -98,6 +115,20 @@ describe('always', () => {
   ])('%o', (suggestion, words) => {
     expect(suggestionWords(suggestion, WORKDIR)).toBe(words);
   });
+});
+
+test('what the session may do already is not offered', () => {
+  const directories = (...paths: string[]): Suggestion => ({
+    type: 'addDirectories',
+    directories: paths,
+    destination: 'session',
+  });
+  const edits: Suggestion = { type: 'setMode', mode: 'acceptEdits', destination: 'session' };
+  const suggestions = [directories(WORKDIR), directories(WORKDIR, '/tmp'), edits];
+  expect(worthOffering(asking('Bash', {}, { suggestions }), WORKDIR)).toEqual([
+    directories(WORKDIR, '/tmp'),
+    edits,
+  ]);
 });
 
 describe('another input', () => {

@@ -13,18 +13,21 @@ export interface AttentionSlotProps {
   workdir: string | null;
   /** Whether a turn runs: what was settled in it is still news. */
   running: boolean;
+  /** Whether what was open when the keeper ended is told elsewhere. */
+  interrupted: boolean;
 }
 
 /** The question that waits in this session, one at a time; or what became of the last one. */
 export function AttentionSlot(props: AttentionSlotProps) {
-  const { questions, source, sessionId, workdir, running } = props;
+  const { questions, source, sessionId, workdir, running, interrupted } = props;
   const inbox = questions.inbox.value;
   const [first, ...others] = openIn(inbox, sessionId);
   const replacedAnother = useReplaced(first?.id ?? null);
   const settled = lastSettledIn(inbox, sessionId);
 
   if (!first) {
-    return settled && (running || !settled.mine) ? (
+    const told = interrupted && settled?.decision === 'gone';
+    return settled && !told && (running || !settled.mine) ? (
       <div class="slot" role="status">
         <SettledLine settled={settled} workdir={workdir} />
       </div>

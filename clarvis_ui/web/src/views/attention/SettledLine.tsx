@@ -1,12 +1,11 @@
 import { spelledOut } from '../../blocks/safe';
 import type { Settled } from '../../state/inbox';
 import { Icon } from '../../ui/Icon';
-import { askedBy } from './asked';
+import { whatWords } from './asked';
 
 /** What became of a question, and through whom. */
 export function SettledLine({ settled, workdir }: { settled: Settled; workdir: string | null }) {
-  const { title, evidence } = askedBy(settled.attention, workdir);
-  const what = evidence.kind === 'command' ? `Run ${evidence.command}` : title.replace(/\?$/, '');
+  const what = whatWords(settled.attention, workdir);
   return (
     <p class="settled" data-decision={settled.decision}>
       <Icon name={settled.decision === 'allow' ? 'check' : 'clear'} size={14} />

@@ -58,7 +58,7 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
     case 'Grep':
       return {
         title: `${tool === 'Read' ? 'Read' : 'Look into'} ${path ?? 'files'}?`,
-        sentence: said,
+        sentence: said === given ? null : said,
         evidence: text(input.pattern)
           ? { kind: 'words', name: 'Pattern', words: verbatim(input.pattern) }
           : { kind: 'none' },
@@ -72,7 +72,7 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
     case 'WebSearch':
       return {
         title: 'Search the web?',
-        sentence: said,
+        sentence: said === input.query ? null : said,
         evidence: { kind: 'words', name: 'For', words: verbatim(input.query) },
       };
     case 'Agent':
@@ -93,6 +93,12 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
       };
     }
   }
+}
+
+/** What was asked for, without asking. */
+export function whatWords(attention: Attention, workdir: string | null): string {
+  const { title, evidence } = askedBy(attention, workdir);
+  return evidence.kind === 'command' ? `Run ${evidence.command}` : title.replace(/\?$/, '');
 }
 
 function backgrounded(input: Fields, said: string | null): string | null {
@@ -119,6 +125,15 @@ const SCOPES: Readonly<Record<string, string>> = {
   userSettings: 'in all your projects',
 };
 
+/** Those that would change something: where the session works already, it need not be let in. */
+export function worthOffering({ suggestions }: Attention, workdir: string | null): Suggestion[] {
+  return suggestions.filter(({ type, directories }) => {
+    const paths = list(directories).map(verbatim);
+    const known = paths.length > 0 && paths.every((path) => within(path, workdir) !== path);
+    return type !== 'addDirectories' || !known;
+  });
+}
+
 /** What "always" would mean: the rule, and its scope. */
 export function suggestionWords(suggestion: Suggestion, workdir: string | null): string {
   const scope = SCOPES[verbatim(suggestion.destination)] ?? '';
@@ -132,7 +147,7 @@ export function suggestionWords(suggestion: Suggestion, workdir: string | null):
     }
     case 'addDirectories': {
       const paths = list(suggestion.directories).map((path) => within(verbatim(path), workdir));
-      return always(`work in ${paths.join(', ')}`);
+      return always(`access to ${paths.join(', ')}`);
     }
     case 'setMode': {
       const mode = verbatim(suggestion.mode);
@@ -152,9 +167,16 @@ function ruleWords(rule: Fields, workdir: string | null): string {
     const prefix = /^(.+?)(?::\*| \*)$/.exec(content)?.[1];
     return prefix ? `commands that begin with “${prefix}”` : `“${content}”`;
   }
-  if (tool === 'Read') return `reading ${within(content, workdir)}`;
+  if (tool === 'Read') return `reading ${placeWords(content, workdir)}`;
   if (tool === 'WebFetch') return `fetching from ${content.replace(/^domain:/, '')}`;
   return `${tool} of ${within(content, workdir)}`;
+}
+
+/** A rule has absolute paths with two slashes. */
+function placeWords(content: string, workdir: string | null): string {
+  const path = content.replace(/^\/\//, '/');
+  const folder = /^(.+)\/\*\*$/.exec(path)?.[1];
+  return folder ? `everything in ${within(folder, workdir)}` : within(path, workdir);
 }
 
 function list(raw: unknown): readonly unknown[] {

@@ -1,10 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
+import { spelledOut } from '../../blocks/safe';
 import type { Message } from '../../state/conversation';
 import { TURN_INTERRUPTED } from '../../state/described';
 import type { Api } from '../../transport/api';
 import type { Left } from '../../transport/attention';
 import type { Queued } from '../../transport/messages';
 import type { Session } from '../../transport/wire';
+import { whatWords } from '../attention/asked';
 
 export interface InterruptedProps {
   session: Session;
@@ -60,7 +62,7 @@ export function Interrupted({ session, messages, queue, api }: InterruptedProps)
         <ul>
           {questions.map((question) => (
             <li key={question.id}>
-              <bdi>{question.title ?? question.tool}</bdi>
+              <bdi>{spelledOut(question.title ?? whatWords(question, session.workdir))}</bdi>
             </li>
           ))}
         </ul>

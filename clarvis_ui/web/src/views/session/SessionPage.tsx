@@ -104,6 +104,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     onOffersWanted: () => clarvis.offers.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
+  const left = !running && isLeft(session, messages);
   // the keeper would refuse whatever is sent here
   const unusable = session.state === 'error';
 
@@ -148,11 +149,12 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           sessionId={id}
           workdir={session.workdir}
           running={running}
+          interrupted={left}
         />
         <p class="session-problem" role="alert">
           {problem || failureToTell(conversation) || talk.trouble.value?.sentence}
         </p>
-        {!running && isLeft(session, messages) && (
+        {left && (
           <Interrupted
             session={session}
             messages={messages}
