@@ -143,3 +143,36 @@ async def test_the_enter_that_ends_a_word_of_an_input_method_sends_nothing(
     await expect(field(page)).to_have_value("say: こんにちは")
     await field(page).press("Enter")
     await expect(replies(page)).to_have_text(["hello", "こんにちは"])
+
+
+async def test_above_the_keyboard_of_a_phone_a_reason_and_its_buttons_are_seen(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("write: long.txt: " + "\\n".join(map(str, range(80))))
+    phone = await open_page(
+        clarvis.login_link(session), viewport=PHONE, has_touch=True, is_mobile=True
+    )
+    # a keyboard that lies over the page, as on an iPhone: only the visual viewport knows of it
+    await phone.add_init_script(
+        """Object.defineProperty(window, 'visualViewport', { value: Object.assign(
+          new EventTarget(), { height: 430, width: 390, scale: 1, offsetTop: 0 }) })"""
+    )
+    await phone.reload()
+    await expect(allow(phone)).to_be_enabled()
+    await expect(phone.locator(".composer")).to_be_visible()
+    await card(phone).get_by_role("button", name="Deny…").tap()
+    for seen in (
+        card(phone).get_by_role("heading"),
+        card(phone).get_by_label("Why not?"),
+        card(phone).get_by_role("button", name="Deny", exact=True),
+        card(phone).get_by_role("button", name="Back"),
+    ):
+        box = await seen.bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 430
+    await expect(phone.locator(".composer")).to_be_hidden()
+    await card(phone).get_by_role("button", name="Back").tap()
+    await allow(phone).tap()
+    await expect(replies(phone)).to_have_count(1)
+    await expect(phone.locator(".composer")).to_be_visible()
