@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createHalves, NO_CHOICE } from '../src/state/halves';
 import { lastSettledIn, openBySession } from '../src/state/inbox';
 import { createMemory, type Memory } from '../src/state/memory';
-import { createNotifications, type Notifier } from '../src/state/notifications';
+import { createNotifications, type Notifier, notifierOf } from '../src/state/notifications';
 import { createQuestions, nameOf, type Questions } from '../src/state/questions';
 import { tabTitle } from '../src/state/tab';
 import type { Attention, Decision } from '../src/transport/attention';
@@ -240,6 +240,23 @@ describe('notifications', () => {
       { ...told('Stop', null), text: null },
     ]);
     expect(shown).toEqual(['session s: Claude is waiting for your input']);
+  });
+
+  test('are not offered where only a service worker may show them', () => {
+    class Notification {
+      static permission = 'default';
+      constructor() {
+        throw new TypeError('Illegal constructor');
+      }
+    }
+    const phone = { Notification, isSecureContext: true } as unknown as typeof window;
+    expect(notifierOf(phone).permission()).toBe('missing');
+    class Shown extends EventTarget {
+      static permission = 'default';
+      close() {}
+    }
+    const desk = { Notification: Shown, isSecureContext: true } as unknown as typeof window;
+    expect(notifierOf(desk).permission()).toBe('default');
   });
 
   test('are not offered where the browser has none', () => {

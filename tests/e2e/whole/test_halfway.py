@@ -128,6 +128,24 @@ async def test_a_key_pressed_twice_answers_only_the_first_of_the_inbox(
     await expect(card(page)).to_have_count(0)
 
 
+async def test_keys_are_shown_where_they_count(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch typed.txt")
+    page = await open_page(clarvis.login_link(session))
+    key = card(page).locator("kbd").first
+    await expect(key).to_be_visible()
+    await field(page).press("a")
+    await expect(field(page)).to_have_value("a")
+    await expect(key).to_be_hidden()
+    # one step back, and they count
+    await page.keyboard.press("Shift+Tab")
+    await expect(key).to_be_visible()
+    await page.keyboard.press("a")
+    await expect(replies(page)).to_have_count(1)
+    await expect(field(page)).to_have_value("a")
+
+
 async def test_the_enter_that_ends_a_word_of_an_input_method_sends_nothing(
     open_page: OpenPage, stage: Stage, clarvis: Clarvis
 ) -> None:

@@ -90,10 +90,7 @@ function isNews({ event, text, reason }: SessionNotified): boolean {
 
 export function notifierOf(window: Window & typeof globalThis): Notifier {
   return {
-    permission: () =>
-      'Notification' in window && window.isSecureContext
-        ? window.Notification.permission
-        : 'missing',
+    permission: () => (canNotify(window) ? window.Notification.permission : 'missing'),
     ask: () => window.Notification.requestPermission(),
     isLookedAt: () => window.document.visibilityState === 'visible' && window.document.hasFocus(),
     show(title, body, tag, onClick) {
@@ -106,8 +103,21 @@ export function notifierOf(window: Window & typeof globalThis): Notifier {
         };
         return () => notification.close();
       } catch {
-        return () => {}; // phones let only a service worker notify
+        return () => {}; // it could before it was allowed to
       }
     },
   };
+}
+
+/** Phones have notifications, but let only a service worker show them, and say so when one tries. */
+function canNotify(window: Window & typeof globalThis): boolean {
+  if (!('Notification' in window) || !window.isSecureContext) return false;
+  // without permission nothing is shown; with it, it was tried before
+  if (window.Notification.permission === 'granted') return true;
+  try {
+    new window.Notification('').close();
+    return true;
+  } catch {
+    return false;
+  }
 }
