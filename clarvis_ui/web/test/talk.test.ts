@@ -184,6 +184,29 @@ describe('what is on its way', () => {
     again.end();
   });
 
+  test('and never arrived in a session that runs can be sent again too', async () => {
+    api.send = () => new Promise(() => {});
+    talk.send('hello', []);
+    talk.send('this one waits', []);
+    talk.send('this one runs', []);
+    const [, waiting, running] = talk.state.value.sendings.map((sending) => sending.uuid);
+    api.answers.conversation = page({
+      messages: [message('a')],
+      session: sample(1, { state: 'running' }),
+      queue: [{ uuid: waiting as string, text: 'this one waits', images: 0, state: 'queued' }],
+      turn: { uuid: running as string, started: null, status: null },
+    });
+    const again = createTalk(SESSION, needs);
+    await soon();
+    const left = again.state.value.sendings.map(({ text, state }) => [text, state]);
+    expect(left).toEqual([
+      ['hello', 'failed'],
+      ['this one waits', 'accepted'],
+      ['this one runs', 'accepted'],
+    ]);
+    again.end();
+  });
+
   test('can be taken back out of the line', async () => {
     talk.send('hello', []);
     await soon();

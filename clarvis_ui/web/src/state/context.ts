@@ -31,10 +31,11 @@ export function contextUse(messages: readonly Message[], model: string | null): 
   return { tokens, window, percent: Math.min(100, Math.round((100 * tokens) / window)) };
 }
 
-/** `claude-opus-5-5-20260101` → "Opus 5.5". */
+/** `claude-opus-5-5-20260101` → "Opus 5.5", `opus` → "Opus". */
 export function modelName(model: string): string {
-  const parts = /^claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?(\[1m\])?$/.exec(model);
-  if (!parts?.[1]) return model;
-  const name = parts[1].charAt(0).toUpperCase() + parts[1].slice(1);
-  return `${name} ${parts[2]}${parts[3] ? `.${parts[3]}` : ''}${parts[4] ? ' 1M' : ''}`;
+  const [, name, major, minor, large] =
+    /^(?:claude-)?([a-z]+)(?:-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?)?(\[1m\])?$/.exec(model) ?? [];
+  if (!name) return model;
+  const version = major ? ` ${major}${minor ? `.${minor}` : ''}` : '';
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${version}${large ? ' 1M' : ''}`;
 }

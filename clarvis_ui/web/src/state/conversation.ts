@@ -205,24 +205,30 @@ function mergedBranches(above: readonly Departure[], below: readonly Departure[]
   return [...above.filter((branch) => !ids.has(branch.id)), ...below];
 }
 
-/** What the keeper had taken and no longer knows went down with it: it can be sent again. */
+/**
+ * What the keeper does not know can be sent again: it went down with an earlier keeper that had
+ * taken it, or never arrived.
+ */
 function lostOnes(
   state: Conversation,
   page: ConversationPage,
   accepted: readonly string[],
 ): Conversation {
-  if (page.session.state !== 'idle' && page.session.state !== 'error') return state;
+  const resting = page.session.state === 'idle' || page.session.state === 'error';
+  const known = new Set([page.turn?.uuid, ...page.queue.map((queued) => queued.uuid)]);
   const waiting = new Set(state.queue.map((queued) => queued.uuid));
-  return accepted
-    .filter((uuid) => !waiting.has(uuid))
-    .reduce(
-      (next, uuid) =>
-        changeSending(next, uuid, {
-          state: 'failed',
-          problem: 'The keeper stopped before Claude had it.',
-        }),
-      state,
-    );
+  return state.sendings
+    .filter(({ uuid }) => accepted.includes(uuid))
+    .reduce((next, { uuid, state: way }) => {
+      const lost = (problem: string) => changeSending(next, uuid, { state: 'failed', problem });
+      if (way === 'sending') {
+        if (!known.has(uuid)) return lost('The page was left before it had arrived.');
+        return changeSending(next, uuid, { state: 'accepted', problem: null });
+      }
+      // what Claude was given a moment ago is in no line any more, and not in the conversation yet
+      if (way !== 'accepted' || !resting || waiting.has(uuid)) return next;
+      return lost('The keeper stopped before Claude had it.');
+    }, state);
 }
 
 // ---- events ----

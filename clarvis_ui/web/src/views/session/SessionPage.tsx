@@ -63,6 +63,12 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   }, [clarvis, id]);
   useEscape(running, () => void stop());
 
+  // what failed because the keeper was away is not said of one that is back
+  const live = clarvis.line.value === 'live';
+  useEffect(() => {
+    if (live) setProblem('');
+  }, [live]);
+
   async function takeBack(uuid: string): Promise<void> {
     const back = await talk.takeBack(uuid);
     if (back === null) {
