@@ -8,9 +8,12 @@ import importlib.util
 import logging
 import os
 import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -115,7 +118,7 @@ async def serve(options: ServeOptions) -> None:
             print(f"clarvis listening on {clarvis.url}", flush=True)
             if not notifier.asked_for:
                 # a service's output is kept in the journal, where no way in belongs
-                _print_login_link(clarvis)
+                _print_login_link(clarvis, _open_command(home if options.demo else None))
         notifier.ready(f"listening on {keeper}")
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
@@ -185,9 +188,20 @@ async def _start_clarvis(
         return await stack.enter_async_context(running(settings, place=place))
 
 
-def _print_login_link(clarvis: Clarvis) -> None:
+def _open_command(home: Path | None) -> str:
+    """What to type for another link, in the shell from which this was started."""
+    # from a clone it is not on the path; and a demo has a home of its own, where no other
+    # command would look
+    started = sys.argv[0]
+    named = Path(started).name == "claudekeeper" and shutil.which("claudekeeper") is None
+    program = shlex.quote(started) if named else "claudekeeper"
+    where = "" if home is None else f"CLAUDEKEEPER_HOME={shlex.quote(str(home))} "
+    return f"{where}{program} open"
+
+
+def _print_login_link(clarvis: Clarvis, another: str) -> None:
     print(
-        f"\nOpen this link to log in (it works once; 'claudekeeper open' makes another):\n"
+        f"\nOpen this link to log in (it works once; '{another}' makes another):\n"
         f"  {clarvis.login_link()}",
         flush=True,
     )
