@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
-import { drawIcon, ICONS } from './icons';
+import { drawIcon, ICONS } from './icons.ts';
 
 const STATIC = join(import.meta.dirname, '..', 'static');
 
