@@ -107,3 +107,27 @@ async def test_find_begins_where_one_reads(open_page: OpenPage, keeper: FakeKeep
     await page.keyboard.type("00")
     await expect(count).to_have_text("1 of 10")
     await expect(log(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()
+
+
+async def test_a_place_among_calls_that_are_told_as_one_is_found_again(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    fill(keeper, ONE)
+    reads = [each for n in range(100) for each in called("Read", {"file_path": f"/code/{n}.py"})]
+    talk = keeper.messages[ONE["id"]] = [
+        *(reply(f"before {number:03d}") for number in range(300)),
+        *reads,
+        *(reply(f"after {number:03d}") for number in range(100)),
+    ]
+    page = await open_page()
+    # the page ends in the midst of them, and the one before it does not come
+    await page.route("**/api/sessions/*before=*", lambda _: None)
+    await page.evaluate("id => { location.hash = `#session=${id}` }", ONE["id"])
+    await expect(log(page).get_by_text("after 099")).to_be_in_viewport()
+    await log(page).evaluate("log => { log.scrollTop = 0 }")
+    place, _ = await place_of(page)
+    assert place.startswith("tools/")
+    talk += [reply(f"meanwhile {number}") for number in range(20)]
+    await page.unroute("**/api/sessions/*before=*")
+    await page.reload()
+    await expect(log(page).get_by_role("button", name="Read 100 files")).to_be_in_viewport()

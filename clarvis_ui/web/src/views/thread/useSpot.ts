@@ -105,7 +105,9 @@ function isLink(wanted: Wanted): wanted is { link: string } {
 function rowOf(wanted: Wanted, rows: readonly Row[], hasOlder: boolean): Row | undefined {
   if (wanted === 'beginning') return hasOlder ? undefined : rows[0];
   if (isLink(wanted)) return rows.find((row) => shows(row, wanted.link));
-  return rows.find((row) => row.key === wanted.spot.key);
+  const { key, uuid } = wanted.spot;
+  // calls that are told as one may have others before them by now, and another key
+  return rows.find((row) => row.key === key) ?? rows.find((row) => shows(row, uuid));
 }
 
 function offsetOf(wanted: Wanted): number {
