@@ -179,6 +179,12 @@ async def sixty_files(page: Page, stage: Stage) -> None:
     await expect(page.locator("main .diff").first).to_be_visible()
 
 
+async def keys(page: Page, stage: Stage) -> None:
+    await session(QUEUE, "The queue now waits")(page, stage)
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
 async def odd_measures(page: Page, stage: Stage) -> None:
     await open_odd_measures(page, stage)
     await page.get_by_role("button", name="Ran python import.py").click()
@@ -252,6 +258,7 @@ SCENES = [
     Scene("compared", "Two branches side by side, from where they part", compared),
     Scene("recap", "Coming back after a while: where were we?", recap),
     Scene("find", "Find in a conversation", find),
+    Scene("keys", "What there is to press", keys),
     Scene("loading", "A conversation that is on its way", loading),
     Scene("terminal", "A session that a terminal has open", session(ELSEWHERE, "in a terminal")),
     Scene("command-bar", "Say what you want, from anywhere", command_bar),
