@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import OpenPage
-from tests.e2e.stage import Stage, field, replies
+from tests.e2e.stage import Stage, allow, field, replies
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -93,3 +93,22 @@ async def test_each_line_goes_its_own_way_without_a_look_at_all_of_them(
     # with dir=auto Chromium looks at all lines again for each line that is pasted: 16 s for 55,000
     await expect(field(page)).not_to_have_attribute("dir", "auto")
     await expect(field(page)).to_have_css("unicode-bidi", "plaintext")
+
+
+async def test_whoever_has_clicked_goes_on_typing_where_one_types(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("run: touch by-accident.txt")
+    page = await open_page(clarvis.login_link(session))
+    await expect(allow(page)).to_be_enabled()
+    await field(page).fill("say: first")
+    await page.get_by_role("button", name="Send").click()
+    # no letter of it is an answer
+    await page.keyboard.type("and another")
+    await expect(field(page)).to_have_value("and another")
+    await field(page).fill("")
+    await page.get_by_role("button", name="Take back: say: first").click()
+    await expect(field(page)).to_be_focused()
+    await expect(field(page)).to_have_value("say: first")
+    await expect(allow(page)).to_be_visible()
+    assert not stage.has("by-accident.txt")

@@ -75,6 +75,8 @@ export function Composer(props: ComposerProps) {
     recalled.current = { at: -1, written: '' };
     setProblem('');
     props.onSend(draft.text.trim(), draft.pictures);
+    // what is typed next is meant for it, and for no card; a phone's keyboard may go
+    if (!isTouch()) field.current?.focus();
   }
 
   function complete(command: SlashCommand | undefined): void {

@@ -78,6 +78,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
     const pictures = [...draft.current.pictures, ...picturesOf(back.content)];
     setDraft({ text: words, pictures });
+    focusField();
   }
 
   async function goOn(uuid: string, how: 'fork' | 'wait'): Promise<void> {
@@ -176,7 +177,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           onFresh={onFresh}
           onPrompt={(text) => {
             setDraft({ ...draft.current, text });
-            document.querySelector<HTMLElement>('.composer textarea')?.focus();
+            focusField();
           }}
         />
         {session.archived && (
@@ -222,6 +223,10 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
 }
 
 const NONE: readonly ShownMessage[] = [];
+
+function focusField(): void {
+  document.querySelector<HTMLElement>('.composer textarea')?.focus();
+}
 
 /** Cut off, or failed before anything was written; what this page itself could not send says so. */
 function isLeft({ error, state }: Session, messages: readonly ShownMessage[]): boolean {
