@@ -83,6 +83,14 @@ describe('an answer that was begun', () => {
     await vi.waitFor(() => expect(afterARefresh('1').open).toBeNull());
   });
 
+  test('is there as long as the page is, where the browser keeps nothing', () => {
+    memory = createMemory(null);
+    createHalves(memory).write('1', half);
+    expect(afterARefresh('1')).toEqual(half);
+    createHalves(memory).keepOnly([]);
+    expect(afterARefresh('1').open).toBeNull();
+  });
+
   test('that is put back leaves nothing', () => {
     questions.halves.write('1', half);
     questions.halves.write('1', { open: null, text: null, choices: {} });

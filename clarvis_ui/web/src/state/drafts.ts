@@ -18,27 +18,20 @@ export interface Drafts {
 const NONE: readonly Picture[] = [];
 
 export function createDrafts(memory: Memory): Drafts {
-  /** What the browser's memory was too small for. */
-  const here = new Map<string, unknown>();
   /** The images as they were written last: they are large, and keys are typed one by one. */
   const pictured = new Map<string, readonly Picture[]>();
   const key = (sessionId: string): string => `draft.${sessionId}`;
   const picturesKey = (sessionId: string): string => `pictures.${sessionId}`;
 
   function keep(where: string, value: unknown, isEmpty: boolean): void {
-    here.delete(where);
     if (isEmpty) memory.forget(where);
-    else if (!memory.write(where, value)) {
-      here.set(where, value);
-      memory.forget(where);
-    }
+    else memory.write(where, value);
   }
 
-  const kept = (where: string): unknown => here.get(where) ?? memory.read(where);
-  const words = (sessionId: string): string => verbatim(fields(kept(key(sessionId)))?.text);
+  const words = (sessionId: string): string => verbatim(fields(memory.read(key(sessionId)))?.text);
 
   function pictures(sessionId: string): readonly Picture[] {
-    const found = each(kept(picturesKey(sessionId)), readPicture);
+    const found = each(memory.read(picturesKey(sessionId)), readPicture);
     pictured.set(sessionId, found);
     return found;
   }

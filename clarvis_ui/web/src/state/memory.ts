@@ -1,4 +1,4 @@
-/** What this browser remembers. It may refuse: then it is forgotten with the page. */
+/** What this browser remembers. It may refuse: then it is kept as long as the page is there. */
 export interface Memory {
   read(key: string): unknown;
   /** Whether it will still be there after a refresh. */
@@ -16,8 +16,11 @@ export function createMemory(
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null,
   others: Pick<Window, 'addEventListener' | 'removeEventListener'> | null = null,
 ): Memory {
+  /** What it refused. */
+  const here = new Map<string, unknown>();
   return {
     read(key) {
+      if (here.has(key)) return here.get(key);
       try {
         return JSON.parse(storage?.getItem(OURS + key) ?? 'null');
       } catch {
@@ -25,14 +28,18 @@ export function createMemory(
       }
     },
     write(key, value) {
+      here.delete(key);
       try {
         storage?.setItem(OURS + key, JSON.stringify(value));
-        return storage !== null;
+        if (storage !== null) return true;
       } catch {
-        return false; // full, or forbidden
+        this.forget(key); // full, or forbidden: what was there before is no longer true
       }
+      here.set(key, value);
+      return false;
     },
     forget(key) {
+      here.delete(key);
       try {
         storage?.removeItem(OURS + key);
       } catch {
@@ -40,7 +47,7 @@ export function createMemory(
       }
     },
     keys(prefix) {
-      const found: string[] = [];
+      const found = [...here.keys()].filter((key) => key.startsWith(prefix));
       try {
         for (let index = 0; index < (storage?.length ?? 0); index += 1) {
           const key = storage?.key(index);
