@@ -105,6 +105,9 @@ async def test_a_key_pressed_twice_answers_only_the_first_of_the_inbox(
     second = await stage.begin("run: touch inbox-two.txt")
     await expect(card(page)).to_have_count(2)
     await expect(allow(page).last).to_be_enabled()
+    # whose keys they are is seen
+    await expect(card(page).first.locator("kbd").first).to_be_visible()
+    await expect(card(page).last.locator("kbd").first).to_be_hidden()
     # the second press comes right after the first card has gone
     await page.evaluate(
         """() => new Promise((done) => {

@@ -51,7 +51,12 @@ export function AttentionCard(props: AttentionCardProps) {
     onAnswer: answer,
   };
   return (
-    <section class="card" aria-labelledby={headingId} data-attention={attention.id}>
+    <section
+      class="card"
+      aria-labelledby={headingId}
+      data-attention={attention.id}
+      data-keys={props.keys}
+    >
       {attention.origin === 'terminal' && (
         <p class="card-origin">
           <StatusDot tone="terminal" elsewhere />
