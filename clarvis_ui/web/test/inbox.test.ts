@@ -170,6 +170,18 @@ describe('an answer', () => {
     expect(questions.inbox.value.answering.size).toBe(0);
   });
 
+  test('whose own answer was lost on the way is ours all the same', async () => {
+    questions.hear([raised('1'), raised('2')]);
+    api.trouble = 'clarvis_unreachable';
+    await questions.answer('1', { decision: 'allow' });
+    await questions.answer('2', { decision: 'allow' });
+    questions.hear([settled('1', 'allow', 'me'), settled('2', 'deny', 'somebody')]);
+    expect(questions.inbox.value.settled.map(({ by, mine }) => [by, mine])).toEqual([
+      ['somebody', false],
+      ['me', true],
+    ]);
+  });
+
   test('that came too late asks what is still open', async () => {
     questions.hear([raised('1')]);
     api.trouble = 'attention_gone';

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
 import type { Answer } from '../transport/attention';
 import type { KeeperEvent } from '../transport/events';
-import { NOT_LOGGED_IN } from '../transport/outcome';
+import { CLARVIS_UNREACHABLE, NOT_LOGGED_IN } from '../transport/outcome';
 import type { Halves } from './halves';
 import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 
@@ -28,6 +28,8 @@ export function createQuestions(
 ): Questions {
   const inbox = signal<Inbox>(EMPTY_INBOX);
   let raisedSince = new Set<string>();
+  /** Answers of which nobody said what became of them. */
+  const doubtful = new Set<string>();
   let request: AbortController | null = null;
 
   function dispatch(event: InboxEvent): void {
@@ -56,7 +58,11 @@ export function createQuestions(
         if (event.type === 'attention/raised') {
           raisedSince.add(event.attention.id);
           dispatch(event);
-        } else if (event.type === 'attention/settled') dispatch(event);
+        } else if (event.type === 'attention/settled') {
+          const ours = doubtful.delete(event.attentionId) && event.by === by;
+          if (ours) dispatch({ type: 'answer/begun', attentionId: event.attentionId });
+          dispatch(event);
+        }
       }
     },
     reload: () => void reload(),
@@ -77,6 +83,8 @@ export function createQuestions(
         return;
       }
       dispatch({ type: 'answer/failed', attentionId, problem: outcome.failure.sentence });
+      // it may have arrived all the same
+      if (outcome.failure.code === CLARVIS_UNREACHABLE) doubtful.add(attentionId);
       if (TOO_LATE.has(outcome.failure.code)) void reload();
       else if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
     },
