@@ -14,6 +14,12 @@ from claudekeeper.readers.paths import keeper_home
 
 # a title is whatever somebody wrote: nothing of it may speak to the terminal
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+# and nothing may hide, or turn the order of the rest: people decide by what they read there.
+# What joins letters, as in some emoji, may stay
+_DECEIVING = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
+    "\U000e0000-\U000e007f]"
+)
 
 
 def open_page(options: argparse.Namespace) -> None:
@@ -119,4 +125,5 @@ def usage(options: argparse.Namespace) -> None:
 
 
 def plain(text: str) -> str:
-    return _CONTROL.sub(" ", text)
+    shown = _CONTROL.sub(" ", text)
+    return _DECEIVING.sub(lambda found: found[0].encode("unicode_escape").decode(), shown)

@@ -116,6 +116,8 @@ def test_without_a_keeper_it_says_how_to_start_one(home: DemoHome) -> None:
 
 def test_nothing_speaks_to_the_terminal() -> None:
     assert plain("a\x1b]8;;x\x07b\nc\x9b") == "a ]8;;x b c "
+    assert plain("rm x \u202egpj.\u2066") == "rm x \\u202egpj.\\u2066"
+    assert plain("👩\u200d💻 ü") == "👩\u200d💻 ü"
 
 
 @pytest.mark.parametrize("kind", ["tls", "unix", "both"])
