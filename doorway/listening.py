@@ -22,6 +22,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler
 
 from .addresses import in_url, is_loopback, reachable
+from .overload import speak_of_it_rarely
 
 BACKLOG = 128
 # what one client may hold of us: header lines and headers, and seconds until they are whole
@@ -122,6 +123,7 @@ async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
     context = place.encryption.serving() if place.encryption else None
     # no access log of aiohttp's: it would write down what people open
     log.addFilter(without_their_words)
+    speak_of_it_rarely()
     heard = _Heard()
     app.middlewares.insert(0, heard.hear)
     runner = web.AppRunner(

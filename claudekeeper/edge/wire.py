@@ -195,8 +195,8 @@ async def body_of(request: web.Request, type_: type[T], largest: int = LARGEST_B
             content = await request.read()
     except TimeoutError as error:
         raise RequestTooSlow from error
-    except RequestPayloadError as error:
-        # packed in another way than it says, or cut short
+    except (RequestPayloadError, ConnectionResetError) as error:
+        # packed in another way than it says, or cut short; maybe nobody is left to be told
         raise InvalidRequest("The body cannot be read.") from error
     if len(content) > largest:
         raise BodyTooLarge

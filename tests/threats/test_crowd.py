@@ -1,0 +1,48 @@
+"""Callers that come by the hundred, or go away in the middle (threat 15): nothing fills the log."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import socket
+from urllib.parse import urlsplit
+
+from tests.process import Keeper
+from tests.threats.outside import asked
+from tests.waiting import until
+from tests.writing import SESSION
+
+
+async def test_15_who_goes_away_in_mid_body_is_no_failure_of_ours(
+    keeper: Keeper, cookie: str
+) -> None:
+    page = str(keeper.page)
+    for url, path, entry in (
+        (keeper.url, f"/sessions/{SESSION}", f"Authorization: Bearer {keeper.token}"),
+        (page, f"/api/sessions/{SESSION}", f"Cookie: {cookie}"),
+    ):
+        where = urlsplit(url)
+        head = f"PATCH {path} HTTP/1.1\r\nHost: {where.netloc}\r\n{entry}\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+        with socket.create_connection((where.hostname or "", where.port or 0), 60) as line:
+            line.sendall(head.encode() + b'{"name":')
+    # what the keeper itself was asked is noted when it is over
+    await until(lambda: f"PATCH /sessions/{SESSION} 400" in keeper.log)
+    assert "Traceback" not in keeper.log
+
+
+async def test_15_more_callers_than_descriptors_are_spoken_of_once(keeper: Keeper) -> None:
+    where = urlsplit(keeper.url)
+    before = resource.prlimit(keeper.pid, resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as crowd:
+        resource.prlimit(keeper.pid, resource.RLIMIT_NOFILE, (64, before[1]))
+        for _ in range(150):
+            caller = crowd.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex((where.hostname or "", where.port or 0))
+        await until(lambda: "no descriptor is left" in keeper.log)
+    resource.prlimit(keeper.pid, resource.RLIMIT_NOFILE, before)
+    assert asked(keeper.url, "GET", "/health").status == 200
+    assert keeper.log.count("no descriptor is left") == 1
+    assert "out of system resource" not in keeper.log
+    assert "Traceback" not in keeper.log
