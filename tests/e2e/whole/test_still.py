@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Request, Route, expect
+from playwright.async_api import Page, Response, Route, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import DESKTOP, PHONE, OpenPage
@@ -61,15 +61,15 @@ async def test_a_session_is_there_with_what_stands_below_it(
     # where one was is asked for beside the conversation, not after it
     told = asyncio.Event()
 
-    def hear(request: Request) -> None:
-        if request.url.endswith("/resume"):
+    def hear(answer: Response) -> None:
+        if answer.url.endswith("/resume"):
             told.set()
 
     async def hold(route: Route) -> None:
         await told.wait()
         await route.continue_()
 
-    page.on("requestfinished", hear)
+    page.on("response", hear)
     await page.route(f"**/api/sessions/{session}?*", hold)
     await page.add_init_script(COUNT_MOVES)
     await page.reload()
