@@ -25,9 +25,9 @@ from claudekeeper.live.promptness import be_prompt
 
 TOKEN = "a-token-for-the-bench"
 SESSIONS = 10
-# turns after which it is looked at
 # how often it is looked at what the process holds, and seconds in between
 LOOKS, LOOK = 10, 0.05
+# turns after which it is looked at
 MARKS = (300, 500, 1_000, 1_500)
 
 
