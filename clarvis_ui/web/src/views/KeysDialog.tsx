@@ -1,5 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from '../ui/Icon';
+import { Dialog } from '../ui/Dialog';
 import './keys.css';
 
 /** What there is to press, where one is not typing. */
@@ -35,48 +34,25 @@ const KEYS: readonly { where: string; keys: readonly [keys: string, does: string
 ];
 
 export function KeysDialog({ onClose }: { onClose(): void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    dialog.current?.showModal();
-  }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes a dialog by itself
-    <dialog
-      ref={dialog}
-      class="keys"
-      aria-label="Keys"
-      onClose={onClose}
-      onClick={(event) => {
-        if (event.target === dialog.current) dialog.current?.close();
-      }}
-    >
-      <div class="keys-inner">
-        <button
-          type="button"
-          class="quiet keys-close"
-          aria-label="Close"
-          onClick={() => dialog.current?.close()}
-        >
-          <Icon name="clear" />
-        </button>
-        {KEYS.map(({ where, keys }) => (
-          <section key={where}>
-            <h2>{where}</h2>
-            <dl>
-              {keys.map(([names, does]) => (
-                <div key={names}>
-                  <dt>
-                    {names.split(' ').map((name) => (
-                      <kbd key={name}>{name}</kbd>
-                    ))}
-                  </dt>
-                  <dd>{does}</dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
-      </div>
-    </dialog>
+    <Dialog name="Keys" kind="keys" onClose={onClose}>
+      {KEYS.map(({ where, keys }) => (
+        <section key={where}>
+          <h2>{where}</h2>
+          <dl>
+            {keys.map(([names, does]) => (
+              <div key={names}>
+                <dt>
+                  {names.split(' ').map((name) => (
+                    <kbd key={name}>{name}</kbd>
+                  ))}
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
   );
 }
