@@ -134,10 +134,30 @@ async def served(app: web.Application, place: Place) -> AsyncIterator[str]:
         with _site(runner, place, context) as site:
             await site.start()
             yield _url(place, runner.addresses[0])
+            await _let_nobody_in(site)
             await site.stop()
             await heard.all_of(runner)
     finally:
         await runner.cleanup()
+
+
+async def _let_nobody_in(site: web.BaseSite) -> None:
+    """Accept no more, and wait for those whose connection is being made, as TLS takes a while.
+
+    A server that is closed in that moment drops them unheard: asyncio refuses to make it.
+    """
+    loop = asyncio.get_running_loop()
+    if isinstance(site._server, asyncio.Server):
+        for listening in site._server.sockets:
+            loop.remove_reader(listening.fileno())
+    coming = {task for task in asyncio.all_tasks() if _is_accepting(task)}
+    if coming:
+        await asyncio.wait(coming, timeout=HEARING)
+
+
+def _is_accepting(task: asyncio.Task[Any]) -> bool:
+    # they are asyncio's own, and it tells nobody of them
+    return getattr(task.get_coro(), "__name__", "") == "_accept_connection2"
 
 
 class _Heard:
@@ -159,10 +179,9 @@ class _Heard:
     async def all_of(self, runner: web.AppRunner) -> None:
         """Until everybody has asked, for a moment; nobody may be let in any more."""
         for _ in range(round(HEARING / LOOK)):
-            # first of all: who was just let in is no connection yet
-            await asyncio.sleep(LOOK)
             if not self._is_waiting(runner):
                 return
+            await asyncio.sleep(LOOK)
 
     def _is_waiting(self, runner: web.AppRunner) -> bool:
         connections = runner.server.connections if runner.server else []

@@ -21,7 +21,7 @@ import pytest
 from claudekeeper.config import load_config
 from claudekeeper.demo.home import DemoHome
 from tests.process import NOBODY
-from tests.threats.outside import Answer, asked, parsed, spoken
+from tests.threats.outside import asked
 
 SYSTEMD = Path("/lib/systemd/systemd")
 # what a user's systemd looks for before it runs is made where only this test sees it
@@ -94,7 +94,9 @@ def home() -> Iterator[DemoHome]:
 @pytest.fixture
 def user(home: DemoHome) -> Iterator[User]:
     namespace = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", BOOTED])
-    while b"sleep" not in Path(f"/proc/{namespace.pid}/cmdline").read_bytes():
+    line = Path(f"/proc/{namespace.pid}/cmdline")
+    # the shell's own line names it, too
+    while namespace.poll() is None and not line.read_bytes().startswith(b"sleep"):
         pass
     user = User(home, namespace.pid)
     manager = user.start(str(SYSTEMD), "--user")
@@ -122,13 +124,6 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def answered(url: str) -> Answer:
-    """Who is cut off in the very end calls again, as every client does; nobody is refused."""
-    while not (raw := spoken(url, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")):
-        pass
-    return parsed(raw)
-
-
 def test_the_units_under_a_real_systemd(user: User) -> None:
     load_config(user.home.keeper)
     file = user.home.keeper / "config.json"
@@ -154,7 +149,7 @@ def test_the_units_under_a_real_systemd(user: User) -> None:
     restarting = user.start("systemctl", "--user", "restart", "claudekeeper.service")
     try:
         while restarting.poll() is None:
-            assert answered(url).status == 200
+            assert asked(url, "GET", "/health").status == 200
     finally:
         restarting.communicate()
 

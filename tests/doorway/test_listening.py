@@ -93,6 +93,40 @@ async def test_who_was_let_in_is_answered_although_it_ends() -> None:
     await ending
 
 
+async def test_who_is_let_in_while_it_ends_is_answered() -> None:
+    stack = AsyncExitStack()
+    url = await stack.enter_async_context(served(app(), Place()))
+    with socket.create_connection(("127.0.0.1", URL(url).port or 0), 10) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        # in this turn of the loop it is accepted, in the next one its connection is to be made
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await stack.aclose()
+        assert line.recv(65536).endswith(b"hello")
+
+
+async def test_who_is_let_in_encrypted_while_it_ends_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doorway.listening.HEARING", 60.0)
+    tls = certificate(tmp_path)
+    stack = AsyncExitStack()
+    url = await stack.enter_async_context(served(app(), Place(tls=tls)))
+    reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
+    assert await said(url, aiohttp.TCPConnector(ssl=trusting(tls.certificate))) == "hello"
+    ending = asyncio.create_task(stack.aclose())
+    with suppress(aiohttp.ClientError):
+        while await said(url, aiohttp.TCPConnector(ssl=trusting(tls.certificate))):
+            pass
+    await asyncio.wait({ending}, timeout=0.1)
+    assert not ending.done()
+    await writer.start_tls(trusting(tls.certificate))
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert (await reader.read()).endswith(b"hello")
+    writer.close()
+    await ending
+
+
 async def test_who_was_let_in_and_says_nothing_does_not_hold_up_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
