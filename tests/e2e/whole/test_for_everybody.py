@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import DESKTOP, PHONE, OpenPage, in_module
-from tests.e2e.measures import nameless, too_pale, too_small, zoomed
+from tests.e2e.measures import too_pale, too_small, unheard, zoomed
 from tests.e2e.stage import Stage, allow, card, field, replies
 from tests.e2e.whole.test_answering import FORM
 
@@ -37,7 +37,7 @@ async def talks(stage: Stage) -> AsyncIterator[dict[str, str]]:
 
 async def fits(page: Page, what: str) -> None:
     """Whether what is seen now can be seen, named and touched."""
-    wrong = {"too pale": await too_pale(page), "nameless": await nameless(page)}
+    wrong = {"too pale": await too_pale(page), "unheard": await unheard(page)}
     if page.viewport_size == PHONE:
         wrong["too small"] = await too_small(page)
         wrong["zoomed"] = await zoomed(page)

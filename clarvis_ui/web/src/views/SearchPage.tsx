@@ -49,6 +49,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
         <a class="session-back" href={LIST_HREF} aria-label="Sessions">
           <Icon name="back" />
         </a>
+        <h1 class="spoken">Search</h1>
         <search class="search-field">
           <Icon name="search" />
           <input

@@ -90,12 +90,12 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
         <button
           type="button"
           class="new-session-where"
-          aria-label={`Directory: ${workdir.value}. Change it`}
           onClick={() => {
             choosing.value = true;
           }}
         >
           <Icon name="folder" />
+          <span class="spoken">Directory: </span>
           <bdi dir="ltr">{workdir.value}</bdi>
           <span>Change</span>
         </button>

@@ -128,6 +128,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
           aria-label="Say what you want"
           aria-controls={listId}
           aria-autocomplete="list"
+          aria-keyshortcuts="Alt+ArrowDown"
           aria-activedescendant={active === undefined ? undefined : `${listId} ${active}`}
           placeholder="Say what you want…"
           value={text.value}

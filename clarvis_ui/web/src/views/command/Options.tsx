@@ -110,18 +110,18 @@ function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
       <span class="say-why" dir="auto">
         {way.because ?? way.workdir}
       </span>
-      <button
-        type="button"
-        class="quiet say-change"
+      {/* no control may stand in an option: by key it is Alt and the down arrow in the field */}
+      <span
+        class="say-change"
+        aria-hidden="true"
         title={way.workdir ?? undefined}
-        onPointerDown={(event) => event.preventDefault()}
         onClick={(event) => {
           event.stopPropagation();
           onDirectory();
         }}
       >
         {way.workdir === null ? 'Choose a directory' : 'Change'}
-      </button>
+      </span>
     </>
   );
 }

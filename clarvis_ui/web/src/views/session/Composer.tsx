@@ -217,12 +217,7 @@ export function Composer(props: ComposerProps) {
         {props.children}
         <span class="composer-space" />
         {running && (
-          <button
-            type="button"
-            class="quiet composer-stop"
-            aria-label="Stop"
-            onClick={props.onStop}
-          >
+          <button type="button" class="quiet composer-stop" onClick={props.onStop}>
             <Icon name="stop" />
             <span>Stop</span> <kbd>Esc</kbd>
           </button>
