@@ -34,6 +34,11 @@ class Credentials(msgspec.Struct, frozen=True):
         hook = hmac.compare_digest(offered, self.hook_token or b"") and bool(self.hook_token)
         return "owner" if owner else "hook" if hook else None
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """For who must not write them down."""
+        return tuple(each.decode() for each in (self.token, self.hook_token) if each)
+
     def __repr__(self) -> str:
         return "Credentials(…)"
 

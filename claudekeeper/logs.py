@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Literal
@@ -19,20 +20,38 @@ Level = Literal["debug", "info", "warning", "error"]
 # the request that is being answered, in every task that works for it
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
+# what must never be written down, as it is now
+Secrets = Callable[[], Iterable[str]]
+
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 # what the formatter itself has no use for
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
-def set_up(format_: Format, level: Level) -> None:
+def set_up(format_: Format, level: Level, secrets: Secrets = tuple) -> None:
     handler = logging.StreamHandler()
-    handler.setFormatter(Json() if format_ == "json" else Human())
+    handler.setFormatter(Discreet(Json() if format_ == "json" else Human(), secrets))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     # the one says at every start of a CLI which one it starts, the other counts changes
     for talkative in ("claude_agent_sdk", "watchfiles"):
         logging.getLogger(talkative).setLevel(logging.WARNING)
+
+
+class Discreet(logging.Formatter):
+    """Lines without secrets: a caller can put its token into a path, an id or a subprotocol."""
+
+    def __init__(self, inner: logging.Formatter, secrets: Secrets) -> None:
+        super().__init__()
+        self._inner = inner
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = self._inner.format(record)
+        for secret in self._secrets():
+            line = line.replace(secret, "…")
+        return line
 
 
 class Human(logging.Formatter):

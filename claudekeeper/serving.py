@@ -101,14 +101,21 @@ async def serve(options: ServeOptions) -> None:
                 return
         home = keeper_home()
         config = load_config(home)
-        logs.set_up(options.log_format or config.log_format, options.log_level or config.log_level)
+        credentials = CredentialsFile(home)
+        logs.set_up(
+            options.log_format or config.log_format,
+            options.log_level or config.log_level,
+            lambda: credentials().secrets,
+        )
         instance = stack.enter_context(only_one(home))
         # what a killed keeper left running, and at the end whatever did not end with us
         await asyncio.to_thread(end_strays, home)
         stack.push_async_callback(asyncio.to_thread, end_strays, home)
         place, page = _places(options, config, given)
         gate = _gate(config, place.host)
-        keeper, ending = await stack.enter_async_context(_keeper(config, home, place, gate))
+        keeper, ending = await stack.enter_async_context(
+            _keeper(config, credentials, home, place, gate)
+        )
         # before it is said: who reads it may ask at once who runs
         instance.announce(keeper=keeper)
         print(f"claudekeeper listening on {keeper}", flush=True)
@@ -158,13 +165,13 @@ async def _first_of(work: Coroutine[Any, Any, T], end: Coroutine[Any, Any, Any])
 
 @asynccontextmanager
 async def _keeper(
-    config: Config, home: Path, place: Place, gate: Gate
+    config: Config, credentials: CredentialsFile, home: Path, place: Place, gate: Gate
 ) -> AsyncIterator[tuple[str, Ending]]:
     """Serve the API; yields its address, and who sees to its end."""
     projects = claude_home() / "projects"
     places = Places(projects, home / "state.json", cache_file(projects))
     version = await asyncio.to_thread(cli_version)
-    app = create_app(config, places, version, gate=gate, credentials=CredentialsFile(home))
+    app = create_app(config, places, version, gate=gate, credentials=credentials)
     async with AsyncExitStack() as stack:
         with _address(place, "--port"):
             url = await stack.enter_async_context(served(app, place))

@@ -227,6 +227,9 @@ def without_their_words(record: logging.LogRecord) -> bool:
     The error quotes the line, and the line may hold the token.
     """
     error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, ConnectionError):
+        # gone before it could be told to go on (Expect: 100-continue): no failure of ours
+        return False
     if not isinstance(error, HttpProcessingError):
         return True
     record.levelno, record.levelname = logging.INFO, "INFO"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from claudekeeper.logs import Human, Json, request_id
+from claudekeeper.logs import Discreet, Human, Json, request_id
 
 
 def record(message: str, *arguments: object, **extra: object) -> logging.LogRecord:
@@ -32,6 +32,18 @@ def test_what_strangers_say_stays_one_plain_line(trick: str) -> None:
     line = Human().format(record("%s", trick))
     assert line.isprintable()
     assert len(Json().format(record("%s", trick)).split("\n")) == 1
+
+
+def test_secrets_are_left_out_wherever_they_stand() -> None:
+    made = record("GET /x/secret-one")
+    try:
+        raise ValueError("secret-two")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    for inner in (Human(), Json()):
+        line = Discreet(inner, lambda: ("secret-one", "secret-two")).format(made)
+        assert "GET /x/…" in line
+        assert "secret-" not in line
 
 
 def test_an_object_for_programs(in_a_request: None) -> None:

@@ -31,6 +31,21 @@ async def test_15_who_goes_away_in_mid_body_is_no_failure_of_ours(
     assert "Traceback" not in keeper.log
 
 
+async def test_15_nor_is_who_goes_away_before_it_is_told_to_go_on(keeper: Keeper) -> None:
+    """Anybody can ask for that, without the token."""
+    for url in (keeper.url, str(keeper.page)):
+        where = urlsplit(url)
+        head = f"POST /send HTTP/1.1\r\nHost: {where.netloc}\r\nExpect: 100-continue\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n"
+        for _ in range(10):
+            with socket.create_connection((where.hostname or "", where.port or 0), 60) as line:
+                line.sendall(head.encode())
+                line.shutdown(socket.SHUT_WR)
+                while line.recv(65536):
+                    pass
+    assert "Traceback" not in keeper.log
+
+
 async def test_15_more_callers_than_descriptors_are_spoken_of_once(keeper: Keeper) -> None:
     where = urlsplit(keeper.url)
     before = resource.prlimit(keeper.pid, resource.RLIMIT_NOFILE)

@@ -273,6 +273,19 @@ def test_7_a_misspelled_request_is_not_quoted_in_the_log(keeper: Keeper, spelled
     assert "Traceback" not in keeper.log
 
 
+def test_7_nor_where_a_caller_puts_it_elsewhere(keeper: Keeper, cookie: str) -> None:
+    token = keeper.token
+    for path in (f"/sessions;token={token}", f"/sessions/{token}", f"/{token}/health"):
+        asked(keeper.url, "GET", path)
+        asked(keeper.url, "GET", path, keeper.bearer)
+    named = {"X-Request-Id": token, "Sec-WebSocket-Protocol": f"bearer.{token}"}
+    assert upgraded(keeper.url, "/ws", {**keeper.bearer, **named}) == 101
+    assert upgraded(str(keeper.page), "/api/ws", {"Cookie": cookie, **named}) == 101
+    assert asked(keeper.url, "GET", "/nowhere", {**keeper.bearer, **named}).status == 404
+    assert "GET /sessions/… 404" in keeper.log
+    assert token not in keeper.log
+
+
 # ---- 9 ----
 
 
