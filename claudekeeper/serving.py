@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import importlib.util
 import logging
 import os
@@ -226,8 +227,16 @@ def _address(place: Place, option: str) -> Iterator[None]:
             raise
         raise AddressTaken(
             f"Cannot listen on {place} ({error.strerror or error}). "
-            f"Is a keeper running already? Another port can be chosen with {option}."
+            + _hint(place, option, taken=error.errno == errno.EADDRINUSE)
         ) from error
+
+
+def _hint(place: Place, option: str, *, taken: bool) -> str:
+    if place.path is not None:
+        option = option.replace("port", "socket")
+    if taken:
+        return f"Is a keeper running already? Another place can be chosen with {option}."
+    return f"Is it an address of this machine (--host), and may it be used ({option})?"
 
 
 def _places(

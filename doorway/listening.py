@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -200,7 +201,8 @@ def _site(
         with private_socket(place.path) as bound:
             yield web.SockSite(runner, bound, ssl_context=context, backlog=BACKLOG)
     else:
-        yield _Port(runner, place.host, place.port, ssl_context=context, backlog=BACKLOG)
+        host = place.host.strip("[]")  # as IPv6 stands in a URL
+        yield _Port(runner, host, place.port, ssl_context=context, backlog=BACKLOG)
 
 
 class _Port(web.TCPSite):
@@ -243,7 +245,7 @@ def private_socket(path: Path) -> Iterator[socket.socket]:
     """A unix socket for us alone, whatever the umask; what a killed one left behind is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISSOCK(path.lstat().st_mode):
+        if stat.S_ISSOCK(path.lstat().st_mode) and not _is_served(path):
             path.unlink()
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -251,6 +253,7 @@ def private_socket(path: Path) -> Iterator[socket.socket]:
         os.fchmod(bound.fileno(), 0o600)
         bound.bind(os.fspath(path))
         path.chmod(0o600)
+        ours = path.lstat().st_ino
     except OSError:
         bound.close()
         raise
@@ -258,7 +261,16 @@ def private_socket(path: Path) -> Iterator[socket.socket]:
         yield bound
     finally:
         with contextlib.suppress(OSError):
-            path.unlink()
+            if path.lstat().st_ino == ours:
+                path.unlink()
+
+
+def _is_served(path: Path) -> bool:
+    """Whether somebody listens there: a living server keeps its socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        # a full queue is somebody's too, and not waited for
+        caller.setblocking(False)
+        return caller.connect_ex(os.fspath(path)) in (0, errno.EAGAIN)
 
 
 def _url(place: Place, address: Any) -> str:

@@ -80,6 +80,17 @@ async def test_a_taken_port_is_said_with_a_way_out() -> None:
     assert "--port" in said.decode()
 
 
+async def test_an_address_that_cannot_be_had_is_not_called_taken() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *KEEPER, "serve", "--host", "192.0.2.1", "--allow-remote", stderr=asyncio.subprocess.PIPE
+    )
+    _, said = await process.communicate()
+    assert process.returncode == 2
+    assert "192.0.2.1" in said.decode()
+    assert "--host" in said.decode()
+    assert "running already" not in said.decode()
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "::ffff:0.0.0.0", "192.168.1.5", "box"])
 def test_an_address_others_can_reach_needs_a_flag(
     host: str, capsys: pytest.CaptureFixture[str]

@@ -184,6 +184,31 @@ async def test_a_socket_that_a_kill_left_behind_is_replaced(tmp_path: Path) -> N
         assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
 
 
+async def test_but_not_that_of_a_server_that_lives(tmp_path: Path) -> None:
+    path = tmp_path / "keeper.sock"
+    async with served(app(), Place(path=path)):
+        with pytest.raises(OSError, match="in use"):
+            async with served(app(), Place(path=path)):
+                pass
+        assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+
+
+async def test_who_ends_takes_away_no_socket_but_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "keeper.sock"
+    async with AsyncExitStack() as later:
+        async with served(app(), Place(path=path)):
+            path.rename(tmp_path / "moved.sock")
+            await later.enter_async_context(served(app(), Place(path=path)))
+        assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+
+
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+async def test_ipv6_is_written_with_brackets_or_without(host: str) -> None:
+    async with served(app(), Place(host)) as url:
+        assert url.startswith("http://[::1]:")
+        assert await said(url) == "hello"
+
+
 async def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("mine")
