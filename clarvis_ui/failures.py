@@ -9,7 +9,7 @@ import logging
 from typing import ClassVar
 
 import msgspec
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
 log = logging.getLogger(__name__)
@@ -159,7 +159,10 @@ async def answer_failures(request: web.Request, handler: Handler) -> web.StreamR
     except ClarvisError as error:
         return error_response(error)
     except web.HTTPException as refusal:
-        return error_response(from_http(refusal))
+        answer = error_response(from_http(refusal))
+        if hdrs.ALLOW in refusal.headers:
+            answer.headers[hdrs.ALLOW] = refusal.headers[hdrs.ALLOW]
+        return answer
     except ConnectionResetError:
         # the browser went away in the middle of an answer: nobody is left to tell
         raise

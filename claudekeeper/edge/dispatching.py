@@ -94,7 +94,8 @@ ENDPOINTS = [
         "Work on an item in its own conversation: continued if it lives, begun if not",
         Dispatched,
         takes=Dispatch,
-        failures=(WorkdirMissing, CommandRefused, KeeperStopping, *_BODY),
+        # not found: what was said under this uuid belonged to a conversation that is forgotten
+        failures=(WorkdirMissing, CommandRefused, ConversationNotFound, KeeperStopping, *_BODY),
     ),
     Endpoint(
         "GET",

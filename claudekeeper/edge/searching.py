@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import CATALOG, OVERVIEW, SEARCH
-from claudekeeper.edge.wire import query_of, reply
+from claudekeeper.edge.wire import query_of, reply, written_as
 from claudekeeper.features.search import Filters, Hit
 from claudekeeper.features.search_query import parse
 from claudekeeper.features.searching import Indexed, IndexUnavailable, Order
@@ -19,20 +19,25 @@ from claudekeeper.model.errors import InvalidRequest
 from claudekeeper.model.messages import Kind, Role
 from claudekeeper.readers.indexing import moment_of
 
+DAY = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
+HOUR = r"T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?"
+# one way to write it, of many that are understood
+Time = Annotated[str, written_as(f"^{DAY}({HOUR}(Z|[+-]0[0-9]:00)?)?$")]
+
 
 class SearchQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
     """`kind` may be `decision`; `within` is directories, joined by the path separator."""
 
-    q: Annotated[str, Meta(max_length=1000)]
+    q: Annotated[str, Meta(max_length=1000, extra_json_schema={"minLength": 1})]
     workdir: str | None = None
     within: str | None = None
     role: Role | None = None
     kind: Kind | Literal["decision"] | None = None
-    after: str | None = None
-    before: str | None = None
+    after: Time | None = None
+    before: Time | None = None
     order: Order = "newest"
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
-    cursor: str | None = None
+    cursor: Annotated[str, written_as(r"^[0-9]:-?[0-9]{1,15}:[0-9]{1,5}$")] | None = None
 
 
 class FoundMessage(Hit, frozen=True):

@@ -43,6 +43,11 @@ Name = Annotated[
 PageSize = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 
 
+def written_as(pattern: str) -> msgspec.Meta:
+    """For the description alone: what does not fit is refused in words by whoever reads it."""
+    return msgspec.Meta(extra_json_schema={"pattern": pattern})
+
+
 class Sessions(msgspec.Struct, rename="camel"):
     """A page of the list; `cursor` leads to the next one, null at the end."""
 
@@ -128,7 +133,7 @@ class ListQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     workdir: str | None = None
     state: State | None = None
     limit: PageSize = 100
-    cursor: str | None = None
+    cursor: Annotated[str, written_as(r"^-?[0-9]{1,20}:[0-9a-f-]{36}$")] | None = None
 
 
 class HistoryQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -154,7 +159,7 @@ class WorkQuery(msgspec.Struct, forbid_unknown_fields=True):
     project: str | None = None
     state: WorkState | None = None
     limit: PageSize = 1000
-    cursor: str | None = None
+    cursor: Annotated[str, written_as(r"^[0-9]{1,12}(\.[0-9]{1,9})?:")] | None = None
 
 
 class NoQuery(msgspec.Struct, forbid_unknown_fields=True):

@@ -115,6 +115,7 @@ async def test_unknown_routes_never_reach_the_keeper(
 async def test_a_list_cannot_be_written(browser: Browser, keeper: FakeKeeper, method: str) -> None:
     answer = await browser.request(method, "/api/sessions", json={})
     assert answer.status == 405
+    assert answer.headers["Allow"] == "GET,HEAD"
     assert await error_code(answer) == "method_not_allowed"
     assert not keeper.asked
 

@@ -279,6 +279,20 @@ async def test_a_dispatch_made_again_is_said_once(
     await work.keeper.get("/conversations/other", 404)
 
 
+async def test_what_was_said_for_a_forgotten_item_is_not_said_again(keeper: Keeper) -> None:
+    work = Orchestrator(keeper)
+    uuid = new_uuid()
+    first = await work.dispatch("item", "say: one", uuid=uuid)
+    await keeper.ask("DELETE", "/conversations/item")
+    body = {"text": "say: one", "workdir": str(keeper.workdir), "uuid": uuid}
+    refused = await keeper.post("/conversations/item/dispatch", body, 404)
+    assert refused["error"]["code"] == "conversation_not_found"
+    document = await keeper.get("/openapi.json")
+    described = document["paths"]["/conversations/{key}/dispatch"]["post"]["responses"]
+    assert "conversation_not_found" in described["404"]["description"]
+    assert await prompts_of(keeper, first["sessionId"]) == ["say: one"]
+
+
 @pytest.mark.parametrize("restarted", [False, True])
 async def test_a_dispatch_that_was_never_said_is_made_again_in_another_session(
     start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch, *, restarted: bool
