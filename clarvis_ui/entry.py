@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 from aiohttp.web_protocol import RequestPayloadError
 
-from .failures import BodyTooLarge, InvalidRequest, NotLoggedIn, RequestTooSlow, json_response
+from .failures import (
+    BodyTooLarge,
+    InvalidRequest,
+    KeeperRefused,
+    NotLoggedIn,
+    RequestTooSlow,
+    json_response,
+)
 from .guard import CALLER, scheme
 from .login import COOKIE_LIFETIME, Login, login_link
 
@@ -21,6 +28,8 @@ BODY_SECONDS = 10.0
 
 # whether whoever came in once would still be let in now
 Admitted = Callable[[], bool]
+# whether the keeper says no to our token
+Refused = Callable[[], Awaitable[bool]]
 
 
 class CodeGiven(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,8 +59,9 @@ async def small_body(request: web.Request) -> bytes:
 
 
 class Entry:
-    def __init__(self, login: Login) -> None:
+    def __init__(self, login: Login, refused: Refused) -> None:
         self._login = login
+        self._refused = refused
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -65,17 +75,14 @@ class Entry:
             given = msgspec.json.decode(await small_body(request), type=CodeGiven)
         except msgspec.MsgspecError as error:
             raise InvalidRequest(f"The login could not be understood: {error}") from error
-        value = self._login.redeem(given.code)
+        value, own = self._login.redeem(given.code)
+        name = self._login.cookies.name
+        # a code that was asked for with a token that the keeper refuses may be a stranger's: that
+        # token may have been rotated away because it was known
+        if own and await self._refused() and name == self._login.cookies.name:
+            self._login.early.remember(value)
         response = json_response({"loggedIn": True})
-        response.set_cookie(
-            self._login.cookies.name,
-            value,
-            max_age=COOKIE_LIFETIME,
-            path="/",
-            httponly=True,
-            samesite="Strict",
-            secure=scheme(request) == "https",
-        )
+        give(request, response, name, value)
         return response
 
     async def mint_code(self, request: web.Request) -> web.Response:
@@ -87,6 +94,7 @@ class Entry:
     async def log_out(self, request: web.Request) -> web.Response:
         cookies = self._login.cookies
         cookies.end(request.cookies.get(cookies.name, ""))
+        self._login.early.forget(request.cookies.values())
         response = json_response({"loggedIn": False})
         response.del_cookie(
             cookies.name,
@@ -98,23 +106,50 @@ class Entry:
         return response
 
 
+def give(request: web.Request, response: web.StreamResponse, name: str, value: str) -> None:
+    response.set_cookie(
+        name,
+        value,
+        max_age=COOKIE_LIFETIME,
+        path="/",
+        httponly=True,
+        samesite="Strict",
+        secure=scheme(request) == "https",
+    )
+
+
 def admitted_by(login: Login) -> Callable[[web.Request], Admitted]:
     def admission(request: web.Request) -> Admitted:
-        cookies = login.cookies
-        cookie = request.cookies.get(cookies.name, "")
-        return lambda: cookies.valid(cookie)
+        given = dict(request.cookies)
+        return lambda: login.admits(given)
 
     return admission
 
 
-def locked(login: Login) -> Middleware:
+def locked(login: Login, refused: Refused) -> Middleware:
     """Nothing behind this is done, or even looked for, without a valid cookie."""
-    admission = admitted_by(login)
 
     @web.middleware
     async def lock(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not admission(request)():
-            raise NotLoggedIn
-        return await handler(request)
+        if login.admits(request.cookies):
+            return await handler(request)
+        if login.admitted_before(request.cookies) and await refused():
+            raise KeeperRefused
+        raise NotLoggedIn
 
     return lock
+
+
+def renewing(login: Login) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """Who was carried over to the right token gets a cookie of it, which outlives this server."""
+
+    async def renew(request: web.Request, response: web.StreamResponse) -> None:
+        if login.early.carries(request.cookies.values()):
+            cookies = login.cookies
+            if not cookies.valid(request.cookies.get(cookies.name, "")):
+                name = cookies.name
+                give(request, response, name, cookies.issue())
+                # the headers have been put together by now
+                response.headers.add(hdrs.SET_COOKIE, response.cookies[name].OutputString())
+
+    return renew

@@ -120,7 +120,8 @@ class KeeperUnreachable(ClarvisError):
 class KeeperRefused(ClarvisError):
     code, status = "keeper_refused", 502
     sentence = (
-        "The keeper refused Clarvis's token. Start Clarvis with the token file of this keeper."
+        "The keeper refused Clarvis's token. Put this keeper's token into the file that Clarvis "
+        "reads it from (--token-file); that counts at once, and this page goes on by itself."
     )
 
 

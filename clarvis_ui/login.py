@@ -10,13 +10,14 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
 
 from doorway.attempts import Attempts
 
+from .early import Early
 from .failures import TooManyAttempts, WrongCode, WrongToken
 from .settings import TokenSource
 
@@ -53,9 +54,11 @@ class Codes:
 
     def __init__(self, clock: Clock = time.time) -> None:
         self._clock = clock
-        self._open: dict[bytes, float] = {}
+        # until when, and whether this server told it by itself
+        self._open: dict[bytes, tuple[float, bool]] = {}
 
-    def mint(self) -> Code:
+    def mint(self, *, asked_for: bool = False) -> Code:
+        """`asked_for` by whoever holds the token."""
         self._forget_expired()
         while len(self._open) >= OPEN_CODES:
             del self._open[next(iter(self._open))]
@@ -64,21 +67,22 @@ class Codes:
             text="-".join(plain[at : at + 4] for at in range(0, CODE_LENGTH, 4)),
             expires=self._clock() + CODE_LIFETIME,
         )
-        self._open[fingerprint(plain)] = code.expires
+        self._open[fingerprint(plain)] = code.expires, not asked_for
         return code
 
-    def redeem(self, text: str) -> None:
+    def redeem(self, text: str) -> bool:
+        """Whether this server told the code by itself."""
         self._forget_expired()
         given = fingerprint(text)
         # look at every one, whether or not it was found: time must not tell
         matching = [known for known in self._open if hmac.compare_digest(known, given)]
         if not matching:
             raise WrongCode
-        del self._open[matching[0]]
+        return self._open.pop(matching[0])[1]
 
     def _forget_expired(self) -> None:
         now = self._clock()
-        self._open = {known: until for known, until in self._open.items() if until > now}
+        self._open = {known: kept for known, kept in self._open.items() if kept[0] > now}
 
 
 class Cookies:
@@ -91,16 +95,27 @@ class Cookies:
 
     @property
     def name(self) -> str:
+        return self._name(self._token())
+
+    @staticmethod
+    def _name(token: str) -> str:
         """Cookies ignore ports: a name for each keeper lets two of them live on one machine."""
-        return f"clarvis_{self._sign('name')[:8]}"
+        return f"clarvis_{sign(token, 'name')[:8]}"
 
     def issue(self) -> str:
         body = f"{int(self._clock()) + COOKIE_LIFETIME}.{secrets.token_urlsafe(16)}"
-        return f"{body}.{self._sign(body)}"
+        return f"{body}.{sign(self._token(), body)}"
 
     def valid(self, value: str) -> bool:
+        return self._valid_under(self._token(), value)
+
+    def among(self, given: Mapping[str, str], token: str) -> bool:
+        """Whether one of them is, or was, good under this token."""
+        return self._valid_under(token, given.get(self._name(token), ""))
+
+    def _valid_under(self, token: str, value: str) -> bool:
         body, _, signature = value.rpartition(".")
-        if not same(self._sign(body), signature):
+        if not same(sign(token, body), signature):
             return False
         return expiry(body) > self._clock() and body not in self._ended
 
@@ -113,9 +128,10 @@ class Cookies:
         self._ended = {old: until for old, until in self._ended.items() if until > now}
         self._ended[body] = expiry(body)
 
-    def _sign(self, body: str) -> str:
-        key = hashlib.sha256(b"clarvis cookie\0" + raw(self._token())).digest()
-        return hmac.new(key, raw(body), hashlib.sha256).hexdigest()
+
+def sign(token: str, body: str) -> str:
+    key = hashlib.sha256(b"clarvis cookie\0" + raw(token)).digest()
+    return hmac.new(key, raw(body), hashlib.sha256).hexdigest()
 
 
 def expiry(body: str) -> int:
@@ -142,6 +158,26 @@ class Login:
         self._failures = Attempts(FAILURES_ALLOWED, FAILURES_EVERY, clock)
         self.codes = Codes(clock)
         self.cookies = Cookies(token, clock)
+        self.early = Early(token, clock)
+        self._last_accepted: str | None = None
+
+    def admits(self, given: Mapping[str, str]) -> bool:
+        """Whether one of a browser's cookies lets it in."""
+        return self.cookies.among(given, self._token()) or self.early.admits(given.values())
+
+    def accepted(self, token: str) -> None:
+        """The keeper took this token."""
+        self._last_accepted = token
+        self.early.accepted(token)
+
+    def admitted_before(self, given: Mapping[str, str]) -> bool:
+        """Whether one of them was good under the last token that the keeper took.
+
+        It opens nothing. But while the keeper refuses the one we have now, its owner has not been
+        turned out: our token is wrong, and may become what it was.
+        """
+        last = self._last_accepted
+        return last is not None and last != self._token() and self.cookies.among(given, last)
 
     def mint_for(self, authorization: str) -> Code:
         """A code for whoever holds the keeper's token; the right one is never turned away."""
@@ -150,17 +186,17 @@ class Login:
             self._require_patience()
             self._failures.count()
             raise WrongToken
-        return self.codes.mint()
+        return self.codes.mint(asked_for=True)
 
-    def redeem(self, code: str) -> str:
-        """A cookie for a code."""
+    def redeem(self, code: str) -> tuple[str, bool]:
+        """A cookie for a code, and whether this server told that code by itself."""
         self._require_patience()
         try:
-            self.codes.redeem(code)
+            own = self.codes.redeem(code)
         except WrongCode:
             self._failures.count()
             raise
-        return self.cookies.issue()
+        return self.cookies.issue(), own
 
     def _require_patience(self) -> None:
         if seconds := self._failures.wait():

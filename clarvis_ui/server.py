@@ -12,7 +12,7 @@ from aiohttp import web
 from doorway.listening import Place, served
 
 from .assets import Assets
-from .entry import Entry, admitted_by, locked
+from .entry import Entry, admitted_by, locked, renewing
 from .failures import answer_failures
 from .guard import add_security_headers, guarded, only_own_pages
 from .keeper import Keeper
@@ -28,19 +28,22 @@ LOGIN = web.AppKey("login", Login)
 
 def create_app(settings: Settings, clock: Clock = time.time) -> web.Application:
     login = Login(settings.token, clock)
+    keeper = Keeper(
+        settings.keeper, settings.token, settings.keeper_certificate, accepted=login.accepted
+    )
     app = web.Application(middlewares=[answer_failures, guarded(settings.gate)])
     app[LOGIN] = login
     app.on_response_prepare.append(add_security_headers)
-    app.add_subapp("/api", create_api(settings, login))
-    app.add_routes(Entry(login).routes())
+    app.add_subapp("/api", create_api(settings, login, keeper))
+    app.add_routes(Entry(login, keeper.refuses).routes())
     app.add_routes(Assets(settings.static).routes())
     return app
 
 
-def create_api(settings: Settings, login: Login) -> web.Application:
+def create_api(settings: Settings, login: Login, keeper: Keeper) -> web.Application:
     """An application of its own, so that no route can be added to it without the lock."""
-    keeper = Keeper(settings.keeper, settings.token, settings.keeper_certificate)
-    api = web.Application(middlewares=[only_own_pages, locked(login)])
+    api = web.Application(middlewares=[only_own_pages, locked(login, keeper.refuses)])
+    api.on_response_prepare.append(renewing(login))
     api.cleanup_ctx.append(keeper.connected)
     visible = None if settings.roots.everywhere else Visible(keeper, settings.roots)
     relay = Relay(keeper, Sieve(visible) if visible else None, admitted_by(login))

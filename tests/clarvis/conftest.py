@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from clarvis_ui.roots import Roots
 from clarvis_ui.server import LOGIN, create_app
-from clarvis_ui.settings import Settings
+from clarvis_ui.settings import Settings, TokenSource
 from tests.clarvis.fake_keeper import FakeKeeper, session
 
 Browser = TestClient  # type: ignore[type-arg]
@@ -63,11 +63,12 @@ async def browser_of(keeper: FakeKeeper, built: Path, clock: Clock) -> AsyncIter
         logged_in: bool = True,
         roots: Roots | None = None,
         url: str | None = None,
+        token: TokenSource | None = None,
         **more: object,
     ) -> Browser:
         settings = Settings(
             keeper=url or keeper.url,
-            token=lambda: keeper.token,
+            token=token or (lambda: keeper.token),
             roots=roots or Roots(),
             static=built,
             **more,  # type: ignore[arg-type]
@@ -80,6 +81,8 @@ async def browser_of(keeper: FakeKeeper, built: Path, clock: Clock) -> AsyncIter
             code = server.app[LOGIN].codes.mint()
             answer = await client.post("/login", json={"code": code.text})
             assert answer.status == 200
+            # whether it knows us, which is nothing that a browser asked for
+            keeper.asked.clear()
         return client
 
     yield make

@@ -59,6 +59,7 @@ class FakeKeeper:
     def __init__(self, sessions: list[dict[str, Any]] | None = None) -> None:
         self.rows = {row["id"]: row for row in sessions or []}
         self.token = TOKEN
+        self.too_many_attempts = False
         self.scan = {"done": 0, "total": 0}
         self.asked: list[web.Request] = []
         self.bodies: list[bytes] = []
@@ -163,7 +164,11 @@ class FakeKeeper:
     async def _seen(self, request: web.Request, handler: Any) -> web.StreamResponse:
         self.asked.append(request)
         if request.headers.get("Authorization") != f"Bearer {self.token}":
-            return failure(401, "unauthorized", "A valid token is needed.")
+            refused = failure(401, "unauthorized", "A valid token is needed.")
+            if self.too_many_attempts:
+                refused = failure(429, "too_many_attempts", "Too many wrong tokens.")
+                refused.headers["Retry-After"] = "3"
+            return refused
         response: web.StreamResponse = await handler(request)
         if not response.prepared:
             response.headers["X-Internal"] = "not for browsers"

@@ -67,3 +67,42 @@ test('leaving shuts it, but not where nobody heard', async () => {
   await door.leave();
   expect(door.state.value).toBe('shut');
 });
+
+describe('a door that is shut', () => {
+  beforeEach(async () => {
+    api.trouble = 'not_logged_in';
+    await door.arrive(null);
+  });
+
+  test('opens for who is let in by now', async () => {
+    expect(await door.look()).toBe(true);
+    expect(door.state.value).toBe('shut');
+    api.trouble = null;
+    await door.look();
+    expect(door.state.value).toBe('open');
+  });
+
+  test('opens where the keeper refuses, which only those inside are told', async () => {
+    api.trouble = 'keeper_refused';
+    await door.look();
+    expect(door.state.value).toBe('open');
+  });
+
+  test('stays shut where nobody says anything about it', async () => {
+    api.trouble = 'clarvis_unreachable';
+    expect(await door.look()).toBe(false);
+    expect(door.state.value).toBe('shut');
+  });
+});
+
+describe('a doubt', () => {
+  test('shuts the door only if the server says so', async () => {
+    await door.arrive(null);
+    api.trouble = 'keeper_refused';
+    await door.doubt();
+    expect(door.state.value).toBe('open');
+    api.trouble = 'not_logged_in';
+    await door.doubt();
+    expect(door.state.value).toBe('shut');
+  });
+});

@@ -31,6 +31,7 @@ let states: SocketState[];
 let heard: KeeperEvent[];
 let resyncs: (string | null)[];
 let loggedOut: number;
+let onLoggedOut: () => void;
 let comeBack: () => void;
 let socket: KeeperSocket;
 
@@ -55,6 +56,7 @@ beforeEach(() => {
   heard = [];
   resyncs = [];
   loggedOut = 0;
+  onLoggedOut = () => {};
   socket = createSocket(
     {
       open() {
@@ -73,6 +75,7 @@ beforeEach(() => {
       onResync: (sessionId) => resyncs.push(sessionId),
       onLoggedOut: () => {
         loggedOut += 1;
+        onLoggedOut();
       },
     },
   );
@@ -202,12 +205,20 @@ describe('a line that is silent', () => {
 });
 
 describe('the end', () => {
-  test('of the login is told, and no line is tried again', async () => {
+  test('of the login is told, and whoever finds it true stops the line', async () => {
     welcome();
+    onLoggedOut = socket.stop;
     line().break(4001);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(loggedOut).toBe(1);
     expect(lines).toHaveLength(1);
+  });
+
+  test('of the login may be said of another: then it is tried again', async () => {
+    welcome();
+    line().break(4001);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(lines.length).toBeGreaterThan(1);
   });
 
   test('comes when nobody wants it any more', async () => {

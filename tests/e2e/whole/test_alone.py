@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from playwright.async_api import expect
 
-from tests.e2e.conftest import OpenPage, in_module, row
+from tests.e2e.conftest import OpenPage, in_test, row
 from tests.e2e.stage import Stage, free_port, replies, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -25,15 +25,17 @@ class Alone:
 
     url: str
     link: str
+    token: Path
 
     def login_link(self) -> str:
         return self.link
 
 
-@in_module
-async def clarvis(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Alone]:
-    token = Path(tmp_path_factory.mktemp("elsewhere"), "token")
-    token.write_text(stage.token())
+@in_test
+async def clarvis(stage: Stage, tmp_path: Path) -> AsyncIterator[Alone]:
+    """Begun with a token that was never its keeper's."""
+    token = tmp_path / "token"
+    token.write_text("w" * len(stage.token()))
     token.chmod(0o600)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "clarvis_ui", "--keeper", stage.url),
@@ -47,7 +49,7 @@ async def clarvis(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Asy
         line = await process.stdout.readline()
         assert line, said
         said += line
-    yield Alone(found[1].decode(), found[0].decode())
+    yield Alone(found[1].decode(), found[0].decode(), token)
     process.terminate()
     await process.wait()
 
@@ -58,10 +60,33 @@ def give(stage: Stage, token: str) -> None:
     config.write_bytes(msgspec.json.encode({**settings, "token": token}))
 
 
-async def test_it_talks_says_that_its_token_is_refused_and_recovers_by_itself(
-    open_page: OpenPage, stage: Stage
+async def test_whose_own_token_is_wrong_says_so_and_goes_on_once_it_is_right(
+    open_page: OpenPage, stage: Stage, clarvis: Alone
 ) -> None:
     await stage.begin("say: from far away")
+    page = await open_page()
+    banner = page.locator(".banner")
+    await expect(banner).to_contain_text("The keeper refused Clarvis's token.")
+    clarvis.token.write_text(stage.token())
+    await expect(banner).to_have_count(0)
+    await row(page, "say: from far away").click()
+    await expect(replies(page)).to_have_text(["from far away"])
+
+    # one slip, and back again: nobody is asked to log in
+    await page.locator("textarea").fill("half a sentence")
+    clarvis.token.write_text("x" * len(stage.token()))
+    await expect(banner).to_contain_text("The keeper refused Clarvis's token.")
+    await expect(replies(page)).to_have_text(["from far away"])
+    clarvis.token.write_text(stage.token())
+    await expect(banner).to_have_count(0)
+    await expect(page.locator("textarea")).to_have_value("half a sentence")
+    await page.locator("textarea").fill("")
+
+
+async def test_it_talks_says_that_its_token_is_refused_and_recovers_by_itself(
+    open_page: OpenPage, stage: Stage, clarvis: Alone
+) -> None:
+    clarvis.token.write_text(stage.token())
     page = await open_page()
     await row(page, "say: from far away").click()
     await expect(replies(page)).to_have_text(["from far away"])

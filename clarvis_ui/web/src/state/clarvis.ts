@@ -6,7 +6,7 @@ import { type Conversations, createConversations } from './conversations';
 import { createDoor, type Door } from './door';
 import { createDrafts, type Drafts } from './drafts';
 import { createHalves } from './halves';
-import { type Attention, retryDelay } from './heartbeat';
+import { type Attention, createHeartbeat, retryDelay } from './heartbeat';
 import { createKept, type Kept } from './kept';
 import type { Memory } from './memory';
 import { createOffers, type OfferStore } from './offers';
@@ -35,6 +35,9 @@ export interface Clarvis {
   /** For whoever wants to know what happens, such as notifications. */
   onEvents(listener: (events: readonly KeeperEvent[]) => void): void;
 }
+
+// how soon a page that was shut notices that it is let in again
+const LOOK_AT_DOOR_MS = 4000;
 
 export interface ClarvisWorld {
   api: Api;
@@ -74,7 +77,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
         sessions.refreshNow();
         questions.reload();
       },
-      onLoggedOut: door.shut,
+      onLoggedOut: () => void door.doubt(),
     },
   );
   const sessions = createSessionStore(api, page, door.shut, socket, door.answered);
@@ -90,8 +93,11 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
   const offers = createOffers(api);
   const told = createTold();
   const kept = createKept(api, door.shut);
+  const knocking = createHeartbeat(door.look, page, () => LOOK_AT_DOOR_MS);
 
   effect(() => {
+    if (door.state.value === 'shut') knocking.start();
+    else knocking.stop();
     if (door.state.value === 'open') {
       sessions.start();
       questions.reload();

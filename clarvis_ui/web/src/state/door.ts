@@ -19,6 +19,13 @@ export interface Door {
   answered(): Outcome<Health> | null;
   /** The server no longer knows us. */
   shut(): void;
+  /** Somebody said that we are not let in any more: whether that is so, the server says. */
+  doubt(): Promise<void>;
+  /**
+   * Looks whether it is open by now: somebody logged in beside us, or a token is again what it was.
+   * Answers whether anybody answered.
+   */
+  look(): Promise<boolean>;
 }
 
 export function createDoor(api: Api): Door {
@@ -26,6 +33,19 @@ export function createDoor(api: Api): Door {
   const failure = signal<Failure | null>(null);
   const knocking = signal(false);
   let greeting: Outcome<Health> | null = null;
+
+  /** Null where nobody said anything about it. */
+  async function letIn(): Promise<boolean | null> {
+    const known = await api.health();
+    if (!known.ok && known.failure.code === NOT_LOGGED_IN) return false;
+    // whoever is told about the keeper has come past the door
+    return known.ok || known.failure.code.startsWith('keeper_') ? true : null;
+  }
+
+  function shut(): void {
+    failure.value = null;
+    state.value = 'shut';
+  }
 
   async function enter(code: string): Promise<void> {
     knocking.value = true;
@@ -62,9 +82,17 @@ export function createDoor(api: Api): Door {
       const outcome = await api.logOut();
       if (outcome.ok) state.value = 'shut';
     },
-    shut() {
-      failure.value = null;
-      state.value = 'shut';
+    shut,
+    async doubt() {
+      if (state.value === 'open' && (await letIn()) === false) shut();
+    },
+    async look() {
+      const known = knocking.value ? null : await letIn();
+      if (known === true && state.value === 'shut' && !knocking.value) {
+        failure.value = null;
+        state.value = 'open';
+      }
+      return known !== null;
     },
   };
 }

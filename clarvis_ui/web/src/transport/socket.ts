@@ -100,12 +100,11 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
     for (const timer of [ping, deadline]) clearTimeout(timer);
     flush();
     if (state === 'off') return;
-    if (code === LOGGED_OUT) {
-      listener.onLoggedOut();
-      return;
-    }
     failures += 1;
     become('away');
+    // it may be the keeper's word on Clarvis's own token: whoever listens finds out, and stops us
+    if (code === LOGGED_OUT) listener.onLoggedOut();
+    if (state !== 'away') return;
     retry = setTimeout(connect, world.retryDelay(failures));
   }
 
