@@ -44,6 +44,15 @@ def is_old(told: Any) -> bool:
     return datetime.now(UTC) - modified > timedelta(hours=1)
 
 
+async def leave_for_hours(stage: Stage, session: str) -> None:
+    await stage.ask("POST", f"/sessions/{session}/close", {})
+    (transcript,) = stage.transcripts.glob(f"*/{session}.jsonl")
+    old = time.time() - 6 * 3_600
+    os.utime(transcript, (old, old))
+    while not is_old(await stage.ask("GET", f"/sessions/{session}?limit=1")):
+        pass
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
 async def test_a_session_is_there_with_what_stands_below_it(
     open_page: OpenPage, stage: Stage, clarvis: Clarvis, viewport: dict[str, int]
@@ -51,12 +60,7 @@ async def test_a_session_is_there_with_what_stands_below_it(
     session = await stage.begin("say: Shall I paint it blue?")
     page = await open_page(clarvis.login_link(session), viewport=viewport)
     await expect(replies(page)).to_have_text(["Shall I paint it blue?"])
-    await stage.ask("POST", f"/sessions/{session}/close", {})
-    (transcript,) = stage.transcripts.glob(f"*/{session}.jsonl")
-    old = time.time() - 6 * 3_600
-    os.utime(transcript, (old, old))
-    while not is_old(await stage.ask("GET", f"/sessions/{session}?limit=1")):
-        pass
+    await leave_for_hours(stage, session)
 
     # where one was is asked for beside the conversation, not after it
     told = asyncio.Event()
@@ -76,6 +80,42 @@ async def test_a_session_is_there_with_what_stands_below_it(
     await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
     await expect(replies(page)).to_have_text(["Shall I paint it blue?"])
     assert await moves(page) == []
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
+async def test_what_comes_late_pushes_nothing_away(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis, viewport: dict[str, int]
+) -> None:
+    session = await stage.begin("count: 3000")
+    page = await open_page(clarvis.login_link(session), viewport=viewport)
+    await expect(replies(page)).to_have_count(1)
+    await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    await leave_for_hours(stage, session)
+
+    read = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await read.wait()
+        await route.continue_()
+
+    for late in ("preferences", f"sessions/{session}/resume"):
+        await page.route(f"**/api/{late}", hold)
+    await page.add_init_script(COUNT_MOVES)
+    await page.reload()
+    await expect(replies(page)).to_have_count(1)
+    line = page.get_by_role("button", name="Where were we?")
+    await expect(line).to_be_disabled()
+    words = replies(page).last
+    before = await words.bounding_box()
+    await page.evaluate("window.moved = []")
+    read.set()
+    await expect(line).to_be_enabled()
+    await expect(page.locator(".returning-late")).to_contain_text("count: 3000")
+    assert await moves(page) == []
+    assert await words.bounding_box() == before
+    # whoever wants to see all of it does
+    await line.click()
+    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
 
 
 async def test_a_card_moves_neither_the_field_nor_what_is_read(

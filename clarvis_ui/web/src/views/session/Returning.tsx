@@ -31,7 +31,9 @@ const WORDS: Readonly<Record<Telling, string>> = {
 export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: ReturningProps) {
   const { cold, telling, standing, known } = coming;
   const [closed, setClosed] = useState(false);
-  const back = cold && !closed && !quiet && known;
+  const [opened, setOpened] = useState(false);
+  const line = cold && coming.late && !opened && !closed && !quiet;
+  const back = cold && !closed && !quiet && known && !line;
   const shown = back && telling !== 'dive';
 
   useEffect(() => {
@@ -52,6 +54,13 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
     if (chosen === 'dive') setClosed(true);
   }
 
+  if (line) {
+    const open = () => {
+      setOpened(true);
+      if (telling === 'dive') choose('quick');
+    };
+    return <Late coming={coming} onOpen={open} />;
+  }
   if (!back) return null;
   const anew = {
     onResume() {
@@ -118,5 +127,25 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
         {...anew}
       />
     </section>
+  );
+}
+
+/** One line that was there before it was known what it says: to see all of it moves things. */
+function Late({ coming, onOpen }: { coming: Coming; onOpen(): void }) {
+  const { standing, telling, failed } = coming;
+  const words =
+    telling === 'dive' ? standing?.fresh && standing.warnings.join(' ') : standing?.quick;
+  return (
+    <p class="returning-late">
+      <span dir="auto">{failed ? 'It could not be told where things stand.' : words}</span>
+      <button
+        type="button"
+        class="quiet"
+        disabled={standing === null && !failed}
+        onClick={failed ? coming.again : onOpen}
+      >
+        {failed ? 'Try again' : 'Where were we?'}
+      </button>
+    </p>
   );
 }

@@ -19,6 +19,12 @@ export interface Coming {
   standing: Standing | null;
   /** Whether it is known what was chosen in other browsers. */
   known: boolean;
+  /** Whether the conversation was shown before it: then it may not push what is being read. */
+  late: boolean;
+  /** Whether it was asked for and cannot be told. */
+  failed: boolean;
+  /** Asks once more. */
+  again(): void;
   /** Whether the conversation is to be shown without waiting any longer. */
   ready: boolean;
   /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
@@ -27,7 +33,8 @@ export interface Coming {
 
 /**
  * What whoever comes back is told. It is asked for beside the conversation, and both are shown at
- * once: a card that came later would push away what is being read.
+ * once: a card that came later would push away what is being read. Where it takes too long, a line
+ * is kept for it from the beginning.
  */
 export function useStanding({ api, memory }: Clarvis, session: Session, loaded: boolean): Coming {
   // as it was when it was opened: what is said from now on is no reason to tell it all
@@ -37,6 +44,7 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
   const [known, setKnown] = useState(false);
   const [answered, setAnswered] = useState(false);
   const [late, setLate] = useState(false);
+  const [tries, setTries] = useState(0);
 
   useEffect(() => {
     if (!cold) return;
@@ -57,7 +65,7 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
       setAnswered(true);
     });
     return () => leaving.abort();
-  }, [api, memory, session.id, cold]);
+  }, [api, memory, session.id, cold, tries]);
 
   const footed = useLater(FOOT_MS);
   const waits = cold && !(known && answered);
@@ -78,6 +86,12 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
     },
     standing,
     known,
+    late,
+    failed: answered && standing === null,
+    again() {
+      setAnswered(false);
+      setTries((before) => before + 1);
+    },
     ready: !waits || late,
     footed: !waits || late || footed,
   };
