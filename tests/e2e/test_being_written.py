@@ -14,6 +14,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ONE = session(1, state="running")
 SELECTED = "() => String(getSelection())"
+SELECT = """(element, wanted) => {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const node = walker.nextNode();
+  const at = node.data.indexOf(wanted);
+  getSelection().setBaseAndExtent(node, at, node, at + wanted.length);
+}"""
 
 
 async def listening(open_page: OpenPage, keeper: FakeKeeper) -> Page:
@@ -48,6 +54,45 @@ async def test_words_that_are_selected_stay_selected(
     await expect(log(page).locator(f"[data-row='{done['uuid']}']")).to_be_visible()
     await expect(log(page).locator(".reply[aria-busy]")).to_have_count(0)
     assert await page.evaluate(SELECTED) == "The first part of it."
+
+
+# words, the piece that is there first, what is selected of it, and in which element
+GROWING = {
+    "words": ("One two three four five.", 9, "One two", "p"),
+    "a mark that closes": ("One two *three* four five.", 12, "One two", "p"),
+    "an item": ("- One two three\n- four five\n\nsix", 8, "One", "li"),
+    "code": ("```\none two\nthree\n```\n\nfour", 14, "one", "pre code"),
+    "coloured code": ("```python\none = two\nthree = 3\n```\n\nfour", 22, "one", "pre code"),
+    "a part of a name": ("`one_two_three` four", 15, "one", "p code"),
+}
+
+
+@pytest.mark.parametrize(("whole", "begun", "wanted", "where"), GROWING.values(), ids=GROWING)
+async def test_what_is_selected_where_it_is_written_stays_selected(
+    open_page: OpenPage, keeper: FakeKeeper, whole: str, begun: int, wanted: str, where: str
+) -> None:
+    page = await listening(open_page, keeper)
+    await write(keeper, "text", whole[:begun])
+    words = log(page).locator(f".reply {where}").first
+    await expect(words).to_contain_text(wanted)
+    await words.evaluate(SELECT, wanted)
+    for piece in whole[begun:]:
+        await write(keeper, "text", piece)
+    end = whole.rpartition(" ")[2].rpartition("\n")[2]
+    await expect(log(page).get_by_text(end)).to_be_visible()
+    if "python" in whole:
+        await expect(words.locator("span[class^=hljs]").first).to_be_visible()
+    assert await page.evaluate(SELECTED) == wanted
+
+
+async def test_wide_lines_of_long_code_are_reached_while_it_is_written(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    page = await listening(open_page, keeper)
+    await write(keeper, "text", "```\n" + f"{'wide ' * 100}\n" * 120)
+    code = log(page).locator(".code pre")
+    await expect(code).to_contain_text("wide")
+    assert await code.evaluate("pre => pre.scrollWidth > 2 * pre.clientWidth")
 
 
 async def test_thoughts_that_are_unfolded_stay_unfolded(

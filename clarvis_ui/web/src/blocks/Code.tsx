@@ -1,7 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../ui/CopyButton';
 import type { Piece } from './highlighter';
 import { knownAs } from './languages';
+import { select, selectedIn } from './selected';
+import { Words } from './Words';
 import './code.css';
 
 export interface CodeProps {
@@ -9,6 +11,8 @@ export interface CodeProps {
   language: string;
   /** Still being written: plain until it is whole. */
   growing?: boolean;
+  /** Part of a text that grows: it may change, and what is selected in it stays. */
+  live?: boolean;
 }
 
 /** Beyond this, colouring would hold the page up for longer than it helps to read. */
@@ -16,7 +20,7 @@ const MOST_COLOURED = 20_000;
 const LINES_A_PIECE = 100;
 
 /** A block of code with a way to copy it; coloured once it is seen. */
-export function Code({ text, language, growing = false }: CodeProps) {
+export function Code({ text, language, growing = false, live = false }: CodeProps) {
   const box = useRef<HTMLPreElement>(null);
   const name = languageOf(language);
   const pieces = useColours(box, text, name, growing || text.length > MOST_COLOURED);
@@ -28,7 +32,7 @@ export function Code({ text, language, growing = false }: CodeProps) {
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide code is scrolled with the keys */}
       <pre ref={box} tabIndex={0}>
-        {pieces ? <Coloured pieces={pieces} /> : <Plain text={text} />}
+        {pieces ? <Coloured pieces={pieces} /> : <Plain text={text} live={live} />}
       </pre>
     </figure>
   );
@@ -56,9 +60,9 @@ function Coloured({ pieces }: { pieces: readonly Piece[] }) {
 }
 
 /** In parts of a hundred lines: while it grows, only the last one is laid out again. */
-function Plain({ text }: { text: string }) {
+function Plain({ text, live }: { text: string; live: boolean }) {
   const lines = text.split('\n');
-  if (lines.length <= LINES_A_PIECE) return <code>{text}</code>;
+  if (lines.length <= LINES_A_PIECE && !live) return <code>{text}</code>;
   const parts: string[] = [];
   for (let at = 0; at < lines.length; at += LINES_A_PIECE) {
     parts.push(lines.slice(at, at + LINES_A_PIECE).join('\n'));
@@ -67,7 +71,7 @@ function Plain({ text }: { text: string }) {
     <code>
       {parts.map((part, at) => (
         <span key={at} class="code-part">
-          {part}
+          {live ? <Words text={part} /> : part}
         </span>
       ))}
     </code>
@@ -102,5 +106,13 @@ function useColours(
       observer.disconnect();
     };
   }, [box, text, known, never]);
-  return coloured?.text === text ? coloured.pieces : null;
+  // the same words in other elements: what was selected of them stays so
+  const pieces = coloured?.text === text ? coloured.pieces : null;
+  const drawn = useRef(pieces);
+  const selected = drawn.current === pieces ? null : selectedIn(box.current);
+  useLayoutEffect(() => {
+    drawn.current = pieces;
+    select(box.current, selected);
+  });
+  return pieces;
 }

@@ -5,6 +5,7 @@ import { Code } from './Code';
 import { GrowingMarkdown, lex, unescaped } from './lexer';
 import { memo } from './memo';
 import { plain, safeHref } from './safe';
+import { Words } from './Words';
 import './markdown.css';
 
 export interface MarkdownProps {
@@ -47,7 +48,7 @@ const GrowingPart = memo(
     return (
       <div class="markdown-part">
         {tokens.map((token, at) => (
-          <Block key={at} token={token} growing={at === tokens.length - 1} />
+          <Block key={at} token={token} growing={at === tokens.length - 1} live />
         ))}
       </div>
     );
@@ -58,37 +59,40 @@ const GrowingPart = memo(
 
 interface BlockProps {
   token: Token;
+  /** The last one: more of it may come. */
   growing?: boolean;
+  /** Part of a text that grows: it may change, and what is selected in it stays. */
+  live?: boolean;
 }
 
 /** Drawn again only if its own words changed, however long the text around it gets. */
 const Block = memo(
-  function Block({ token, growing = false }: BlockProps) {
-    return block(token as MarkedToken, growing);
+  function Block({ token, growing = false, live = false }: BlockProps) {
+    return block(token as MarkedToken, growing, live);
   },
   (before, after) =>
     before.token === after.token ||
     (before.token.raw === after.token.raw && before.growing === after.growing),
 );
 
-function block(token: MarkedToken, growing: boolean): ComponentChildren {
+function block(token: MarkedToken, growing: boolean, live: boolean): ComponentChildren {
   switch (token.type) {
     case 'paragraph':
-      return <p dir="auto">{inlines(token.tokens)}</p>;
+      return <p dir="auto">{inlines(token.tokens, live)}</p>;
     case 'text':
       // a line of a tight list
-      return <>{token.tokens ? inlines(token.tokens) : unescaped(token.text)}</>;
+      return <>{token.tokens ? inlines(token.tokens, live) : words(unescaped(token.text), live)}</>;
     case 'heading':
-      return heading(token.depth, inlines(token.tokens));
+      return heading(token.depth, inlines(token.tokens, live));
     case 'code':
-      return <Code text={token.text} language={token.lang ?? ''} growing={growing} />;
+      return <Code text={token.text} language={token.lang ?? ''} growing={growing} live={live} />;
     case 'blockquote':
-      return <blockquote dir="auto">{blocks(token.tokens)}</blockquote>;
+      return <blockquote dir="auto">{blocks(token.tokens, live)}</blockquote>;
     case 'list': {
       // the list has one direction, by its first words: its marks have their room on that side
       const items = token.items.map((item, at) => (
         <li key={at} class={item.task ? 'task' : undefined}>
-          {blocks(item.tokens)}
+          {blocks(item.tokens, live)}
         </li>
       ));
       if (!token.ordered) return <ul dir="auto">{items}</ul>;
@@ -109,7 +113,7 @@ function block(token: MarkedToken, growing: boolean): ComponentChildren {
               <tr>
                 {token.header.map((cell, at) => (
                   <th key={at} data-align={cell.align} dir="auto">
-                    {inlines(cell.tokens)}
+                    {inlines(cell.tokens, live)}
                   </th>
                 ))}
               </tr>
@@ -119,7 +123,7 @@ function block(token: MarkedToken, growing: boolean): ComponentChildren {
                 <tr key={row}>
                   {cells.map((cell, at) => (
                     <td key={at} data-align={cell.align} dir="auto">
-                      {inlines(cell.tokens)}
+                      {inlines(cell.tokens, live)}
                     </td>
                   ))}
                 </tr>
@@ -136,16 +140,16 @@ function block(token: MarkedToken, growing: boolean): ComponentChildren {
     case 'html':
       return (
         <p dir="auto" class="raw">
-          {token.raw.trimEnd()}
+          {words(token.raw.trimEnd(), live)}
         </p>
       );
     default:
-      return inline(token);
+      return inline(token, live);
   }
 }
 
-function blocks(tokens: readonly Token[]): ComponentChildren {
-  return tokens.map((token, at) => <Block key={at} token={token} />);
+function blocks(tokens: readonly Token[], live: boolean): ComponentChildren {
+  return tokens.map((token, at) => <Block key={at} token={token} live={live} />);
 }
 
 /** Headings of a reply are below those of the page. */
@@ -159,35 +163,41 @@ function Tick({ done }: { done: boolean }) {
   return <input type="checkbox" checked={done} disabled aria-label={done ? 'done' : 'to do'} />;
 }
 
-function inlines(tokens: readonly Token[]): ComponentChildren {
-  return tokens.map((token, at) => <Fragment key={at}>{inline(token as MarkedToken)}</Fragment>);
+function words(text: string, live: boolean): ComponentChildren {
+  return live ? <Words text={text} /> : text;
 }
 
-function inline(token: MarkedToken): ComponentChildren {
+function inlines(tokens: readonly Token[], live: boolean): ComponentChildren {
+  return tokens.map((token, at) => (
+    <Fragment key={at}>{inline(token as MarkedToken, live)}</Fragment>
+  ));
+}
+
+function inline(token: MarkedToken, live: boolean): ComponentChildren {
   switch (token.type) {
     case 'text':
-      return token.tokens ? inlines(token.tokens) : unescaped(token.text);
+      return token.tokens ? inlines(token.tokens, live) : words(unescaped(token.text), live);
     case 'escape':
-      return token.text;
+      return words(token.text, live);
     case 'strong':
-      return <strong>{inlines(token.tokens)}</strong>;
+      return <strong>{inlines(token.tokens, live)}</strong>;
     case 'em':
-      return <em>{inlines(token.tokens)}</em>;
+      return <em>{inlines(token.tokens, live)}</em>;
     case 'del':
-      return <del>{inlines(token.tokens)}</del>;
+      return <del>{inlines(token.tokens, live)}</del>;
     case 'codespan':
-      return <code dir="auto">{token.text}</code>;
+      return <code dir="auto">{words(token.text, live)}</code>;
     case 'br':
       return <br />;
     case 'checkbox':
       return <Tick done={token.checked} />;
     case 'link':
-      return <Link href={unescaped(token.href)}>{inlines(token.tokens)}</Link>;
+      return <Link href={unescaped(token.href)}>{inlines(token.tokens, live)}</Link>;
     case 'image':
       // an image of another server would tell it who reads this: it is a link
-      return <Link href={unescaped(token.href)}>{token.text || 'image'}</Link>;
+      return <Link href={unescaped(token.href)}>{words(token.text || 'image', live)}</Link>;
     default:
-      return token.raw; // html and whatever comes: as it was written
+      return words(token.raw, live); // html and whatever comes: as it was written
   }
 }
 

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { type Selected, select, selectedIn } from '../../blocks/selected';
 import type { Partial } from '../../state/conversation';
 import type { Folds } from './reader';
 import type { Row } from './rows';
@@ -16,13 +17,6 @@ interface Left {
   text: string;
   unfolded: boolean;
   selected: Selected | null;
-}
-
-/** From one letter to another, counted through the words of a block. */
-interface Selected {
-  from: number;
-  to: number;
-  words: string;
 }
 
 /** The row of a block that is being written. */
@@ -59,37 +53,4 @@ export function useHandover({ box, partial, rows, folds }: HandoverIn): void {
 
 function wordsOf(box: HTMLElement | null, key: string): Element | null {
   return (box && find(box, key)?.querySelector('.markdown')) ?? null;
-}
-
-function selectedIn(words: Element | null): Selected | null {
-  const selection = getSelection();
-  if (!words || !selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
-  const range = selection.getRangeAt(0);
-  if (!words.contains(range.commonAncestorContainer)) return null;
-  const until = document.createRange();
-  until.selectNodeContents(words);
-  until.setEnd(range.startContainer, range.startOffset);
-  const from = until.toString().length;
-  return { from, to: from + range.toString().length, words: range.toString() };
-}
-
-function select(words: Element | null, selected: Selected | null): void {
-  if (!words || !selected) return;
-  const range = document.createRange();
-  const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
-  let passed = 0;
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const length = node.nodeValue?.length ?? 0;
-    if (passed <= selected.from && selected.from < passed + length) {
-      range.setStart(node, selected.from - passed);
-    }
-    if (passed < selected.to && selected.to <= passed + length) {
-      range.setEnd(node, selected.to - passed);
-    }
-    passed += length;
-  }
-  // whatever else it may have become, other words are not selected
-  if (range.toString() !== selected.words) return;
-  getSelection()?.removeAllRanges();
-  getSelection()?.addRange(range);
 }
