@@ -38,6 +38,20 @@ async def test_without_a_network_nothing_is_lost_and_all_is_there_afterwards(
     await expect(field(page)).to_have_value("half a thought")
 
 
+async def test_a_keeper_that_is_reached_without_a_network_is_not_called_away(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: before")
+    page = await open_page(clarvis.login_link(session))
+    # a train without a network, with the keeper on the same machine
+    await page.add_init_script("Object.defineProperty(navigator, 'onLine', { get: () => false })")
+    await page.reload()
+    await page.evaluate("dispatchEvent(new Event('offline'))")
+    await say(page, "say: after")
+    await expect(replies(page)).to_have_text(["before", "after"])
+    await expect(page.locator(".banner")).to_have_count(0)
+
+
 async def test_after_a_sleep_the_line_that_died_in_it_is_replaced(
     open_page: OpenPage, stage: Stage, clarvis: Clarvis
 ) -> None:

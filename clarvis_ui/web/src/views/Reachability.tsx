@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Clarvis } from '../state/clarvis';
-import type { Failure } from '../transport/outcome';
+import { CLARVIS_UNREACHABLE, type Failure } from '../transport/outcome';
 import { Banner } from '../ui/Banner';
 
 const OFFLINE: Failure = { code: 'offline', sentence: 'This device is offline.' };
@@ -10,24 +10,34 @@ const PATIENCE_MS = 1500;
 
 /** Says quietly that something is away, for as long as it is. */
 export function Reachability({ clarvis }: { clarvis: Clarvis }) {
-  const online = useOnline();
+  const online = useOnline(clarvis.tryNow);
   const away = useStays(clarvis.line.value === 'away' || clarvis.line.value === 'connecting');
   const { trouble } = clarvis.sessions.listing.value;
-  const failure = !online ? OFFLINE : (trouble ?? (away ? RECONNECTING : null));
+  const failure = explained(trouble ?? (away ? RECONNECTING : null), online);
   return failure && <Banner failure={failure} onRetry={clarvis.tryNow} />;
 }
 
-function useOnline(): boolean {
+/** No network is why nobody answers, not that nobody does: a keeper on this machine needs none. */
+function explained(failure: Failure | null, online: boolean): Failure | null {
+  if (online || failure === null) return failure;
+  return failure === RECONNECTING || failure.code === CLARVIS_UNREACHABLE ? OFFLINE : failure;
+}
+
+/** What the browser says of its network; `ask` finds out whether that matters here. */
+function useOnline(ask: () => void): boolean {
   const [online, setOnline] = useState(navigator.onLine);
   useEffect(() => {
-    const look = () => setOnline(navigator.onLine);
+    const look = () => {
+      setOnline(navigator.onLine);
+      if (!navigator.onLine) ask();
+    };
     addEventListener('online', look);
     addEventListener('offline', look);
     return () => {
       removeEventListener('online', look);
       removeEventListener('offline', look);
     };
-  }, []);
+  }, [ask]);
   return online;
 }
 
