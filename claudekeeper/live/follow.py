@@ -44,6 +44,8 @@ class Followed(msgspec.Struct, gc=False):
     tail: Tail
     agent_id: str | None = None
     call: str | None = None
+    # it was rewritten, or may have been: what is told of it now need not be all
+    renewed: bool = False
 
 
 class Follow:
@@ -196,6 +198,7 @@ class Follow:
             # whose it is could not be told: it is looked at anew when it grows
             return
         file.tail = growth.tail
+        file.renewed = file.renewed or growth.unsure or growth.fate == "rewritten"
         if growth.fate in ("rewritten", "flood"):
             self._trails.pop(file.session_id, None)
             self._again(file.session_id)
@@ -204,6 +207,8 @@ class Follow:
             self._tell_nested(file, growth.entries)
         elif growth.entries:
             self._tell_main(file, growth)
+            if file.renewed:
+                self._check_later(file)
 
     def _tell_main(self, file: Followed, growth: Growth) -> None:
         session_id = file.session_id
@@ -301,6 +306,11 @@ class Follow:
 
     async def _check(self, file: Followed) -> None:
         """Prompts that wait, lines written twice or too early: a reader may see another order."""
+        if file.renewed:
+            # lines that stand there again were not told again
+            file.renewed = False
+            self._again(file.session_id)
+            return
         trail = self._trails.get(file.session_id)
         if trail is None or not trail.told:
             return

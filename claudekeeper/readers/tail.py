@@ -27,13 +27,15 @@ Fate = Literal["grown", "same", "rewritten", "gone", "flood"]
 
 
 class Tail(msgspec.Struct, frozen=True, gc=False):
-    """How far a file has been read; `mark` is what stands before that, once it is known."""
+    """How far a file is known; `mark` is what stands before that, once it was looked at."""
 
     path: str
     # 0: whichever file has that name
     inode: int = 0
     offset: int = 0
     mark: bytes | None = None
+    # whether its last lines were read on the way
+    begun: bool = False
 
 
 class Growth(msgspec.Struct, gc=False):
@@ -44,6 +46,8 @@ class Growth(msgspec.Struct, gc=False):
     entries: list[Entry] = []
     # at the first reading: lines that stood there before, the oldest first
     earlier: list[Entry] = []
+    # the place where it was known to end lies within a line: one was torn then, or all is new
+    unsure: bool = False
 
 
 def grow(tail: Tail) -> Growth:
@@ -84,16 +88,13 @@ def _read(descriptor: int, tail: Tail) -> Growth:
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode):
         return Growth("gone", tail)
-    end = Tail(tail.path, facts.st_ino, facts.st_size)
-    if tail.inode not in (0, facts.st_ino) or facts.st_size < tail.offset:
-        return Growth("rewritten", end)
-    if tail.mark is not None and mark_before(descriptor, tail.offset) != tail.mark:
-        return Growth("rewritten", end)
+    if _is_another(descriptor, facts, tail):
+        return Growth("rewritten", _end(descriptor, facts, tail.path))
     if facts.st_size - tail.offset > FLOOD:
-        return Growth("flood", end)
+        return Growth("flood", _end(descriptor, facts, tail.path))
     earlier: list[Entry] = []
     start = tail.offset
-    if tail.mark is None:
+    if not tail.begun:
         start = _line_start(descriptor, tail.offset)
         earlier = _earlier(descriptor, start)
     entries: list[Entry] = []
@@ -110,10 +111,29 @@ def _read(descriptor: int, tail: Tail) -> Growth:
             entries += found
             said += sum(memoryview(entry.message.content).nbytes for entry in found)
             if len(entries) > CROWD or (said > MUCH and len(entries) > 1):
-                return Growth("flood", end)
+                return Growth("flood", _end(descriptor, facts, tail.path))
         offset = at + len(line) + 1
-    reached = Tail(tail.path, facts.st_ino, offset, mark_before(descriptor, offset))
-    return Growth("grown" if entries else "same", reached, entries, earlier)
+    reached = Tail(tail.path, facts.st_ino, offset, mark_before(descriptor, offset), begun=True)
+    unsure = tail.mark is None and _is_within_a_line(descriptor, tail.offset)
+    return Growth("grown" if entries else "same", reached, entries, earlier, unsure)
+
+
+def _is_another(descriptor: int, facts: os.stat_result, tail: Tail) -> bool:
+    """Whether what was known of the file does not stand there any more."""
+    if tail.inode not in (0, facts.st_ino) or facts.st_size < tail.offset:
+        return True
+    return tail.mark is not None and mark_before(descriptor, tail.offset) != tail.mark
+
+
+def _is_within_a_line(descriptor: int, offset: int) -> bool:
+    around = os.pread(descriptor, 2, offset - 1) if offset else b""
+    return len(around) == 2 and b"\n" not in around
+
+
+def _end(descriptor: int, facts: os.stat_result, path: str) -> Tail:
+    """Behind all that stands there, but before a line that may not be whole."""
+    start = _line_start(descriptor, facts.st_size)
+    return Tail(path, facts.st_ino, start, mark_before(descriptor, start))
 
 
 def _said_since(descriptor: int, end: int, since: int) -> int:

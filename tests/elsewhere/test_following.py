@@ -96,6 +96,48 @@ async def test_a_rewritten_file_is_read_again(start_keeper: StartKeeper, how: st
     await watcher.sees(lambda: watcher.uuids == [left, last])
 
 
+@pytest.mark.parametrize("known", ["told", "never told"])
+@pytest.mark.parametrize("spoiled", ["cut short", "overwritten"])
+async def test_a_file_that_was_spoiled_and_is_whole_again_is_read_again(
+    start_keeper: StartKeeper, spoiled: str, known: str
+) -> None:
+    transcript, path = begun()
+    if known == "never told":
+        transcript.prompt("one more")
+        append(path, transcript.lines[-1])
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    if known == "told":
+        said = transcript.prompt("one more")
+        append(path, transcript.lines[-1])
+        await watcher.sees(lambda: watcher.uuids[-1:] == [said])
+    whole, before = path.read_bytes(), watcher.uuids
+    assert len(before) == 3
+    if spoiled == "cut short":
+        path.write_bytes(whole[: whole.index(b"\n") + 9])
+        await watcher.sees(lambda: watcher.uuids == before[:1])
+    else:
+        path.write_bytes(b"\x00\xff" * 40)
+        await watcher.sees(lambda: watcher.uuids == [])
+    with path.open("wb", buffering=0) as file:
+        # as a copy is written: piece by piece
+        for at in range(0, len(whole), 100):
+            file.write(whole[at : at + 100])
+            await keeper.get("/health")
+    await watcher.sees(lambda: watcher.uuids == before)
+
+
+async def test_a_file_that_others_made_longer_is_read_again(start_keeper: StartKeeper) -> None:
+    """In place, and nobody looked at it before."""
+    _, path = begun()
+    keeper = await start_keeper()
+    watcher = await Watcher.of(keeper)
+    other = Transcript()
+    lines = [other.prompt("all new " * 9), other.reply("yes " * 50), other.reply("and on")]
+    path.write_bytes(b"\n".join(other.lines) + b"\n")
+    await watcher.sees(lambda: watcher.uuids == lines)
+
+
 async def test_more_than_a_socket_takes_at_once_is_read_again(start_keeper: StartKeeper) -> None:
     """Those who read are not cut off for what somebody else writes in one breath."""
     transcript, path = begun()
