@@ -178,6 +178,23 @@ async def test_the_address_marks_a_row_and_scrolls_to_it(
     await expect(marked).to_be_in_viewport()
 
 
+async def test_the_row_that_is_open_is_seen_when_it_comes_back(
+    open_page: OpenPage, keeper: FakeKeeper, clarvis: Clarvis
+) -> None:
+    fill(keeper, *(session(number) for number in range(500)))
+    gone = session(100)
+    page = await open_page(clarvis.login_link(gone["id"]))
+    marked = page.locator("[aria-current=true]")
+    await expect(marked).to_be_in_viewport()
+    del keeper.rows[gone["id"]]
+    await keeper.tell("session/removed", gone["id"])
+    await expect(page.get_by_text("This session is not here")).to_be_visible()
+    keeper.rows[gone["id"]] = session(900, id=gone["id"])
+    await look_again(page)
+    await expect(marked).to_contain_text("Session number 900")
+    await expect(marked).to_be_in_viewport()
+
+
 async def test_a_session_that_is_not_there_is_said_to_be(
     open_page: OpenPage, keeper: FakeKeeper, clarvis: Clarvis
 ) -> None:

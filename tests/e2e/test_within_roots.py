@@ -48,4 +48,4 @@ async def test_only_what_lies_inside_can_be_browsed(open_page: OpenPage) -> None
     await expect(page.get_by_role("button", name="Use this")).to_be_disabled()
     await page.get_by_role("button", name="code", exact=True).click()
     await page.get_by_role("button", name="Use this").click()
-    await expect(page.get_by_role("button", name="Directory: /code.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Directory: /code Change")).to_be_visible()

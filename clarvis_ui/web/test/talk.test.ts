@@ -270,6 +270,13 @@ describe('loading', () => {
     expect(api.asked).toEqual([]);
   });
 
+  test('a session that is said to be gone is not here any more', async () => {
+    api.trouble = 'session_not_found';
+    talk.hear([{ type: 'session/removed', ...at(8) }]);
+    await soon();
+    expect(talk.trouble.value?.code).toBe('session_not_found');
+  });
+
   test('a session that was deleted is asked for once it is there again', async () => {
     api.trouble = 'session_not_found';
     talk.reload();

@@ -165,7 +165,8 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       dispatch(...events);
       // it was not there, and now there is something to tell of it: it is there again
       const came = events.some(({ type }) => type === 'session/updated');
-      if (came && trouble.value?.code === 'session_not_found') reload();
+      const gone = events.some(({ type }) => type === 'session/removed');
+      if (gone || (came && trouble.value?.code === 'session_not_found')) reload();
     },
     reload,
     async older(pages = 1) {

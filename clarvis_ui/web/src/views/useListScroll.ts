@@ -65,7 +65,8 @@ export function useListScroll(
     if (rowTop !== null && revealed.current !== selectedId) {
       next = scrollToReveal(rowTop, next, box.current?.clientHeight ?? height);
       revealed.current = selectedId;
-    } else if (selectedId === null) {
+    } else if (selectedId === null || (rowTop === null && query.trim() === '')) {
+      // when it comes, or comes back, one wants to see it
       revealed.current = null;
     }
     moveTo(next);

@@ -38,8 +38,7 @@ export function useThreadKeys(where: KeysIn): void {
         event.preventDefault();
         document.querySelector<HTMLElement>('.composer textarea')?.focus();
       } else if (event.target === document.body && PAGES[event.key] !== undefined) {
-        const view = live.current.box.current;
-        view?.scrollBy({ top: (PAGES[event.key] ?? 0) * view.clientHeight });
+        turn(live.current, PAGES[event.key] ?? 0);
       } else if (
         (event.key === 'Home' || event.key === 'End') &&
         !event.shiftKey &&
@@ -82,6 +81,15 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches('input, textarea, select'))
   );
+}
+
+function turn({ box, window }: KeysIn, pages: number): void {
+  const view = box.current;
+  if (!view) return;
+  const before = view.scrollTop;
+  view.scrollBy({ top: pages * view.clientHeight });
+  // said at once: what is drawn before the browser tells of it would lead back to the end
+  if (view.scrollTop < before) window.hold();
 }
 
 /** To the next prompt below the one we are at, or the one above. */
