@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +85,9 @@ class TokenFile:
 
     def _read(self) -> str:
         try:
+            # a pipe would keep the whole server waiting
+            if not stat.S_ISREG(self._path.stat().st_mode):
+                raise OSError(errno.EINVAL, "no ordinary file", str(self._path))
             text = self._path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsInvalid(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import secrets
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
-from claudekeeper.files import write_whole
+from claudekeeper.files import read_file, write_whole
 from claudekeeper.logs import Format, Level
 from claudekeeper.model.dispatch import ConversationSettings
 from claudekeeper.model.errors import ConfigInvalid
@@ -19,6 +22,8 @@ PORT = 7433
 UI_PORT = 7434
 SHORTEST_TOKEN = 16
 
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+
 
 class Config(msgspec.Struct, rename="camel", frozen=True):
     """What config.json may say; what it does not say has its default."""
@@ -27,8 +32,8 @@ class Config(msgspec.Struct, rename="camel", frozen=True):
     # for hooks: it can raise questions, and nothing else
     hook_token: str | None = None
     host: str = HOST
-    port: int = PORT
-    ui_port: int = UI_PORT
+    port: Port = PORT
+    ui_port: Port = UI_PORT
     # names beside loopback that requests may be addressed to: a reverse proxy's, Tailscale's
     allowed_hosts: tuple[str, ...] = ()
     limits: Limits = Limits()
@@ -55,19 +60,33 @@ def config_file(home: Path) -> Path:
 
 def load_config(home: Path) -> Config:
     """The configuration; secrets that it does not have yet are made and written down."""
+    config, missing = look_at_config(home)
+    path = config_file(home)
+    if missing is not None:
+        write_whole(path, missing)
+    path.chmod(0o600)
+    return config
+
+
+def look_at_config(home: Path) -> tuple[Config, bytes | None]:
+    """The configuration, and what is to be written where it has no secrets yet. Changes nothing."""
     path = config_file(home)
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except FileNotFoundError:
         content = b"{}"
     except OSError as error:
         raise ConfigInvalid(f"{path} cannot be read: {error.strerror}.") from error
     missing = _missing_secrets(content)
-    config = read_config(path, missing or content)
-    if missing is not None:
-        write_whole(path, missing)
-    path.chmod(0o600)
-    return config
+    return read_config(path, missing or content), missing
+
+
+def unknown_settings(home: Path) -> list[str]:
+    """What stands in a usable config.json and means nothing to us; it may be misspelled."""
+    known = {field.encode_name for field in msgspec.structs.fields(Config)}
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(set(msgspec.json.decode(read_file(config_file(home)), type=dict)) - known)
+    return []
 
 
 def _missing_secrets(content: bytes) -> bytes | None:
@@ -96,6 +115,10 @@ def read_config(path: Path, content: bytes) -> Config:
             raise ConfigInvalid(
                 f"The {name} in {path} is too short; {SHORTEST_TOKEN} characters are the least."
             )
+        if secret is not None and not re.fullmatch(r"[!-~]+", secret):
+            raise ConfigInvalid(
+                f"The {name} in {path} cannot be sent as it is; letters and digits can."
+            )
     if config.token == config.hook_token:
         raise ConfigInvalid(f"In {path} the hookToken is the token itself; it must be another.")
     return config
@@ -105,7 +128,7 @@ def rotate_token(home: Path, *, hooks: bool = False) -> None:
     """Replace the token (or that of the hooks); everything else in the file stays as it is."""
     load_config(home)
     path = config_file(home)
-    settings = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+    settings = msgspec.json.decode(read_file(path), type=dict[str, msgspec.Raw])
     fresh = msgspec.Raw(msgspec.json.encode(_new_secret()))
     settings["hookToken" if hooks else "token"] = fresh
     write_whole(path, _pretty(settings))

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.config import Config, config_file, load_config, read_config
+from claudekeeper.files import read_file
 from claudekeeper.model.errors import ConfigInvalid
 
 Scope = Literal["owner", "hook"]
@@ -60,7 +61,7 @@ class CredentialsFile:
         if stamp is not None and stamp != self._seen:
             self._seen = stamp
             try:
-                config = read_config(self._path, self._path.read_bytes())
+                config = read_config(self._path, read_file(self._path))
             except (OSError, ConfigInvalid):
                 return self._current
             fresh = Credentials.of(config)

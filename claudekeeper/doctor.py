@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -14,12 +15,13 @@ import msgspec
 
 from claudekeeper import service
 from claudekeeper.client import Terminal, Unreachable
-from claudekeeper.config import Config, load_config
+from claudekeeper.config import Config, config_file, look_at_config, unknown_settings
 from claudekeeper.features.hooks import EVENTS, SIGN, Settings, SettingsUnusable
 from claudekeeper.instance import running
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.readers.paths import cache_folder, claude_home, keeper_home
-from claudekeeper.serving import cli_version
+from claudekeeper.serving import check_settings, cli_version
+from doorway.addresses import in_url, is_loopback
 
 Verdict = Literal["ok", "warning", "wrong"]
 
@@ -58,9 +60,10 @@ def _carefully(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from check()
     except ConfigInvalid as error:
-        yield Finding("config", "wrong", error.message)
+        mend = "Mend it, or move it aside: the next start makes a new one."
+        yield Finding("config", "wrong", error.message, mend)
     except (KeeperError, OSError) as error:
-        yield Finding(name, "wrong", str(error))
+        yield Finding(name, "wrong", str(error), "Move what is there aside, or mend its rights.")
 
 
 def _cli() -> Iterator[Finding]:
@@ -140,9 +143,29 @@ def _permissions() -> Iterator[Finding]:
         yield Finding("permissions", "ok", "configuration and state are for this user alone")
 
 
+def _settings() -> Iterator[Finding]:
+    """What config.json says, as far as a start would refuse or overlook it."""
+    home = keeper_home()
+    config, _ = look_at_config(home)
+    unknown = unknown_settings(home)
+    if unknown:
+        says = f"this keeper does not know {', '.join(unknown)} in {config_file(home)}"
+        yield Finding("config", "warning", says, "Is it spelled right? README.md has all settings.")
+    if not is_loopback(config.host):
+        says = f"{config.host} can be reached from other machines"
+        mend = "A start needs --allow-remote for it. Behind a proxy, 127.0.0.1 is enough."
+        yield Finding("config", "warning", says, mend)
+    try:
+        check_settings(config)
+    except ConfigInvalid as error:
+        yield Finding("config", "wrong", error.message, f"Mend it in {config_file(home)}.")
+    else:
+        yield Finding("config", "ok", f"{config_file(home)} can be used")
+
+
 def _ports() -> Iterator[Finding]:
     home = keeper_home()
-    config = load_config(home)
+    config, _ = look_at_config(home)
     who = running(home)
     if who is not None:
         try:
@@ -162,13 +185,18 @@ def _ports() -> Iterator[Finding]:
 
 
 def _port(name: str, config: Config, port: int) -> Finding:
+    host = config.host.strip("[]")
+    place = f"{in_url(host)}:{port}"
     try:
-        socket.create_server((config.host, port)).close()
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        socket.create_server((host, port), family=family).close()
     except OSError as error:
-        mend = f"End the program that has it, or choose another {name} in config.json."
-        said = f"{config.host}:{port} is not free ({os.strerror(error.errno or 0)})"
-        return Finding("ports", "wrong", said, mend)
-    return Finding("ports", "ok", f"{config.host}:{port} is free")
+        if error.errno == errno.EADDRINUSE:
+            mend = f"End the program that has it, or choose another {name} in config.json."
+            return Finding("ports", "wrong", f"{place} is taken", mend)
+        mend = f"Choose another host or {name} in config.json; 127.0.0.1 is always there."
+        return Finding("ports", "wrong", f"{place} cannot be had ({error.strerror})", mend)
+    return Finding("ports", "ok", f"{place} is free")
 
 
 def _watches() -> Iterator[Finding]:
@@ -236,6 +264,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     _sdk,
     _credentials,
     _permissions,
+    _settings,
     _ports,
     _watches,
     _disk,

@@ -1,10 +1,13 @@
-"""Writing a small file so that it is whole at every moment."""
+"""Small files of our own: written so that they are whole at every moment, read only as files."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 
@@ -13,6 +16,29 @@ def private_folder(path: Path) -> None:
     if not path.is_dir():
         private_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
+
+
+def read_file(path: Path) -> bytes:
+    """All of an ordinary file; an OSError for whatever else is there.
+
+    Whoever reads a pipe waits for somebody to write, and a device may have no end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "no ordinary file", str(path))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def set_aside(path: Path) -> Path:
+    """Give what cannot be used another name, under which it is kept; returns that."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = path.with_name(f"{path.name}.corrupt-{stamp}")
+    path.rename(aside)
+    return aside
 
 
 def discard_leftovers(path: Path) -> None:
@@ -38,9 +64,12 @@ def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
             if durable:
                 os.fsync(file.fileno())
         os.replace(temporary, path)  # noqa: PTH105 - the same call, in the words of the manual
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
+        if isinstance(error, OSError):
+            # people know it by this name, and of a full disk the system says none
+            error.filename = str(path)
         raise
     if not durable:
         return

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
+import logging
 import os
+import stat
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,6 +17,8 @@ import msgspec
 
 from claudekeeper.files import private_folder
 from claudekeeper.model.errors import KeeperError
+
+log = logging.getLogger(__name__)
 
 # somebody who only asks holds the lock for a moment
 PATIENCE = 1.0
@@ -51,8 +56,12 @@ class Instance:
     def _write(self) -> None:
         # in place: the lock belongs to this very file, a new one would be free for others
         content = msgspec.json.encode(self._running) + b"\n"
-        os.pwrite(self._descriptor, content, 0)
-        os.ftruncate(self._descriptor, len(content))
+        try:
+            os.pwrite(self._descriptor, content, 0)
+            os.ftruncate(self._descriptor, len(content))
+        except OSError as error:
+            # a full disk is no reason not to run; who asks where, has to be told the address
+            log.warning("it cannot be written down where this keeper runs (%s)", error.strerror)
 
 
 def lock_file(home: Path) -> Path:
@@ -66,11 +75,14 @@ def only_one(home: Path) -> Iterator[Instance]:
     # never removed: between a removal and a new file two could hold one home each
     descriptor = os.open(lock_file(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "no ordinary file", str(lock_file(home)))
         os.fchmod(descriptor, 0o600)
         if not _locked(descriptor):
             raise AlreadyRunning(_who(home))
         yield Instance(descriptor)
-        os.ftruncate(descriptor, 0)
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 
@@ -78,7 +90,7 @@ def only_one(home: Path) -> Iterator[Instance]:
 def running(home: Path) -> Running | None:
     """Who runs on this home now; None where nobody does."""
     try:
-        descriptor = os.open(lock_file(home), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(lock_file(home), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:

@@ -23,6 +23,8 @@ KEPT = ("PATH", "LANG", "CLAUDE_CONFIG_DIR", "CLAUDEKEEPER_HOME", "CLAUDEKEEPER_
 ROOTS = "CLARVIS_ALLOWED_ROOTS"
 # beyond the grace of running turns: closing sockets, ending CLIs
 STOP_MARGIN = 30
+# seconds for an answer that takes none; starting and stopping take what they take
+QUICKLY = 10.0
 
 WITHOUT_SYSTEMD = """There is no systemd for users here ({reason}).
 The keeper can be kept running in other ways:
@@ -139,7 +141,7 @@ def without_systemd() -> str | None:
     """Why there is no systemd to talk to; None where there is one."""
     if shutil.which("systemctl") is None:
         return "no systemctl on PATH"
-    ran = _run("show-environment")
+    ran = _run("show-environment", patience=QUICKLY)
     return None if ran.returncode == 0 else ran.stderr.strip() or "systemctl --user fails"
 
 
@@ -152,7 +154,7 @@ def _require_systemd() -> None:
 def _state(name: str) -> str:
     if not (unit_folder() / name).exists():
         return "not installed"
-    return _run("is-active", name).stdout.strip() or "unknown"
+    return _run("is-active", name, patience=QUICKLY).stdout.strip() or "unknown"
 
 
 def _systemctl(*arguments: str) -> None:
@@ -162,10 +164,14 @@ def _systemctl(*arguments: str) -> None:
         raise ServiceFailed(f"'systemctl --user {' '.join(arguments)}' failed: {said}")
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["systemctl", "--user", *arguments], capture_output=True, text=True, check=False
-    )
+def _run(*arguments: str, patience: float | None = None) -> subprocess.CompletedProcess[str]:
+    command = ["systemctl", "--user", *arguments]
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=patience
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "it does not answer")
 
 
 def _program() -> str:
@@ -176,7 +182,7 @@ def _program() -> str:
 
 
 def _quoted(text: str) -> str:
-    escaped = _percent(text).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = _percent(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 

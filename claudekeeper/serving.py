@@ -267,6 +267,17 @@ def _check_host(place: Place, *, allowed: bool) -> None:
         log.warning("without TLS the token can be read on the way; see tlsCert, or use a proxy")
 
 
+def check_settings(config: Config) -> None:
+    """Raises ConfigInvalid for what would keep a keeper from starting."""
+    _gate(config, config.host)
+    tls = _tls(ServeOptions(), config)
+    try:
+        if tls is not None:
+            tls.serving()
+    except TlsInvalid as error:
+        raise ConfigInvalid(f"{error}.") from error
+
+
 def _gate(config: Config, host: str) -> Gate:
     try:
         return Gate(host, config.allowed_hosts, Proxies(config.trusted_proxies))
@@ -295,12 +306,15 @@ def cli_version() -> str:
                 [other, "--version"],
                 capture_output=True,
                 text=True,
+                errors="replace",
                 timeout=VERSION_TIMEOUT,
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise ConfigInvalid(f"CLAUDEKEEPER_CLI={other} does not run: {error}.") from error
-        return ran.stdout.split()[0] if ran.stdout.strip() else "unknown"
+        version = (ran.stdout.split() or ["unknown"])[0]
+        # it is shown in terminals, where escape codes are commands
+        return version[:64] if version.isprintable() else "unknown"
     spec = importlib.util.find_spec("claude_agent_sdk")
     for folder in spec.submodule_search_locations or () if spec else ():
         with contextlib.suppress(OSError):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -160,3 +164,73 @@ def test_few_watches_and_little_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("claudekeeper.doctor.LITTLE_DISK", 10**18)
     assert "sysctl fs.inotify.max_user_watches=" in str(found("watching")[0].mend)
     assert {each.verdict for each in found("disk")} == {"warning"}
+
+
+def with_settings(home: Path, **more: object) -> None:
+    file = home / ".claudekeeper" / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **more}))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"tlsCert": "/nowhere/c.pem", "tlsKey": "/nowhere/k.pem"}, "/nowhere/c.pem"),
+        ({"tlsCert": "/nowhere/c.pem"}, "belong together"),
+        ({"allowedHosts": ["http://box"]}, "allowedHosts"),
+        ({"trustedProxies": ["everybody"]}, "trustedProxies"),
+        ({"port": 99999}, "port"),
+        ({"token": "a token that nobody can send"}, "token"),
+    ],
+)
+def test_settings_that_a_start_would_refuse(isolated: Path, more: Any, says: str) -> None:
+    with_settings(isolated, **more)
+    wrong = [each for each in found("config") if each.verdict == "wrong"]
+    assert wrong
+    assert says in wrong[0].says
+    assert wrong[0].mend
+
+
+@pytest.mark.parametrize("more", [{"allowedHost": ["box"]}, {"host": "0.0.0.0"}])
+def test_settings_that_may_not_be_meant(isolated: Path, more: dict[str, Any]) -> None:
+    with_settings(isolated, **more)
+    assert [each.verdict for each in found("config")] == ["warning", "ok"]
+
+
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+def test_an_address_in_brackets_is_one(isolated: Path, host: str) -> None:
+    with_settings(isolated, host=host)
+    assert {each.verdict for each in found("ports")} == {"ok"}
+
+
+def test_an_address_that_is_none_is_not_called_taken(isolated: Path) -> None:
+    with_settings(isolated, host="no such place")
+    for finding in found("ports"):
+        assert "cannot be had" in finding.says
+        assert "host" in str(finding.mend)
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
+def test_something_else_than_a_config(isolated: Path, make: Callable[[Path], None]) -> None:
+    file = isolated / ".claudekeeper" / "config.json"
+    file.unlink()
+    make(file)
+    (finding, *_) = found("config")
+    assert "no ordinary file" in finding.says
+    assert "aside" in str(finding.mend)
+
+
+def test_who_looks_leaves_nothing_behind(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDEKEEPER_HOME", str(isolated / "new"))
+    examine()
+    assert not (isolated / "new").exists()
+
+
+def test_a_cli_that_prints_garbage(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = isolated / "claude"
+    program.write_text("#!/bin/sh\nprintf '\\033[2J\\377\\376 x'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", str(program))
+    main(["doctor"])
+    assert "Claude Code unknown" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claudekeeper import service
 from claudekeeper.cli import main
 from claudekeeper.config import Config, load_config
 from claudekeeper.instance import only_one
@@ -143,6 +144,15 @@ def test_a_systemd_that_does_not_answer_is_no_systemd(
     assert "Failed to connect to bus" in capsys.readouterr().err
 
 
+def test_one_that_never_answers_is_not_waited_for(
+    programs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "QUICKLY", 0.1)
+    put(programs, "systemctl", "exec sleep 600")
+    assert main(["service", "status"]) == 3
+    assert "does not answer" in capsys.readouterr().out
+
+
 def test_what_systemd_refuses_is_said(programs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(programs, "systemctl", '[ "$2" = enable ] && { echo "Unit is masked" >&2; exit 1; }')
     assert main(["service", "install"]) == 2
@@ -189,6 +199,13 @@ def test_the_installing_shell_is_remembered_without_its_secrets() -> None:
     assert 'Environment="CLARVIS_ALLOWED_ROOTS="' in unit
     assert "sk-secret" not in unit
     assert "the-token-itself!" not in unit
+
+
+def test_no_variable_can_add_a_directive() -> None:
+    odd = {"PATH": '/bin\nExecStartPre="/bin/evil %h\\'}
+    text = rendered("claudekeeper.service", Config(token="t" * 20), odd)
+    assert 'Environment="PATH=/bin\\nExecStartPre=\\"/bin/evil %%h\\\\"' in text
+    assert "ExecStartPre" not in directives(text)
 
 
 def test_the_sockets_are_where_config_json_says() -> None:

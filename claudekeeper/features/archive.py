@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.config import config_file, load_config
-from claudekeeper.files import private_folder, write_whole
+from claudekeeper.files import private_folder, read_file, write_whole
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError, StateUnwritable
 from claudekeeper.model.jsontext import decoded, read
@@ -85,7 +85,7 @@ class Archive:
     def is_on(self) -> bool:
         """As config.json says now: it is switched while a keeper runs."""
         try:
-            return bool(msgspec.json.decode(self._config.read_bytes()).get("archive"))
+            return bool(msgspec.json.decode(read_file(self._config)).get("archive"))
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, AttributeError):
             return False
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from claudekeeper.files import private_folder
+from claudekeeper.files import private_folder, set_aside
 from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why, WorkState
 from claudekeeper.model.errors import StateUnwritable
 
@@ -113,40 +113,55 @@ class Book:
         self._path = path
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
+        # why it could not be opened when that was last tried
+        self._fault = ""
 
     def open(self) -> None:
         """A file that cannot be used is set aside, and said so; turns under way are unknown now.
 
-        Where the disk takes nothing more, the file stays as it is and the keeper starts without it.
+        Where the disk takes nothing more, the file stays as it is, the keeper starts without it,
+        and whoever needs it tries again.
         """
-        try:
+        with self._lock:
             self._open()
-        except (OSError, sqlite3.OperationalError) as error:
-            log.warning("%s cannot be opened (%s): dispatches are refused", self._path, error)
-            self.close()
 
     def _open(self) -> None:
         try:
-            self._database = self._opened()
+            if self._path.exists() and not self._path.is_file():
+                log.warning("%s is no file: kept as %s", self._path, set_aside(self._path))
+            database = self._database = self._usable()
+            with database:
+                database.execute("UPDATE dispatch SET outcome = 'unknown' WHERE outcome IS NULL")
+            self._fault = ""
+        except (OSError, sqlite3.OperationalError) as error:
+            self._close()
+            if str(error) != self._fault:
+                log.warning("%s cannot be opened (%s): dispatches are refused", self._path, error)
+            self._fault = str(error)
+
+    def _usable(self) -> sqlite3.Connection:
+        try:
+            return self._opened()
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as error:
-            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-            aside = self._path.with_name(f"{self._path.name}.corrupt-{stamp}")
+            aside = set_aside(self._path)
             log.warning("%s is unusable (%s): kept as %s, begun anew", self._path, error, aside)
-            for suffix in ("", "-wal", "-shm"):
+            for suffix in ("-wal", "-shm"):
                 part = self._path.with_name(self._path.name + suffix)
                 if part.exists():
                     part.rename(aside.with_name(aside.name + suffix))
-            self._database = self._opened()
-        with self._writing() as database:
-            database.execute("UPDATE dispatch SET outcome = 'unknown' WHERE outcome IS NULL")
+            return self._opened()
 
     def close(self) -> None:
         with self._lock:
-            if self._database is not None:
-                self._database.close()
-                self._database = None
+            self._fault = ""
+            self._close()
+
+    def _close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     # ---- reading ----
 
@@ -276,11 +291,18 @@ class Book:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
+            if self._database is None and self._fault:
+                self._open()
             if self._database is None:
                 raise StateUnwritable(
                     "The book of conversations cannot be opened; the log says why."
                 )
-            yield self._database
+            try:
+                yield self._database
+            except sqlite3.OperationalError as error:
+                raise StateUnwritable(
+                    f"The book of conversations cannot be used now ({error})."
+                ) from error
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
 
-from claudekeeper.files import discard_leftovers, write_whole
+from claudekeeper.files import discard_leftovers, read_file, set_aside, write_whole
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.world import Choices
 from claudekeeper.model.commands import PermissionMode
@@ -58,12 +57,16 @@ class Preferences:
     def load(self) -> None:
         """Blocks. A file that cannot be understood is set aside, and said so."""
         discard_leftovers(self._path)
-        if not self._path.is_file():
-            if self._path.exists():
-                # a folder, as containers make of a file that they were to mount and did not find
-                self._set_aside("no ordinary file")
+        try:
+            content = read_file(self._path)
+        except FileNotFoundError:
             return
-        content = self._path.read_bytes()
+        except OSError as error:
+            if self._path.is_file():
+                raise
+            # a folder, as containers make of a file that they were to mount and did not find
+            self._set_aside(error.strerror)
+            return
         try:
             self._raw = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
             self._state = msgspec.json.decode(content, type=State)
@@ -72,9 +75,7 @@ class Preferences:
             self._set_aside(fault)
 
     def _set_aside(self, fault: object) -> None:
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        aside = self._path.with_name(f"{self._path.name}.corrupt-{stamp}")
-        self._path.rename(aside)
+        aside = set_aside(self._path)
         log.warning("%s is corrupt (%s): kept as %s, begun anew", self._path, fault, aside)
 
     def name_of(self, session_id: str) -> str | None:

@@ -8,6 +8,7 @@ since its CLI ended too early, is kept in the same way: a session can consist of
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Container
 from pathlib import Path
@@ -15,7 +16,7 @@ from uuid import uuid4
 
 import msgspec
 
-from claudekeeper.files import discard_leftovers, write_whole
+from claudekeeper.files import discard_leftovers, read_file, set_aside, write_whole
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.line import Item
 from claudekeeper.live.session import LiveSession
@@ -126,7 +127,7 @@ class Records:
         """Blocks. A file that cannot be understood is no reason not to start."""
         discard_leftovers(self._path)
         try:
-            content = self._path.read_bytes()
+            content = read_file(self._path)
             self._left = msgspec.json.decode(content, type=dict[str, Unfinished])
         except FileNotFoundError:
             return
@@ -134,6 +135,8 @@ class Records:
             log.warning(
                 "%s is not usable (%s): what was interrupted is not known", self._path, error
             )
+            with contextlib.suppress(OSError):
+                log.warning("it is kept as %s", set_aside(self._path))
 
     def start(self) -> None:
         self._tasks.start(self._keep_writing(), name="unfinished:write")

@@ -24,6 +24,10 @@ def other_home() -> Iterator[DemoHome]:
         yield home
 
 
+def garbage(path: Path) -> None:
+    path.write_bytes(b"\xffnot what it should be" * 100)
+
+
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
 def test_24_what_is_no_state_is_kept_aside(
     other_home: DemoHome, make: Callable[[Path], None]
@@ -36,6 +40,33 @@ def test_24_what_is_no_state_is_kept_aside(
         assert "state.json is corrupt (no ordinary file): kept as" in keeper.log
     assert (other_home.keeper / "state.json").is_file()
     assert list(other_home.keeper.glob("state.json.corrupt-*"))
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, garbage], ids=["folder", "pipe", "garbage"])
+@pytest.mark.parametrize("name", ["turns.json", "conversations.db"])
+def test_24_nor_what_is_no_record_of_turns_or_items(
+    other_home: DemoHome, name: str, make: Callable[[Path], None]
+) -> None:
+    make(other_home.keeper / name)
+    with Keeper(other_home, "--no-ui") as keeper:
+        assert asked(keeper.url, "GET", "/conversations", keeper.bearer).status == 200
+        assert f"{name} is " in keeper.log
+    assert list(other_home.keeper.glob(f"{name}.corrupt-*"))
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
+def test_24_a_config_that_becomes_something_else_keeps_nobody_waiting(
+    other_home: DemoHome, make: Callable[[Path], None]
+) -> None:
+    with Keeper(other_home) as keeper:
+        headers = keeper.bearer
+        file = other_home.keeper / "config.json"
+        aside = file.rename(file.with_suffix(".aside"))
+        make(file)
+        assert asked(keeper.url, "GET", "/sessions", headers).status == 200
+        assert asked(str(keeper.page), "GET", "/api/sessions").status == 401
+        file.rmdir() if file.is_dir() else file.unlink()
+        aside.rename(file)
 
 
 def test_24_what_keeps_it_from_starting_is_named(other_home: DemoHome) -> None:
