@@ -147,3 +147,14 @@ def row(page: Page, text: str) -> Locator:
 async def look_again(page: Page) -> None:
     """The page asks for news at once, as it does when the network comes back."""
     await page.evaluate("dispatchEvent(new Event('online'))")
+
+
+async def recap(page: Page) -> Locator:
+    """Where one was, unfolded where it came later than the conversation."""
+    card = page.get_by_role("region", name="Where were we")
+    late = page.locator(".returning-late button:enabled")
+    await expect(card.or_(late)).to_be_visible()
+    if await late.is_visible():
+        await late.click()
+    await expect(card).to_be_visible()
+    return card

@@ -10,7 +10,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.clarvis.messages import called, prompt, reply
-from tests.e2e.conftest import OpenPage, fill
+from tests.e2e.conftest import OpenPage, fill, recap
 from tests.e2e.scrolling import is_at, log, place_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,7 +49,7 @@ async def test_what_is_in_sight_stays_where_it_is_when_an_earlier_page_comes(
     open_page: OpenPage, keeper: FakeKeeper
 ) -> None:
     page = await long_ago(open_page, keeper)
-    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+    await recap(page)
     held: asyncio.Queue[Route] = asyncio.Queue()
     await page.route("**/api/sessions/*before=*", held.put)
     for _ in range(5):

@@ -14,7 +14,7 @@ from clarvis_ui.server import Clarvis
 from claudekeeper.demo.pictures import chunk
 from tests.clarvis.fake_keeper import FakeKeeper, session
 from tests.clarvis.messages import called, prompt, reply, said
-from tests.e2e.conftest import PHONE, OpenPage, fill
+from tests.e2e.conftest import PHONE, OpenPage, fill, recap
 from tests.e2e.scrolling import is_at, log, place_of, wheel_up
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -112,7 +112,7 @@ async def test_older_pages_come_without_a_jump(open_page: OpenPage, keeper: Fake
     # however long it is, only what is near is drawn
     assert await log(page).locator(".thread-row").count() < 150
     # it takes its room below the conversation once, as soon as it is known what to say
-    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+    await recap(page)
 
     # all the way up, and what one looks at never moves by more than one scrolls
     await page.evaluate(
@@ -264,7 +264,7 @@ async def test_what_unfolds_at_the_end_stays_in_sight_and_folded_again_the_end_i
     )
     says(keeper, prompt("show me"), *called("Bash", {"command": "git diff"}, patch))
     page = await opened(open_page)
-    await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
+    await recap(page)
     await log(page).get_by_role("button", name="Ran git diff").click()
     file = log(page).get_by_role("region", name="Changes to g29.py").get_by_role("button")
     await log(page).evaluate("log => { log.scrollTop = log.scrollHeight }")

@@ -2,6 +2,7 @@ import '../src/ui/base.css';
 import { batch, computed, signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Partial, ShownMessage, Turn } from '../src/state/conversation';
+import { createFolds } from '../src/state/folds';
 import { Thread } from '../src/views/thread/Thread';
 import { conversation, longReply } from './made';
 
@@ -22,6 +23,7 @@ const loading = signal(false);
 const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
 const nothing = signal<ReadonlySet<string>>(new Set());
+const folds = createFolds();
 let reply = '';
 
 /** As a keeper on this machine would: a moment later. */
@@ -46,6 +48,7 @@ function App() {
       turn={turn.value}
       hasOlder={from.value > 0}
       loading={loading.value}
+      folds={folds}
       onOlder={older}
       fetchSubagent={async () => []}
       waiting={nothing}

@@ -9,7 +9,7 @@ import time
 import pytest
 from playwright.async_api import expect
 
-from tests.e2e.conftest import OpenPage, row
+from tests.e2e.conftest import OpenPage, recap, row
 from tests.e2e.stage import Stage, replies
 from tests.model.test_facts import use
 from tests.writing import Transcript
@@ -35,6 +35,7 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
 
     await expect(row(page, "5 h")).to_be_visible()
     await page.reload()
+    await recap(page)
     await expect(card).to_contain_text("Claude asked: Shall I paint it red?")
     for name in ("Detailed", "Quick", "Dive right in"):
         await expect(card.get_by_role("button", name=name)).to_be_visible()
@@ -42,6 +43,7 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
     await expect(card).to_contain_text("The last turn")
     # remembered
     await page.reload()
+    await recap(page)
     await expect(card).to_contain_text("The last turn")
     # by Claude itself
     await card.get_by_role("button", name="Let Claude write it").click()
@@ -51,15 +53,17 @@ async def test_who_comes_back_is_told_as_much_as_they_want(
     await expect(page.locator(".composer textarea")).to_have_value("Go on with what is open.")
     # one answers where one always does
     await page.reload()
+    await recap(page)
     await card.get_by_role("button", name="Answer it").click()
     await expect(card).to_have_count(0)
     await expect(page.locator(".composer textarea")).to_be_focused()
     # skipped with a key
     await page.reload()
-    await expect(card).to_be_visible()
+    await recap(page)
     await page.keyboard.press("Escape")
     await expect(card).to_have_count(0)
     await page.reload()
+    await recap(page)
     await card.get_by_role("button", name="Dive right in").click()
     await page.reload()
     await expect(page.get_by_role("button", name="Where were we?")).to_be_visible()
@@ -83,7 +87,7 @@ async def test_who_was_away_for_long_may_start_afresh(open_page: OpenPage, stage
     old = time.time() - 40 * 24 * HOUR
     os.utime(transcript, (old, old))
     await page.reload()
-    card = page.get_by_role("region", name="Where were we")
+    card = await recap(page)
     await expect(card).to_contain_text("Nothing was said here for 40 days")
     # it is said to those as well who want no recap
     await card.get_by_role("button", name="Dive right in").click()
@@ -131,7 +135,7 @@ async def test_in_detail_it_is_told_turn_by_turn_and_group_by_group(
     await stage.ask("PATCH", "/preferences", {"recap": "quick"})
     page = await open_page()
     await row(page, "now the cards").click()
-    card = page.get_by_role("region", name="Where were we")
+    card = await recap(page)
     await card.get_by_role("button", name="Detailed").click()
     turns = card.locator(".recap-turns li")
     await expect(turns).to_have_text(

@@ -1,8 +1,9 @@
-import { useContext, useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo } from 'preact/hooks';
 import { counted } from '../state/words';
 import { type Comparison, compare, type Gap, type Line, type Part, withGaps } from './diff';
 import { Hold } from './hold';
 import { spelledOut } from './safe';
+import { useFolds } from './unfolding';
 import './diff.css';
 
 export interface DiffProps {
@@ -50,9 +51,9 @@ const MOST_LINES = 400;
 
 export function DiffLines({ lines }: { lines: readonly Line[] }) {
   const shown = useMemo(() => withGaps(lines), [lines]);
-  const [all, setAll] = useState(false);
+  const all = useFolds()('all');
   const hold = useContext(Hold);
-  const some = all ? shown : shown.slice(0, MOST_LINES);
+  const some = all.value ? shown : shown.slice(0, MOST_LINES);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide lines are scrolled with the keys */}
@@ -60,7 +61,7 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
         <div class="diff-inner">
           {some.map((line, at) =>
             line.kind === 'gap' ? (
-              <GapLines key={at} gap={line} />
+              <GapLines key={at} name={`gap ${at}`} gap={line} />
             ) : (
               <DiffLine key={at} {...line} />
             ),
@@ -73,7 +74,7 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
           class="quiet more"
           onClick={() => {
             hold();
-            setAll(true);
+            all.value = true;
           }}
         >
           Show all {counted(lines.length, 'line')}
@@ -83,17 +84,17 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-function GapLines({ gap }: { gap: Gap }) {
-  const [open, setOpen] = useState(false);
+function GapLines({ name, gap }: { name: string; gap: Gap }) {
+  const open = useFolds()(name);
   const hold = useContext(Hold);
-  if (open) return gap.lines.map((line, at) => <DiffLine key={at} {...line} />);
+  if (open.value) return gap.lines.map((line, at) => <DiffLine key={at} {...line} />);
   return (
     <button
       type="button"
       class="diff-gap"
       onClick={() => {
         hold();
-        setOpen(true);
+        open.value = true;
       }}
     >
       {counted(gap.lines.length, 'unchanged line')}

@@ -1,9 +1,11 @@
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { batch } from '@preact/signals';
+import { useContext, useEffect } from 'preact/hooks';
 import { counted } from '../state/words';
 import { DiffHead, DiffLines, Tally } from './Diff';
 import type { FileChange } from './diff';
 import { Hold } from './hold';
 import { spelledOut } from './safe';
+import { useFolds, Within } from './unfolding';
 
 /** So few are open from the beginning. */
 const OPEN_AT_FIRST = 2;
@@ -13,35 +15,43 @@ const A_FRAME = 4;
 /** The files of a patch; many are a list of names first, which unfold one by one or all at once. */
 export function Files({ files }: { files: readonly FileChange[] }) {
   const hold = useContext(Hold);
-  const every = files.map((_, at) => at);
-  const [open, setOpen] = useState<ReadonlySet<number>>(
-    new Set(files.length <= OPEN_AT_FIRST ? every : []),
-  );
-  const [opening, setOpening] = useState(false);
-  const folded = every.filter((at) => !open.has(at));
+  const fold = useFolds();
+  const folds = files.map((_, at) => fold(`file ${at}`, files.length <= OPEN_AT_FIRST));
+  // a patch that is put away while it unfolds goes on when one comes back
+  const opening = fold('every file');
+  const folded = folds.filter((each) => !each.value);
+  const unfolds = opening.value && folded.length > 0;
   useEffect(() => {
-    if (!opening) return;
+    if (!unfolds) return;
     const frame = requestAnimationFrame(() => {
-      setOpen(new Set([...open, ...folded.slice(0, A_FRAME)]));
-      if (folded.length <= A_FRAME) setOpening(false);
+      batch(() => {
+        for (const each of folded.slice(0, A_FRAME)) each.value = true;
+      });
     });
     return () => cancelAnimationFrame(frame);
   });
-  const show = (next: Iterable<number>, rest = false) => {
+  function showAll(all: boolean): void {
     hold();
-    setOpen(new Set(next));
-    setOpening(rest);
-  };
+    batch(() => {
+      opening.value = all;
+      if (!all) for (const each of folds) each.value = false;
+    });
+  }
+  function show(at: number): void {
+    hold();
+    batch(() => {
+      opening.value = false;
+      const one = folds[at];
+      if (one) one.value = !one.value;
+    });
+  }
   return (
     <>
       {files.length > OPEN_AT_FIRST && (
         <div class="diff-files">
           <span>{counted(files.length, 'file')}</span>
           <Tally {...summed(files)} />
-          <UnfoldAll
-            done={opening || folded.length === 0}
-            onChange={(all) => show(all ? open : [], all)}
-          />
+          <UnfoldAll done={unfolds || folded.length === 0} onChange={showAll} />
         </div>
       )}
       {files.map((file, at) => (
@@ -49,14 +59,16 @@ export function Files({ files }: { files: readonly FileChange[] }) {
           <button
             type="button"
             class="diff-file"
-            aria-expanded={open.has(at)}
-            onClick={() =>
-              show(open.has(at) ? [...open].filter((each) => each !== at) : [...open, at])
-            }
+            aria-expanded={folds[at]?.value ?? false}
+            onClick={() => show(at)}
           >
             <DiffHead {...file} />
           </button>
-          {open.has(at) && <DiffLines lines={file.lines} />}
+          {folds[at]?.value && (
+            <Within name={`file ${at}`}>
+              <DiffLines lines={file.lines} />
+            </Within>
+          )}
         </section>
       ))}
     </>

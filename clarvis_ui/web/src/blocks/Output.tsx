@@ -1,8 +1,9 @@
 import { createContext } from 'preact';
-import { useContext, useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo } from 'preact/hooks';
 import { counted } from '../state/words';
 import { spansOf } from './ansi';
 import { Hold } from './hold';
+import { useFolds } from './unfolding';
 import './ansi.css';
 import './output.css';
 
@@ -22,13 +23,13 @@ export const Sought = createContext('');
 
 /** What a tool gave back, as a terminal would have shown it; the middle of much is left out. */
 export function Output({ text, label = 'Output', failed = false }: OutputProps) {
-  const [all, setAll] = useState(false);
+  const all = useFolds()(label);
   const sought = useContext(Sought);
   const hold = useContext(Hold);
   const lines = useMemo(() => text.replace(/\s+$/, '').split('\n').map(shortened), [text]);
   const left = lines.length - HEAD - TAIL;
   if (text.trim() === '') return <p class="no-output">No output</p>;
-  const cut = !all && left > 8 && !holds(lines.slice(HEAD, -TAIL), sought);
+  const cut = !all.value && left > 8 && !holds(lines.slice(HEAD, -TAIL), sought);
   return (
     <section class="output" data-failed={failed} aria-label={label} dir="ltr">
       {cut ? (
@@ -39,7 +40,7 @@ export function Output({ text, label = 'Output', failed = false }: OutputProps) 
             class="quiet more"
             onClick={() => {
               hold();
-              setAll(true);
+              all.value = true;
             }}
           >
             Show all {counted(lines.length, 'line')}

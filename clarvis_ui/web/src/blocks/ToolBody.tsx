@@ -11,6 +11,7 @@ import { Link, Markdown } from './Markdown';
 import { Output } from './Output';
 import { plain, spelledOut } from './safe';
 import { Todos } from './Todos';
+import { Within } from './unfolding';
 import './tool.css';
 
 /** Everything about a call: what it was given, and what came of it. */
@@ -34,7 +35,9 @@ function Given({ call, workdir }: { call: Call; workdir: string | null }) {
     case 'Write':
     case 'NotebookEdit':
       return changesOf(call).map((change, at) => (
-        <Diff key={at} {...change} path={within(change.path, workdir)} />
+        <Within key={at} name={`change ${at}`}>
+          <Diff {...change} path={within(change.path, workdir)} />
+        </Within>
       ));
     case 'TodoWrite':
       return <Todos todos={todosOf(input)} />;

@@ -5,6 +5,7 @@ import { createSocket, type SocketState, type SocketWorld } from '../transport/s
 import { type Conversations, createConversations } from './conversations';
 import { createDoor, type Door } from './door';
 import { createDrafts, type Drafts } from './drafts';
+import { type AllFolds, createAllFolds } from './folds';
 import { createHalves } from './halves';
 import { type Attention, createHeartbeat, retryDelay } from './heartbeat';
 import { createKept, type Kept } from './kept';
@@ -24,6 +25,7 @@ export interface Clarvis {
   questions: Questions;
   offers: OfferStore;
   drafts: Drafts;
+  folds: AllFolds;
   memory: Memory;
   kept: Kept;
   /** What Claude Code said of itself in terminals. */
@@ -92,6 +94,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
   const questions = createQuestions(api, createHalves(memory), name, door.shut);
   const offers = createOffers(api);
   const told = createTold();
+  const folds = createAllFolds();
   const kept = createKept(api, door.shut);
   const knocking = createHeartbeat(door.look, page, () => LOOK_AT_DOOR_MS);
 
@@ -108,6 +111,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       socket.stop();
       sessions.stop();
       conversations.forget();
+      folds.forget();
       questions.forget();
       offers.forget();
       told.forget();
@@ -123,6 +127,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     questions,
     offers,
     drafts: createDrafts(memory),
+    folds,
     memory,
     kept,
     told,

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createFolds } from '../../src/state/folds';
 import { chunksOf } from '../../src/views/thread/chunks';
 import { hitsIn, nearestOf, unfoldFor } from '../../src/views/thread/find';
 import { linkedMessage, messageLink } from '../../src/views/thread/link';
-import { createFolds } from '../../src/views/thread/reader';
 import { recall, remember } from '../../src/views/thread/remembered';
 import { rowsOf } from '../../src/views/thread/rows';
 import { halfInput } from '../../src/views/thread/Streaming';

@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals';
 import { useMemo, useState } from 'preact/hooks';
 import type { Clarvis } from '../../state/clarvis';
+import { createFolds } from '../../state/folds';
 import type { Message } from '../../transport/messages';
 import { forkAt } from '../forking';
 import { chunksOf } from '../thread/chunks';
 import { RowView } from '../thread/RowView';
-import { createFolds, type Reader, ReaderContext } from '../thread/reader';
+import { type Reader, ReaderContext } from '../thread/reader';
 import { rowsOf } from '../thread/rows';
 import '../thread/thread.css';
 

@@ -57,7 +57,8 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
   if (line) {
     const open = () => {
       setOpened(true);
-      if (telling === 'dive') choose('quick');
+      // what is not as it was is said to those as well who want no recap
+      if (telling === 'dive' && !standing?.fresh) choose('quick');
     };
     return <Late coming={coming} onOpen={open} />;
   }

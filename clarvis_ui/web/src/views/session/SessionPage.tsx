@@ -141,6 +141,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           turn={conversation.turn}
           hasOlder={conversation.before !== null}
           loading={!coming.ready || !conversation.loaded || talk.loading.value}
+          folds={clarvis.folds.of(id)}
           onOlder={talk.older}
           fetchSubagent={fetchSubagent}
           waiting={waiting}

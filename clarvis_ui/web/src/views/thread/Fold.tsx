@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Within } from '../../blocks/unfolding';
 import { Icon } from '../../ui/Icon';
 import { useReader } from './reader';
 
@@ -32,7 +33,13 @@ export function Fold({ name, class: look, summary, children }: FoldProps) {
         </span>
         {summary}
       </button>
-      {open && <div class="fold-body">{children()}</div>}
+      {open && (
+        <div class="fold-body">
+          <Within name={name} folds={folds}>
+            {children()}
+          </Within>
+        </div>
+      )}
     </div>
   );
 }

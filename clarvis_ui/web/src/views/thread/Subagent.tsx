@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ToolBody } from '../../blocks/ToolBody';
+import { useFolds } from '../../blocks/unfolding';
 import type { ShownMessage } from '../../state/conversation';
 import { counted } from '../../state/words';
 import { chunksOf } from './chunks';
@@ -70,18 +71,26 @@ interface NestedProps {
 }
 
 export function Nested({ messages, running }: NestedProps) {
-  const [all, setAll] = useState(false);
+  const { hold } = useReader();
+  const all = useFolds()('earlier');
   const rows = useMemo(() => {
     // inside its own conversation a message of the subagent is an ordinary one
     const own = messages.map((message) => ({ ...message, parentToolUseId: null, branch: null }));
     return chunksOf(rowsOf(own, { running, hasOlder: false })).flatMap((chunk) => chunk.rows);
   }, [messages, running]);
   if (rows.length === 0) return <p class="quiet-line">It said nothing.</p>;
-  const shown = all ? rows : rows.slice(-SHOWN_AT_FIRST);
+  const shown = all.value ? rows : rows.slice(-SHOWN_AT_FIRST);
   return (
     <section class="nested" aria-label="Conversation of the agent">
       {shown.length < rows.length && (
-        <button type="button" class="quiet more" onClick={() => setAll(true)}>
+        <button
+          type="button"
+          class="quiet more"
+          onClick={() => {
+            hold();
+            all.value = true;
+          }}
+        >
           Show {counted(rows.length - shown.length, 'earlier line')}
         </button>
       )}

@@ -5,12 +5,13 @@ import { Hold } from '../../blocks/hold';
 import { memo } from '../../blocks/memo';
 import { Sought } from '../../blocks/Output';
 import type { Partial, ShownMessage, Turn } from '../../state/conversation';
+import type { Folds } from '../../state/folds';
 import { Icon } from '../../ui/Icon';
 import { useLater } from '../../ui/useLater';
 import { type Chunk, chunksOf, type Piece, sameChunk } from './chunks';
 import { FindBar } from './FindBar';
 import { RowView } from './RowView';
-import { createFolds, type Reader, ReaderContext } from './reader';
+import { type Reader, ReaderContext } from './reader';
 import { keptRows, type Row, rowsOf } from './rows';
 import { Streaming, TurnLine } from './Streaming';
 import { useAnnouncement } from './useAnnouncement';
@@ -31,6 +32,8 @@ export interface ThreadProps {
   turn: Turn | null;
   hasOlder: boolean;
   loading: boolean;
+  /** What is unfolded of it. */
+  folds: Folds;
   onOlder(pages?: number): void;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   /** Calls that wait for an answer, by their ids. */
@@ -46,21 +49,20 @@ export function Thread(props: ThreadProps) {
 }
 
 function Conversation(props: ThreadProps) {
-  const { sessionId, messages, partial, turn, hasOlder, loading, onOlder } = props;
+  const { sessionId, messages, partial, turn, hasOlder, loading, folds, onOlder } = props;
   const box = useRef<HTMLElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const rows = useRows(messages, turn !== null, hasOlder);
   const chunks = useChunks(rows);
   const wantsOlder = hasOlder && !loading;
   const window_ = useWindow(box, inner, chunks, () => wantsOlder && onOlder());
-  const folds = useMemo(createFolds, []);
   const finding = useFind({ box, rows, window: window_, folds, hasOlder, loading, onOlder });
   const spot = useSpot({ sessionId, rows, window: window_, box, hasOlder, loading, onOlder });
   useHandover({ box, partial, rows, folds });
   useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
   useOwnWords(rows, window_);
   const announcement = useAnnouncement(rows);
-  const reader = useReaderOf(props, folds, window_.hold);
+  const reader = useReaderOf(props, window_.hold);
 
   return (
     <Around reader={reader} sought={finding.open ? finding.query.toLowerCase() : ''}>
@@ -142,8 +144,7 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 }
 
 function useReaderOf(
-  { sessionId, workdir, waiting, ...acts }: ThreadProps,
-  folds: Reader['folds'],
+  { sessionId, workdir, waiting, folds, ...acts }: ThreadProps,
   hold: Reader['hold'],
 ): Reader {
   const live = useRef({ ...acts, hold });

@@ -1,7 +1,7 @@
 import { say, sayList } from '../../blocks/calls';
 import { blocksOf, pretty } from '../../blocks/content';
 import type { ShownMessage } from '../../state/conversation';
-import type { Folds } from './reader';
+import type { Folds } from '../../state/folds';
 import { callOf, type Row, type ToolRow } from './rows';
 
 /** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */

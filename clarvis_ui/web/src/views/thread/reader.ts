@@ -1,7 +1,8 @@
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ShownMessage } from '../../state/conversation';
+import type { Folds } from '../../state/folds';
 
 /** What the rows of a conversation need of the whole, however deep they are nested. */
 export interface Reader {
@@ -27,23 +28,4 @@ export function useReader(): Reader {
   const reader = useContext(ReaderContext);
   if (!reader) throw new Error('a row outside of a conversation');
   return reader;
-}
-
-/** What is unfolded; kept while rows are put away and drawn again. */
-export interface Folds {
-  of(key: string): Signal<boolean>;
-}
-
-export function createFolds(): Folds {
-  const open = new Map<string, Signal<boolean>>();
-  return {
-    of(key) {
-      let fold = open.get(key);
-      if (!fold) {
-        fold = signal(false);
-        open.set(key, fold);
-      }
-      return fold;
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Folds } from '../../state/folds';
 import { type Hit, hitsIn, nearestOf, rangesIn, unfoldFor } from './find';
-import type { Folds } from './reader';
 import type { Row } from './rows';
 import { find, type Window } from './useWindow';
 

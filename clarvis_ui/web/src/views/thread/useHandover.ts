@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Selected, select, selectedIn } from '../../blocks/selected';
 import type { Partial } from '../../state/conversation';
-import type { Folds } from './reader';
+import type { Folds } from '../../state/folds';
 import type { Row } from './rows';
 import { find } from './useWindow';
 

@@ -1,0 +1,45 @@
+import { type Signal, signal } from '@preact/signals';
+
+/** What is unfolded in one conversation; kept while rows are put away and drawn again. */
+export interface Folds {
+  /** `first`: how it is as long as nobody touched it. */
+  of(key: string, first?: boolean): Signal<boolean>;
+}
+
+export function createFolds(): Folds {
+  const open = new Map<string, Signal<boolean>>();
+  return {
+    of(key, first = false) {
+      let fold = open.get(key);
+      if (!fold) {
+        fold = signal(first);
+        open.set(key, fold);
+      }
+      return fold;
+    },
+  };
+}
+
+/** Sessions whose folds are kept: more than anybody goes back and forth between. */
+const KEPT = 60;
+
+export interface AllFolds {
+  /** Those of a session, for as long as the page lives. */
+  of(sessionId: string): Folds;
+  forget(): void;
+}
+
+export function createAllFolds(): AllFolds {
+  /** The one used last is the last. */
+  const sessions = new Map<string, Folds>();
+  return {
+    of(sessionId) {
+      const folds = sessions.get(sessionId) ?? createFolds();
+      sessions.delete(sessionId);
+      sessions.set(sessionId, folds);
+      for (const old of [...sessions.keys()].slice(0, -KEPT)) sessions.delete(old);
+      return folds;
+    },
+    forget: () => sessions.clear(),
+  };
+}
