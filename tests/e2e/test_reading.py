@@ -236,6 +236,34 @@ async def test_find_goes_through_everything_and_unfolds_it(
     await expect(focused).to_have_text(first)
 
 
+async def test_find_reaches_what_agents_said_that_nobody_unfolded(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    agents = []
+    for number in range(6):
+        task = {"description": f"Job {number}", "prompt": "Look", "subagent_type": "Explore"}
+        agents += called("Task", task, f"agentId: agent{number}")
+        keeper.nested[f"agent{number}"] = [prompt("Look"), reply("Nothing to see.")]
+    # far above what is shown of it at first, and folded there too
+    keeper.nested["agent2"] = [
+        prompt("Look"),
+        *called("Bash", {"command": "cat attic"}, "a needle in the attic"),
+        *(each for at in range(60) for each in (prompt(f"more {at}"), reply(f"looked {at}"))),
+    ]
+    says(keeper, prompt("go"), *agents, *long_talk())
+    page = await opened(open_page)
+    await expect(log(page).get_by_text("prompt 349", exact=True)).to_be_in_viewport()
+    await page.keyboard.press("Control+f")
+    await page.keyboard.type("needle")
+    count = page.get_by_role("search").get_by_role("status")
+    await expect(count).to_have_text("1 of 1")
+    await expect(log(page).get_by_text("a needle in the attic")).to_be_in_viewport()
+    # the others were read and not unfolded
+    await expect(log(page).get_by_role("region", name="Conversation of the agent")).to_have_count(1)
+    await page.get_by_label("Find in this conversation").fill("no such words")
+    await expect(count).to_have_text("Nothing found")
+
+
 async def test_the_end_is_followed_only_by_those_who_are_there(
     open_page: OpenPage, keeper: FakeKeeper
 ) -> None:

@@ -4,7 +4,7 @@ import { chunksOf } from '../../src/views/thread/chunks';
 import { hitsIn, nearestOf, unfoldFor } from '../../src/views/thread/find';
 import { linkedMessage, messageLink } from '../../src/views/thread/link';
 import { recall, remember } from '../../src/views/thread/remembered';
-import { rowsOf } from '../../src/views/thread/rows';
+import { type Row, rowsOf } from '../../src/views/thread/rows';
 import { halfInput } from '../../src/views/thread/Streaming';
 import { call, prompt, reply, result } from './messages';
 
@@ -98,6 +98,22 @@ describe('finding', () => {
     expect(nearestOf(hitsIn(rows, 'Needle'), rows, 'b')).toEqual({ key: 'b', nth: 0 });
     expect(hitsIn(rows, 'absent')).toEqual([]);
     expect(hitsIn(rows, '  ')).toEqual([]);
+  });
+
+  test('counts what a subagent said that nobody has unfolded, and unfolds down to it', () => {
+    const [row] = rowsOf([call('a', 'toolu_a', 'Task'), result('b', 'toolu_a', 'done')], DONE);
+    const words = [
+      reply('c', 'nothing'),
+      call('d', 'toolu_d', 'Bash'),
+      result('e', 'toolu_d', 'needle'),
+    ];
+    const heard = new Map([['toolu_a', words]]);
+    expect(hitsIn([row as Row], 'needle')).toEqual([]);
+    expect(hitsIn([row as Row], 'needle', heard)).toHaveLength(1);
+    const folds = createFolds();
+    unfoldFor(row as Row, 'needle', folds, heard);
+    expect(folds.of((row as Row).key).value).toBe(true);
+    expect(folds.of('d').value).toBe(true);
   });
 
   test('unfolds what hides the words, and nothing else', () => {

@@ -49,9 +49,9 @@ export function FindBar({ finding }: { finding: Finding }) {
   );
 }
 
-function wordsFor({ query, total, current, seeking, more }: Finding): string {
+function wordsFor({ query, total, current, seeking, more, reading }: Finding): string {
   if (query.trim() === '') return '';
   if (seeking) return 'Looking further back…';
-  if (total === 0) return 'Nothing found';
+  if (total === 0) return reading ? 'Looking into agents…' : 'Nothing found';
   return `${count(current + 1)} of ${count(total)}${more ? '+' : ''}`;
 }

@@ -3,25 +3,11 @@ import { ToolBody } from '../../blocks/ToolBody';
 import { useFolds } from '../../blocks/unfolding';
 import type { ShownMessage } from '../../state/conversation';
 import { counted } from '../../state/words';
+import { agentIdOf, EARLIER, ownRows, SHOWN_AT_FIRST } from './agents';
 import { chunksOf } from './chunks';
 import { RowView } from './RowView';
 import { ReaderContext, useReader } from './reader';
-import { callOf, rowsOf, type ToolRow } from './rows';
-
-const AGENTS = new Set(['Task', 'Agent']);
-
-export function isSubagent(row: ToolRow): boolean {
-  return AGENTS.has(row.use.name) || row.nested.length > 0;
-}
-
-/** The agent's own id, where the result tells it; else the call's, which the keeper knows too. */
-export function agentIdOf({ nested, result, use }: ToolRow): string {
-  return (
-    nested.find((message) => message.agentId)?.agentId ??
-    /\bagentId: ([\w-]+)/.exec(result?.text ?? '')?.[1] ??
-    use.id
-  );
-}
+import { callOf, type ToolRow } from './rows';
 
 /** The conversation of a subagent inside of its call: as it comes, or as it was. */
 export function Subagent({ row }: { row: ToolRow }) {
@@ -63,8 +49,6 @@ function Apart(props: NestedProps) {
   );
 }
 
-const SHOWN_AT_FIRST = 40;
-
 interface NestedProps {
   messages: readonly ShownMessage[];
   running: boolean;
@@ -72,12 +56,11 @@ interface NestedProps {
 
 export function Nested({ messages, running }: NestedProps) {
   const { hold } = useReader();
-  const all = useFolds()('earlier');
-  const rows = useMemo(() => {
-    // inside its own conversation a message of the subagent is an ordinary one
-    const own = messages.map((message) => ({ ...message, parentToolUseId: null, branch: null }));
-    return chunksOf(rowsOf(own, { running, hasOlder: false })).flatMap((chunk) => chunk.rows);
-  }, [messages, running]);
+  const all = useFolds()(EARLIER);
+  const rows = useMemo(
+    () => chunksOf(ownRows(messages, running)).flatMap((chunk) => chunk.rows),
+    [messages, running],
+  );
   if (rows.length === 0) return <p class="quiet-line">It said nothing.</p>;
   const shown = all.value ? rows : rows.slice(-SHOWN_AT_FIRST);
   return (

@@ -56,8 +56,10 @@ function Conversation(props: ThreadProps) {
   const chunks = useChunks(rows);
   const wantsOlder = hasOlder && !loading;
   const window_ = useWindow(box, inner, chunks, () => wantsOlder && onOlder());
-  const finding = useFind({ box, rows, window: window_, folds, hasOlder, loading, onOlder });
-  const spot = useSpot({ sessionId, rows, window: window_, box, hasOlder, loading, onOlder });
+  const { fetchSubagent } = props;
+  const reading = { box, rows, window: window_, hasOlder, loading, onOlder };
+  const finding = useFind({ ...reading, folds, fetchSubagent });
+  const spot = useSpot({ ...reading, sessionId });
   useHandover({ box, partial, rows, folds });
   useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
   useOwnWords(rows, window_);

@@ -16,11 +16,12 @@ import { Todos } from '../../blocks/Todos';
 import { ToolBody } from '../../blocks/ToolBody';
 import { shortPath } from '../../state/paths';
 import { counted } from '../../state/words';
+import { isSubagent } from './agents';
 import { Fold } from './Fold';
 import { MessageMenu } from './MessageMenu';
 import { useReader } from './reader';
 import { callOf, type ToolRow, type ToolsRow } from './rows';
-import { isSubagent, Subagent } from './Subagent';
+import { Subagent } from './Subagent';
 
 /** A call in one line: verb, object, outcome. */
 export function Tool({ row }: { row: ToolRow }) {

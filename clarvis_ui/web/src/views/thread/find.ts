@@ -2,9 +2,15 @@ import { say, sayList } from '../../blocks/calls';
 import { blocksOf, pretty } from '../../blocks/content';
 import type { ShownMessage } from '../../state/conversation';
 import type { Folds } from '../../state/folds';
+import { callsIn, EARLIER, ownRows, SHOWN_AT_FIRST } from './agents';
 import { callOf, type Row, type ToolRow } from './rows';
 
 /** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */
+
+/** What subagents said whose conversations are not part of the rows, by the ids of their calls. */
+export type Heard = ReadonlyMap<string, readonly ShownMessage[]>;
+
+const NOBODY: Heard = new Map();
 
 export interface Hit {
   key: string;
@@ -83,6 +89,19 @@ function valuesOf(value: unknown): string {
   return String(value ?? '');
 }
 
+const said = new WeakMap<readonly ShownMessage[], string>();
+
+/** The words of messages, in small letters. */
+export function textOf(messages: readonly ShownMessage[] | undefined): string {
+  if (!messages) return '';
+  let text = said.get(messages);
+  if (text === undefined) {
+    text = messagesText(messages).toLowerCase();
+    said.set(messages, text);
+  }
+  return text;
+}
+
 function messagesText(messages: readonly ShownMessage[]): string {
   return messages
     .flatMap((message) => blocksOf(message.content))
@@ -111,7 +130,7 @@ function withoutMarks(text: string): string {
     .replace(/^\s{0,3}(?:#{1,6}|>)\s+/gm, '');
 }
 
-export function hitsIn(rows: readonly Row[], query: string): Hit[] {
+export function hitsIn(rows: readonly Row[], query: string, heard: Heard = NOBODY): Hit[] {
   const words = query.toLowerCase();
   if (words.trim() === '') return [];
   const hits: Hit[] = [];
@@ -119,11 +138,14 @@ export function hitsIn(rows: readonly Row[], query: string): Hit[] {
     const { shown, folded } = searchedOf(row);
     const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(shown, words) : 0;
     for (let nth = 0; nth < places; nth += 1) hits.push({ key: row.key, nth });
-    if (places === 0 && (shown.includes(words) || folded.includes(words))) {
-      hits.push({ key: row.key, nth: 0 });
-    }
+    const has = shown.includes(words) || folded.includes(words) || isHeardIn(row, words, heard);
+    if (places === 0 && has) hits.push({ key: row.key, nth: 0 });
   }
   return hits;
+}
+
+function isHeardIn(row: Row, words: string, heard: Heard): boolean {
+  return callsIn(row).some(({ use }) => textOf(heard.get(use.id)).includes(words));
 }
 
 /** The place that is nearest to a row; where that is the end, the last one. */
@@ -151,16 +173,31 @@ function placesIn(text: string, words: string): number {
 }
 
 /** Opens what hides the words, down to the row that has them. */
-export function unfoldFor(row: Row, query: string, folds: Folds): void {
+export function unfoldFor(row: Row, query: string, folds: Folds, heard: Heard = NOBODY): void {
   const words = query.toLowerCase();
   if (row.kind === 'prompt') {
     folds.of(`${row.key}/words`).value = true;
     return;
   }
   const { shown, folded } = searchedOf(row);
-  if (shown.includes(words) || !folded.includes(words)) return;
+  if (shown.includes(words)) return;
+  if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
   folds.of(row.key).value = true;
-  if (row.kind === 'tools') for (const call of row.calls) unfoldFor(call, query, folds);
+  if (row.kind === 'tools') for (const call of row.calls) unfoldFor(call, query, folds, heard);
+  if (row.kind === 'tool') unfoldAgentFor(row, query, folds, heard);
+}
+
+/** And inside of a subagent's conversation, also above what is shown of it at first. */
+function unfoldAgentFor(row: ToolRow, query: string, folds: Folds, heard: Heard): void {
+  const messages = row.nested.length > 0 ? row.nested : heard.get(row.use.id);
+  if (!messages || !textOf(messages).includes(query.toLowerCase())) return;
+  const rows = ownRows(messages, row.running);
+  const having = new Set(hitsIn(rows, query).map(({ key }) => key));
+  const first = rows.findIndex(({ key }) => having.has(key));
+  if (first >= 0 && first < rows.length - SHOWN_AT_FIRST) {
+    folds.of(`${row.key}/${EARLIER}`).value = true;
+  }
+  for (const inner of rows) if (having.has(inner.key)) unfoldFor(inner, query, folds);
 }
 
 /** Every place of the words below an element, for the browser to mark. */

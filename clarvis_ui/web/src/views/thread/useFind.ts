@@ -1,7 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ShownMessage } from '../../state/conversation';
 import type { Folds } from '../../state/folds';
 import { type Hit, hitsIn, nearestOf, rangesIn, unfoldFor } from './find';
 import type { Row } from './rows';
+import { useHeard } from './useHeard';
 import { find, type Window } from './useWindow';
 
 export interface Finding {
@@ -11,8 +13,10 @@ export interface Finding {
   query: string;
   total: number;
   current: number;
-  /** Whether earlier pages, which may have more, are not loaded yet. */
+  /** Whether there is more that may have it: earlier pages, or agents whose words come yet. */
   more: boolean;
+  /** Whether subagents are being read that were never unfolded. */
+  reading: boolean;
   seeking: boolean;
   start(): void;
   search(query: string): void;
@@ -28,7 +32,11 @@ export interface FindIn {
   hasOlder: boolean;
   loading: boolean;
   onOlder(): void;
+  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
 }
+
+/** With fewer letters nobody means what a subagent said somewhere. */
+const LEAST_LETTERS = 2;
 
 /** Find in the conversation: over everything loaded, going on into earlier pages as needed. */
 export function useFind(where: FindIn): Finding {
@@ -38,19 +46,21 @@ export function useFind(where: FindIn): Finding {
   const [query, setQuery] = useState('');
   const [hit, setHit] = useState<Hit | null>(null);
   const [seeking, setSeeking] = useState(false);
-  const hits = useMemo(() => (open ? hitsIn(rows, query) : []), [open, rows, query]);
+  const looking = open && query.trim().length >= LEAST_LETTERS;
+  const { heard, reading, cut } = useHeard(rows, looking, where.fetchSubagent);
+  const hits = useMemo(() => (open ? hitsIn(rows, query, heard) : []), [open, rows, query, heard]);
   const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
-  const live = useRef(where);
-  live.current = where;
+  const live = useRef({ ...where, heard });
+  live.current = { ...where, heard };
   /** The row at which one was reading; null is the end. */
   const origin = useRef<string | null>(null);
 
   const go = useCallback(
     (to: Hit) => {
       setHit(to);
-      const { box, rows, folds, window } = live.current;
+      const { box, rows, folds, window, heard } = live.current;
       const row = rows.find((each) => each.key === to.key);
-      if (row) unfoldFor(row, query, folds);
+      if (row) unfoldFor(row, query, folds, heard);
       window.jump(to.key, (box.current?.clientHeight ?? 0) / 4);
     },
     [query],
@@ -91,7 +101,8 @@ export function useFind(where: FindIn): Finding {
     query,
     total: hits.length,
     current: Math.max(0, current),
-    more: hasOlder,
+    more: hasOlder || reading || cut,
+    reading,
     seeking,
     start() {
       setOpen(true);
