@@ -95,6 +95,32 @@ async def test_an_open_tree_grows_as_its_branches_do(open_page: OpenPage, stage:
     await expect(page.locator(".limb[data-kind=session]")).to_contain_text("It is a tree.")
 
 
+async def test_two_branches_beside_each_other_grow_as_they_do(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    edits = {"permissionMode": "acceptEdits"}
+    session = await stage.begin("say: The walls stand.", **edits)
+    page = await open_page()
+    await row(page, "The walls stand.").click()
+    await expect(replies(page)).to_have_text(["The walls stand."])
+    fork = (await stage.ask("POST", f"/sessions/{session}/fork", {}))["id"]
+    await stage.ask("POST", f"/sessions/{fork}/mode", edits)
+    await page.evaluate(
+        "([id, fork]) => { location.hash = `session=${id}&branches&with=${fork}` }", [session, fork]
+    )
+    await expect(page.locator(".side")).to_have_count(2)
+    await expect(page.locator(".side-nothing").first).to_be_visible()
+    # both are gone on with by somebody else, while one looks
+    for one, words in ((fork, "write: roof.txt: red"), (session, "say: And a door.")):
+        await stage.ask("POST", "/send", {"sessionId": one, "text": words})
+    await expect(page.locator(".side .you-words")).to_have_text(
+        ["say: And a door.", "write: roof.txt: red"]
+    )
+    await expect(page.locator(".side .reply")).to_have_text(["And a door.", "I wrote roof.txt."])
+    files = page.get_by_role("region", name="Files compared")
+    await expect(files.get_by_role("button", name="roof.txt created")).to_be_visible()
+
+
 async def test_a_path_that_was_left_is_compared_and_goes_on_in_a_fork(
     open_page: OpenPage, stage: Stage
 ) -> None:

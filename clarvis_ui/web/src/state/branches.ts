@@ -149,11 +149,19 @@ export function familyNews(
   sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
 ): string {
   const ids = new Set([session, ...(family?.sessions ?? []).map((kin) => kin.sessionId)]);
-  const seen = [...ids].sort().map((id) => {
+  return `${sessions.size}|${sessionNews([...ids].sort(), sessions)}`;
+}
+
+/** Another text when something was said in one of these sessions. */
+export function sessionNews(
+  ids: readonly string[],
+  sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
+): string {
+  const seen = ids.map((id) => {
     const known = sessions.get(id);
     return known ? `${known.modified} ${known.messageCount}` : '';
   });
-  return [sessions.size, ...seen].join('|');
+  return seen.join('|');
 }
 
 /** What suggests itself to be compared: what is open, and what it leaves or was left last. */

@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { messageHref, sessionHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
 import { counted } from '../../state/words';
 import type { BranchPage, Tip } from '../../transport/branches';
+import type { Message } from '../../transport/messages';
 import { Passage } from './Passage';
 
 export interface ColumnProps {
@@ -30,17 +31,27 @@ export function Column({
   bringing,
   onBring,
 }: ColumnProps) {
-  const [messages, setMessages] = useState(first.messages);
-  const [after, setAfter] = useState(first.after);
+  /** The pages after the first one that were asked for. */
+  const [rest, setRest] = useState<readonly Message[]>([]);
+  const [left, setLeft] = useState(first.after);
   const [problem, setProblem] = useState('');
+  const messages = useMemo(() => [...first.messages, ...rest], [first, rest]);
+  const after = rest.length === 0 ? first.after : left;
 
-  async function more(): Promise<void> {
-    const outcome = await clarvis.api.branch(one, other, after);
+  async function more(from: string | null): Promise<void> {
+    const outcome = await clarvis.api.branch(one, other, from);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
     if (!outcome.ok) return;
-    setMessages([...messages, ...outcome.value.messages]);
-    setAfter(outcome.value.after);
+    setRest([...rest, ...outcome.value.messages]);
+    setLeft(outcome.value.after);
   }
+
+  // whoever has read it to the end sees what is said next
+  const grown = rest.length > 0 && left === null && first.total > messages.length;
+  const last = messages.at(-1)?.uuid ?? null;
+  useEffect(() => {
+    if (grown) void more(last);
+  }, [grown, first.total]);
 
   const href = one.tip === null ? sessionHref(one.session) : messageHref(one.session, one.tip);
   return (
@@ -63,7 +74,7 @@ export function Column({
         <Passage clarvis={clarvis} sessionId={one.session} messages={messages} />
       )}
       {after !== null && (
-        <button type="button" class="quiet" onClick={() => void more()}>
+        <button type="button" class="quiet" onClick={() => void more(after)}>
           Show more of {counted(first.total, 'message')}
         </button>
       )}

@@ -1,6 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { branchesHref, type Compared, comparedHref, sessionHref } from '../../state/address';
-import { allNodes, didNothing, keyOf, kindWords, type Node } from '../../state/branches';
+import {
+  allNodes,
+  didNothing,
+  keyOf,
+  kindWords,
+  type Node,
+  sessionNews,
+} from '../../state/branches';
 import { promptFor, withPrompt } from '../../state/bringing';
 import type { Clarvis } from '../../state/clarvis';
 import { titleOf } from '../../state/described';
@@ -22,6 +29,9 @@ export interface ComparisonProps {
   /** For what they are called; null until they are known. */
   nodes: readonly Node[] | null;
 }
+
+// how long what was said on one of them may be missing
+const PAUSE_MS = 1000;
 
 interface Side {
   first: BranchPage;
@@ -143,8 +153,11 @@ function useSides(clarvis: Clarvis, { one, other }: Compared) {
   const { api } = clarvis;
   const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
   const [problem, setProblem] = useState('');
+  const [reading, setReading] = useState(true);
+  const news = useNews(clarvis, one, other, reading);
   useEffect(() => {
     const leaving = new AbortController();
+    setReading(true);
     const read = async (mine: Tip, theirs: Tip): Promise<Side | string> => {
       const [first, work] = await Promise.all([
         api.branch(mine, theirs, null, leaving.signal),
@@ -155,13 +168,38 @@ function useSides(clarvis: Clarvis, { one, other }: Compared) {
     };
     void Promise.all([read(one, other), read(other, one)]).then(([left, right]) => {
       if (leaving.signal.aborted) return;
-      if (typeof left === 'string') setProblem(left);
-      else if (typeof right === 'string') setProblem(right);
-      else setSides([left, right]);
+      setReading(false);
+      if (typeof left !== 'string' && typeof right !== 'string') {
+        setSides([left, right]);
+        setProblem('');
+      } else if (sides === null) setProblem(typeof left === 'string' ? left : String(right));
+      // else what is shown stays until it is known better
     });
     return () => leaving.abort();
-  }, [api, keyOf(one), keyOf(other)]);
+  }, [api, keyOf(one), keyOf(other), news]);
   return { sides, problem };
+}
+
+/** Another number when something was said on one of them, once the last was read. */
+function useNews({ sessions }: Clarvis, one: Tip, other: Tip, reading: boolean): number {
+  const heard = sessionNews([one.session, other.session], sessions.listing.value.sessions);
+  const [news, setNews] = useState({ heard, count: 0 });
+  const [waits, setWaits] = useState(false);
+  const late = heard !== news.heard;
+  useEffect(() => {
+    if (late && !waits && !reading) setWaits(true);
+  }, [late, waits, reading]);
+  const newest = useRef(heard);
+  newest.current = heard;
+  useEffect(() => {
+    if (!waits) return;
+    const timer = setTimeout(() => {
+      setWaits(false);
+      setNews(({ count }) => ({ heard: newest.current, count: count + 1 }));
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [waits]);
+  return news.count;
 }
 
 /** What both say, folded: one knows it, or reads it from the end upwards. */
