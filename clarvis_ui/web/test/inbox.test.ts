@@ -64,36 +64,70 @@ describe('an answer that was begun', () => {
     text: 'not like\nthis',
     choices: { 'Which one?': { ...NO_CHOICE, labels: ['This', 'That'] } },
   };
-  const afterARefresh = (id: string) => createHalves(memory).read(id);
+  const first = question('1');
+  const second = question('2', { input: { command: 'rm' } });
+  const afterARefresh = (asked: Attention) => createHalves(memory).read(asked);
 
   test('is there after a refresh, as long as it is asked for', async () => {
-    questions.halves.write('1', half);
-    questions.halves.write('2', half);
-    api.answers.attention = [question('1'), question('2')];
+    questions.halves.write(first, half);
+    questions.halves.write(second, half);
+    api.answers.attention = [first, second];
     questions.reload();
     await vi.waitFor(() => expect(open()).toEqual(['1', '2']));
     questions.hear([settled('2', 'allow', 'somebody')]);
-    expect(afterARefresh('1')).toEqual(half);
-    expect(afterARefresh('2').open).toBeNull();
+    expect(afterARefresh(first)).toEqual(half);
+    expect(afterARefresh(second).open).toBeNull();
   });
 
-  test('goes with what is no longer asked', async () => {
-    questions.halves.write('1', half);
-    questions.reload();
-    await vi.waitFor(() => expect(afterARefresh('1').open).toBeNull());
+  const later = question('9');
+
+  test('is there when the same is asked anew after a restart of the keeper', async () => {
+    questions.halves.write({ ...first, input: { command: 'ls', why: 1 } }, half);
+    questions.reload(); // nothing is open there
+    await vi.waitFor(() => expect(memory.keys('answer.')).toEqual([]));
+    expect(afterARefresh({ ...later, input: { why: 1, command: 'ls' } })).toEqual(half);
+    // and is that question's own from then on
+    expect(memory.keys('unanswered.')).toEqual([]);
+    questions.halves.forget('9');
+    expect(memory.keys('')).toEqual([]);
+  });
+
+  test('is there when the same is asked again after it was withdrawn', () => {
+    questions.hear([raised('1')]);
+    questions.halves.write(first, half);
+    questions.hear([settled('1', 'withdrawn', null)]);
+    expect(afterARefresh(later)).toEqual(half);
+  });
+
+  test.each([
+    ['another input', { input: { command: 'ls -a' } }],
+    ['another tool', { tool: 'Read' }],
+    ['another session', { sessionId: 'other' }],
+  ])('is not there for %s', (_, changes) => {
+    questions.halves.write(first, half);
+    questions.halves.leave('1');
+    expect(afterARefresh(question('9', changes)).open).toBeNull();
+  });
+
+  test('is forgotten after a day in which nobody asked again', () => {
+    const yesterday = createHalves(memory, () => Date.now() - 25 * 3_600_000);
+    yesterday.write(first, half);
+    yesterday.leave('1');
+    questions.halves.keepOnly([]);
+    expect(memory.keys('')).toEqual([]);
   });
 
   test('is there as long as the page is, where the browser keeps nothing', () => {
     memory = createMemory(null);
-    createHalves(memory).write('1', half);
-    expect(afterARefresh('1')).toEqual(half);
-    createHalves(memory).keepOnly([]);
-    expect(afterARefresh('1').open).toBeNull();
+    createHalves(memory).write(first, half);
+    expect(afterARefresh(first)).toEqual(half);
+    createHalves(memory).forget('1');
+    expect(afterARefresh(first).open).toBeNull();
   });
 
   test('that is put back leaves nothing', () => {
-    questions.halves.write('1', half);
-    questions.halves.write('1', { open: null, text: null, choices: {} });
+    questions.halves.write(first, half);
+    questions.halves.write(first, { open: null, text: null, choices: {} });
     expect(memory.keys('')).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import PHONE, OpenPage
-from tests.e2e.stage import Stage, allow, card, field, replies
+from tests.e2e.stage import Stage, allow, card, field, replies, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 FORM = """call: AskUserQuestion {"questions": [
@@ -54,6 +54,27 @@ async def test_a_form_half_filled_survives_a_refresh_and_a_look_elsewhere(
     # what was answered leaves nothing behind
     left = "Object.keys(localStorage).filter((key) => key.includes('answer.'))"
     assert await page.evaluate(left) == []
+
+
+async def test_a_form_half_filled_is_there_when_the_same_is_asked_by_the_next_keeper(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin(FORM)
+    page = await open_page(clarvis.login_link(session))
+    typed = card(page).get_by_placeholder("Something else…").first
+    await typed.fill("a text file")
+    await card(page).get_by_role("checkbox", name="Lint").check()
+    await stage.kill()
+    await stage.start()
+    await expect(card(page)).to_have_count(0)
+    await say(page, FORM)
+    await expect(typed).to_have_value("a text file")
+    await expect(card(page).get_by_role("checkbox", name="Lint")).to_be_checked()
+    # nothing is given by itself
+    asked = (await stage.ask("GET", "/attention"))["attention"]
+    assert session in [each["sessionId"] for each in asked]
+    await card(page).get_by_role("button", name="Answer", exact=False).first.click()
+    await expect(replies(page).last).to_contain_text("You chose “a text file”")
 
 
 async def test_a_reason_half_typed_survives_and_has_lines_on_a_phone(

@@ -35,7 +35,10 @@ export function createQuestions(
   function dispatch(event: InboxEvent): void {
     inbox.value = reduceInbox(inbox.value, event);
     if (event.type === 'attention/listed') halves.keepOnly(inbox.value.open.map(({ id }) => id));
-    else if (event.type === 'attention/settled') halves.forget(event.attentionId);
+    else if (event.type === 'attention/settled') {
+      if (event.decision === 'withdrawn') halves.leave(event.attentionId);
+      else halves.forget(event.attentionId);
+    }
   }
 
   async function reload(): Promise<void> {

@@ -28,7 +28,7 @@ export function AttentionCard(props: AttentionCardProps) {
   const { attention, answering, problem, onAnswer } = props;
   const headingId = useId();
   const armed = useGuard(props.replacedAnother, props.keys);
-  const [half, onHalf] = useHalf(props.halves, attention.id);
+  const [half, onHalf] = useHalf(props.halves, attention);
   // two events of one click come before anything is drawn again
   const answered = useRef(false);
   if (!answering) answered.current = false;
