@@ -121,7 +121,7 @@ async def test_pages(open_page: OpenPage, talks: dict[str, str], viewport: dict[
     page = await open_page(viewport=viewport, has_touch=touch, is_mobile=touch)
     text = talks["text"]
     for fragment, sign in (
-        ("usage", page.get_by_role("img", name="Cost by day")),
+        ("usage", page.get_by_role("slider", name="Cost by day")),
         ("search=quote", page.locator(".search-hits a").first),
         ("timeline", page.get_by_text("As a table")),
         ("archive", page.get_by_role("region", name="What is kept")),

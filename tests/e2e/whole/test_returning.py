@@ -165,7 +165,7 @@ async def test_what_was_used_is_shown(open_page: OpenPage, stage: Stage) -> None
     ranking = page.get_by_role("region", name="By session")
     await expect(ranking.get_by_role("link", name="worth a few tokens")).to_be_visible()
     await expect(page.get_by_role("region", name="In all")).to_contain_text("every reply once")
-    await expect(page.get_by_role("img", name="Cost by day")).to_be_visible()
+    await expect(page.get_by_role("slider", name="Cost by day")).to_be_visible()
     # what is used while one looks is added
     await stage.begin("say: a few more of them")
     await expect(ranking.get_by_role("link", name="a few more of them")).to_be_visible()

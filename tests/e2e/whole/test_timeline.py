@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.e2e.conftest import PHONE, OpenPage
 from tests.e2e.stage import Stage, picture, replies
@@ -73,6 +75,48 @@ async def test_what_was_done_leads_to_what_was_discussed(open_page: OpenPage, st
     await picture(page, "usage")
     await page.get_by_role("region", name="By project").get_by_role("link").first.click()
     await expect(prompts).to_have_count(4)
+
+
+async def slide(page: Page, over: Locator, *shares: float) -> None:
+    """A finger that is put down and moved before it is lifted; shares of the width."""
+    box = await over.bounding_box()
+    assert box is not None
+    browser = await page.context.new_cdp_session(page)
+    y = box["y"] + box["height"] / 2
+    for number, share in enumerate(shares):
+        kind = "touchMove" if number else "touchStart"
+        # a finger on its way passes what lies between
+        point = {"x": box["x"] + box["width"] * share, "y": y}
+        await browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    await browser.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    await browser.detach()
+
+
+async def test_a_finger_finds_the_nearest_column(open_page: OpenPage, stage: Stage) -> None:
+    write(stage, 3, (1, "the first of the month"), (14, "the fourteenth"))
+    page = await open_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    await page.evaluate("location.hash = 'usage'")
+    await page.get_by_role("button", name="All", exact=True).tap()
+    plot = page.get_by_role("slider", name="Cost by")
+    said = page.locator(".usage-days figcaption b")
+    last = await said.inner_text()
+    # what was tapped stays, also when the finger is lifted
+    await slide(page, plot, 0.02)
+    await expect(said).not_to_have_text(last)
+    first = await said.inner_text()
+    await slide(page, plot, 0.02, 0.3, 0.5)
+    await expect(said).not_to_have_text(re.compile(f"{first}|{last}"))
+    await plot.press("Home")
+    await expect(said).to_have_text(first)
+    await plot.press("End")
+    await expect(said).to_have_text(last)
+    await expect(plot).to_have_attribute("aria-valuetext", re.compile(f"^{last}: "))
+
+    await page.evaluate(f"location.hash = 'timeline=&of={uuid_of(3)}'")
+    discussed = page.get_by_role("list", name="Prompts")
+    await expect(discussed).to_contain_text("the fourteenth")
+    await slide(page, page.locator(".timeline-drawing svg"), 0.9, 0.5, 0.02)
+    await expect(discussed).to_contain_text("the first of the month")
 
 
 async def test_a_project_with_a_long_name_makes_no_phone_wider(

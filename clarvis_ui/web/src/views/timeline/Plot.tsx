@@ -1,6 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { type Column, doneWords, lanesOf, shortName } from '../../state/timeline';
 import type { Done } from '../../transport/timeline';
+import { steppedBy, usePointed } from '../../ui/usePointed';
 
 export interface PlotProps {
   columns: readonly Column[];
@@ -18,29 +19,26 @@ const LANE = 56;
 // above the bars of a lane stands what they are
 const LABEL = 24;
 const SMALLEST = 2;
-const KEYS: Readonly<Record<string, (at: number, last: number) => number>> = {
-  ArrowLeft: (at) => at - 1,
-  ArrowRight: (at) => at + 1,
-  Home: () => 0,
-  End: (_at, last) => last,
-};
 
 /** What was done, a lane for each kind of deed; every column leads to what was discussed then. */
 export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) {
   const drawing = useRef<SVGSVGElement>(null);
-  const [pointed, setPointed] = useState<number | null>(null);
+  const pointed = usePointed(columns.length, (lifted) => {
+    const column = columns[lifted];
+    if (column) onChoose(column);
+  });
   const lanes = lanesOf(columns);
   const height = lanes.length * LANE;
   const last = columns.length - 1;
-  const told = pointed === null ? undefined : columns[pointed];
+  const told = pointed.at === null ? undefined : columns[pointed.at];
 
   function onKeyDown(event: KeyboardEvent): void {
     const links = [...(drawing.current?.querySelectorAll<SVGAElement>('a') ?? [])];
     const from = links.indexOf(document.activeElement as SVGAElement);
-    const next = KEYS[event.key]?.(from, last);
-    if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = steppedBy(event.key, from, last);
+    if (next === null || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    links[Math.min(last, Math.max(0, next))]?.focus();
+    links[next]?.focus();
   }
 
   return (
@@ -63,19 +61,19 @@ export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) 
           role="group"
           aria-label="What was done when"
           onKeyDown={onKeyDown}
-          onPointerLeave={() => setPointed(null)}
+          {...pointed.hands}
         >
           {columns.map((column, index) => (
             <a
               key={column.from}
               class="timeline-column"
+              draggable={false}
               href={hrefOf(column)}
               tabIndex={index === at ? 0 : -1}
               aria-label={`${column.name}: ${doneWords(column.done)}`}
               aria-current={index === at ? 'true' : undefined}
-              onPointerEnter={() => setPointed(index)}
-              onFocus={() => setPointed(index)}
-              onBlur={() => setPointed(null)}
+              onFocus={() => pointed.point(index)}
+              onBlur={() => pointed.point(null)}
               onClick={(event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();
