@@ -52,6 +52,7 @@ function App() {
       onOlder={older}
       fetchSubagent={async () => []}
       waiting={nothing}
+      unanswered={nothing}
       onFork={() => {}}
       onRetry={() => {}}
       onEdit={() => {}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.async_api import WebSocketRoute, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import OpenPage, look_again, row
+from tests.e2e.scrolling import log
 from tests.e2e.stage import Stage, allow, field, prompts, replies, say, unsent
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -85,6 +87,8 @@ async def test_a_keeper_killed_with_a_question_and_a_line_leaves_both_as_they_we
     # nobody has answered it, and it is said once
     await expect(interrupted.get_by_role("listitem")).to_have_text(["Run touch not-yet.txt"])
     await expect(another.locator(".settled")).to_have_count(0)
+    call = log(another).get_by_role("button", name="touch not-yet.txt")
+    await expect(call).to_have_accessible_name(re.compile("^Wanted to run .* not answered$"))
     # what goes along is said before one decides
     said = interrupted.get_by_label("What was said")
     await expect(said).to_have_text(["say: behind it", "say: from elsewhere"])

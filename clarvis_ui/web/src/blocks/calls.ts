@@ -45,12 +45,12 @@ export function say(call: Call): Said {
   if (!result) {
     return call.running
       ? { ...base, verb: words.doing, outcome: 'running…', tone: 'running' }
-      : { ...base, verb: words.verb, outcome: 'no result', tone: 'quiet' };
+      : // it may have been cut off before it began
+        { ...base, verb: wantedOf(call) ?? words.doing, outcome: 'no result', tone: 'quiet' };
   }
   const refused = refusalOf(call, result);
   if (refused) {
-    const verb = wishOf(call.name)?.replace('Wants', 'Wanted') ?? words.verb;
-    return { ...base, verb, outcome: refused, tone: 'quiet' };
+    return { ...base, verb: wantedOf(call) ?? words.verb, outcome: refused, tone: 'quiet' };
   }
   if (/^\[Request interrupted/.test(result.text)) {
     return { ...base, verb: words.verb, outcome: 'interrupted', tone: 'quiet' };
@@ -74,6 +74,16 @@ export function sayAsked(call: Call): Said {
   const wish = wishOf(call.name);
   const said = say(call);
   return { ...said, verb: wish ?? said.verb, outcome: 'waits for you', tone: 'asks' };
+}
+
+/** A call that was asked about when its turn was cut off: nobody has allowed it. */
+export function sayUnanswered(call: Call): Said {
+  return { ...say(call), outcome: 'not answered' };
+}
+
+/** What Claude wanted to do, and may not have done. */
+function wantedOf({ name }: Call): string | null {
+  return wishOf(name)?.replace('Wants', 'Wanted') ?? null;
 }
 
 function toneOf(outcome: string): Tone {

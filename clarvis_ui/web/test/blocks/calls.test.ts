@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, say, sayAsked } from '../../src/blocks/calls';
+import { type Call, say, sayAsked, sayUnanswered } from '../../src/blocks/calls';
 import { blocksOf, type Fields } from '../../src/blocks/content';
 
 function told(
@@ -119,7 +119,10 @@ describe('a call in a line', () => {
       running: true,
     };
     expect(say(call)).toMatchObject({ verb: 'Running', tone: 'running' });
-    expect(say({ ...call, running: false })).toMatchObject({ verb: 'Ran', outcome: 'no result' });
+    // whether it began is not known
+    const cutOff = { ...call, running: false };
+    expect(say(cutOff)).toMatchObject({ verb: 'Wanted to run', outcome: 'no result' });
+    expect(sayUnanswered(cutOff)).toMatchObject({ verb: 'Wanted to run', outcome: 'not answered' });
     expect(sayAsked(call)).toMatchObject({ verb: 'Wants to run', outcome: 'waits for you' });
     expect(sayAsked({ ...call, name: 'AskUserQuestion' })).toMatchObject({ verb: 'Asking' });
   });

@@ -29,6 +29,7 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
       folds: createFolds(),
       hold: () => {},
       waiting: NOBODY,
+      unanswered: NOBODY,
       async fetchSubagent(agentId) {
         const outcome = await clarvis.api.subagent(sessionId, agentId);
         if (outcome.ok) return outcome.value;

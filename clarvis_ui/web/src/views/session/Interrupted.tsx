@@ -11,21 +11,26 @@ import { whatWords } from '../attention/asked';
 export interface InterruptedProps {
   session: Session;
   messages: readonly Message[];
-  /** Told anew when something of it was taken back. */
-  queue: readonly Queued[];
-  api: Pick<Api, 'left' | 'continueTurn'>;
+  /** What is left of it. */
+  left: Left;
+  api: Pick<Api, 'continueTurn'>;
 }
 
 const NOTHING: Left = { questions: [], said: [], begun: true };
 
-/** A turn that was cut off: what was said and asked in it, and one click to go on. */
-export function Interrupted({ session, messages, queue, api }: InterruptedProps) {
-  const { id, error } = session;
-  const [{ questions, said, begun }, setLeft] = useState(NOTHING);
-  const [problem, setProblem] = useState('');
-  const [going, setGoing] = useState(false);
-
+/** What is left of a turn that was cut off; told anew when something of it was taken back. */
+export function useLeft(
+  api: Pick<Api, 'left'>,
+  id: string,
+  cutOff: boolean,
+  queue: readonly Queued[],
+): Left {
+  const [left, setLeft] = useState(NOTHING);
   useEffect(() => {
+    if (!cutOff) {
+      setLeft(NOTHING);
+      return;
+    }
     let current = true;
     void api.left(id).then((outcome) => {
       if (current && outcome.ok) setLeft(outcome.value);
@@ -33,7 +38,16 @@ export function Interrupted({ session, messages, queue, api }: InterruptedProps)
     return () => {
       current = false;
     };
-  }, [api, id, queue]);
+  }, [api, id, cutOff, queue]);
+  return left;
+}
+
+/** A turn that was cut off: what was said and asked in it, and one click to go on. */
+export function Interrupted({ session, messages, left, api }: InterruptedProps) {
+  const { id, error } = session;
+  const { questions, said, begun } = left;
+  const [problem, setProblem] = useState('');
+  const [going, setGoing] = useState(false);
 
   async function goOn(): Promise<void> {
     setGoing(true);

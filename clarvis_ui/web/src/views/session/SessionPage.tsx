@@ -1,4 +1,4 @@
-import { type ReadonlySignal, useComputed } from '@preact/signals';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sessionHref } from '../../state/address';
 import type { Fresh } from '../../state/beginning';
@@ -20,7 +20,7 @@ import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
 import { Elsewhere } from './Elsewhere';
 import { useForkOf } from './ForkOf';
-import { Interrupted } from './Interrupted';
+import { Interrupted, useLeft } from './Interrupted';
 import { QueueChips } from './QueueChips';
 import { Returning } from './Returning';
 import { saidBefore } from './recall';
@@ -112,6 +112,11 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
   const left = !running && isLeft(session, messages);
+  const remains = useLeft(clarvis.api, id, left, conversation.queue);
+  const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
+  useEffect(() => {
+    unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
+  }, [remains, unanswered]);
   // the keeper would refuse whatever is sent here
   const unusable = session.state === 'error';
 
@@ -145,6 +150,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           onOlder={talk.older}
           fetchSubagent={fetchSubagent}
           waiting={waiting}
+          unanswered={unanswered}
           onFork={fork}
           onRetry={talk.retry}
           onEdit={(uuid) => void takeBack(uuid)}
@@ -163,12 +169,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           {problem || failureToTell(conversation) || talk.trouble.value?.sentence}
         </p>
         {left && (
-          <Interrupted
-            session={session}
-            messages={messages}
-            queue={conversation.queue}
-            api={clarvis.api}
-          />
+          <Interrupted session={session} messages={messages} left={remains} api={clarvis.api} />
         )}
         <Returning
           api={clarvis.api}
@@ -224,6 +225,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
 }
 
 const NONE: readonly ShownMessage[] = [];
+const NO_CALLS: ReadonlySet<string> = new Set();
 
 function focusField(): void {
   document.querySelector<HTMLElement>('.composer textarea')?.focus();

@@ -38,6 +38,8 @@ export interface ThreadProps {
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   /** Calls that wait for an answer, by their ids. */
   waiting: ReadonlySignal<ReadonlySet<string>>;
+  /** Those that waited when their turn was cut off. */
+  unanswered: ReadonlySignal<ReadonlySet<string>>;
   onFork(uuid: string): void;
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;
@@ -146,7 +148,7 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 }
 
 function useReaderOf(
-  { sessionId, workdir, waiting, folds, ...acts }: ThreadProps,
+  { sessionId, workdir, waiting, unanswered, folds, ...acts }: ThreadProps,
   hold: Reader['hold'],
 ): Reader {
   const live = useRef({ ...acts, hold });
@@ -162,12 +164,13 @@ function useReaderOf(
       hold: () => live.current.hold(),
       fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
       waiting,
+      unanswered,
       onFork: (uuid) => live.current.onFork(uuid),
       unforkable: null,
       onRetry: (uuid) => live.current.onRetry(uuid),
       onEdit: (uuid) => live.current.onEdit(uuid),
     }),
-    [sessionId, workdir, folds, waiting],
+    [sessionId, workdir, folds, waiting, unanswered],
   );
 }
 

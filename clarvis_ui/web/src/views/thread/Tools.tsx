@@ -7,6 +7,7 @@ import {
   say,
   sayAsked,
   sayList,
+  sayUnanswered,
   tallyOf,
 } from '../../blocks/calls';
 import { Tally } from '../../blocks/Diff';
@@ -25,14 +26,15 @@ import { Subagent } from './Subagent';
 
 /** A call in one line: verb, object, outcome. */
 export function Tool({ row }: { row: ToolRow }) {
-  const { waiting, workdir } = useReader();
+  const { waiting, unanswered, workdir } = useReader();
   const call = callOf(row);
   const asks = row.running && waiting.value.has(row.use.id);
+  const left = !row.running && row.result === null && unanswered.value.has(row.use.id);
   return (
     <Fold
       name={row.key}
       class="tool"
-      summary={<Summary said={asks ? sayAsked(call) : say(call)} />}
+      summary={<Summary said={asks ? sayAsked(call) : left ? sayUnanswered(call) : say(call)} />}
     >
       {() => (
         <>

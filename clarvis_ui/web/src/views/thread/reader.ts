@@ -13,6 +13,8 @@ export interface Reader {
   hold(): void;
   /** Calls that wait for an answer, by their ids. */
   waiting: ReadonlySignal<ReadonlySet<string>>;
+  /** Those that waited when their turn was cut off. */
+  unanswered: ReadonlySignal<ReadonlySet<string>>;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   onFork(uuid: string): void;
   /** Why no message here can be forked from; null where every one can. */
