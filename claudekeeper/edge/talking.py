@@ -90,9 +90,7 @@ async def send(request: web.Request) -> web.Response:
 
 async def go_on_in_a_copy(request: web.Request, wish: Send) -> None:
     """The same message twice goes to the same copy."""
-    registry = request.app[REGISTRY]
-    known = registry.knowing(wish.uuid or "")
-    wish.session_id = known.id if known else await registry.fork(wish.session_id or "")
+    wish.session_id = await request.app[REGISTRY].copy_for(wish.session_id or "", wish.uuid or "")
     await request.app[CATALOG].row(wish.session_id)
 
 

@@ -32,7 +32,7 @@ from claudekeeper.live.unfinished import Records
 from claudekeeper.model.entries import Entry
 from claudekeeper.model.errors import TranscriptUnreadable
 from claudekeeper.readers.discovery import Row
-from claudekeeper.readers.glance import first_that_begins_with
+from claudekeeper.readers.glance import first_that_begins_with, first_that_goes_on_with
 from claudekeeper.readers.history import History
 from claudekeeper.readers.tail import last_lines
 
@@ -126,6 +126,19 @@ def disk_of(app: web.Application) -> Disk:
         first = await asyncio.to_thread(first_that_begins_with, paths, uuid)
         return paths[first] if first is not None else None
 
+    async def copied_for(session_id: str, uuid: str) -> str | None:
+        if (left := app[RECORDS].of_prompt(uuid)) is not None:
+            return left
+        original = await catalog.row(session_id)
+        if original is None:
+            return None
+        workdir = original.summary.workdir
+        newest = islice(await catalog.rows(), LOOKED_AT)
+        rows = (row for row in newest if row.summary.workdir == workdir)
+        paths = {row.found.path: row.found.id for row in islice(rows, RECENT_SESSIONS)}
+        first = await asyncio.to_thread(first_that_goes_on_with, paths, session_id, uuid)
+        return paths[first] if first is not None else None
+
     async def recent(session_id: str) -> list[str]:
         row = await catalog.row(session_id)
         if row is None or row.fault is not None:
@@ -135,7 +148,7 @@ def disk_of(app: web.Application) -> Disk:
         )
         return [message.uuid for message in page.messages]
 
-    return Disk(workdir, begun, begun_with, recent, presences.now, presences.vacant)
+    return Disk(workdir, begun, begun_with, copied_for, recent, presences.now, presences.vacant)
 
 
 def sessions_of(

@@ -45,6 +45,8 @@ class Disk(msgspec.Struct, frozen=True):
     begun: Callable[[str], str | None]
     # the session in this directory that a message with this uuid began
     begun_with: Callable[[str, str], Awaitable[str | None]]
+    # the copy of this session that was made for a message with this uuid
+    copied_for: Callable[[str, str], Awaitable[str | None]]
     # the uuids of the messages near its end
     recent: Callable[[str], Awaitable[list[str]]]
     # who else runs it at this moment; and until nobody does
@@ -198,6 +200,13 @@ class Registry:
         # what was allowed was allowed for one session
         self._memory.choose(copy, Choices(chosen.model, chosen.permission_mode))
         return copy
+
+    async def copy_for(self, session_id: str, uuid: str) -> str:
+        """The id of a copy in which this message is said; the same one for the same message."""
+        if (session := self.knowing(uuid)) is not None:
+            return session.id
+        # sent again after it had idled away, or after a restart
+        return await self._disk.copied_for(session_id, uuid) or await self.fork(session_id)
 
     def take_back(self, session_id: str, uuid: str) -> None:
         session = self._sessions.get(session_id)

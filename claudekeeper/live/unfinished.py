@@ -153,7 +153,8 @@ class Records:
     def of_prompt(self, uuid: str) -> str | None:
         """The session to which this was said, if no transcript is known to have it."""
         for session_id, each in (self._left | self._now).items():
-            if each.prompt is not None and each.prompt.uuid == uuid:
+            said = [each.prompt] if each.prompt is not None else []
+            if any(item.uuid == uuid for item in (*said, *each.queue)):
                 return session_id
         return None
 

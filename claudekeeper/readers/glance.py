@@ -24,6 +24,8 @@ TAIL = 4 * 1024
 WIDER_TAIL = 16 * 1024
 # a first line of this size is still looked into for the prompt; beyond it the fold will tell
 WIDEST = 512 * 1024
+# what was said since a copy was made is looked for in so much of its end
+NEAR_THE_END = 4 * 1024 * 1024
 # inside a string the quotes would be escaped: only a user's own line has these bytes
 USER = b'"role":"user","content":'
 RESULT = b'[{"tool_use_id":'
@@ -215,6 +217,23 @@ def _read_last(lines: list[_Line], summary: Summary) -> None:
             case "custom-title":
                 summary.custom_title = summary.custom_title or line.custom_title
     summary.git_branch = branch or summary.git_branch
+
+
+def first_that_goes_on_with(paths: Iterable[str], original: str, uuid: str) -> str | None:
+    """The first of these that is a copy of a session and has this message near its end. Blocks."""
+    copied, sought = original.encode(), b'"uuid":"%b"' % uuid.encode()
+    for path in paths:
+        try:
+            with opened(path) as descriptor:
+                head = os.pread(descriptor, WIDEST, 0)
+                if b'"forkedFrom"' not in head or copied not in head:
+                    continue
+                end = os.fstat(descriptor).st_size
+                if sought in os.pread(descriptor, NEAR_THE_END, max(0, end - NEAR_THE_END)):
+                    return path
+        except OSError:
+            continue
+    return None
 
 
 def first_that_begins_with(paths: Iterable[str], uuid: str) -> str | None:

@@ -157,3 +157,30 @@ async def test_sigkill_right_after_a_message_was_taken(
                 messages = (await visitor.get(f"/sessions/{session}"))["messages"]
                 assert uuids(messages).count(prompts[session]) == 1
                 assert words in [text_of(each) for each in messages]
+
+
+async def test_sigkill_right_after_a_message_was_taken_for_a_copy(
+    home: DemoHome,
+    scripted_api: ScriptedApi,  # noqa: F811
+) -> None:
+    """Sent again, it goes to the copy that was made for it, and is said there once."""
+    work = home.project("scratch")
+    body = {"text": "say: in a copy", "uuid": new_uuid(), "fork": True}
+    program = Program(home, "--no-ui", api_url=scripted_api.url)
+    async with visiting(program) as visitor:
+        ear = await visitor.listen()
+        body["sessionId"] = await visitor.begin(work, "say: first")
+        await ear.finished(body["sessionId"], outcome="done")
+        copy = (await visitor.post("/send", body, 202))["sessionId"]
+        program.kill()
+
+    with Program(home, "--no-ui", api_url=scripted_api.url) as program:
+        async with visiting(program) as visitor:
+            ear = await visitor.listen()
+            for _ in range(2):
+                assert (await visitor.post("/send", body, 202))["sessionId"] == copy
+            await ear.finished(copy, outcome="done")
+            listed = (await visitor.get("/sessions"))["sessions"]
+            assert {row["id"] for row in listed} == {body["sessionId"], copy}
+            messages = (await visitor.get(f"/sessions/{copy}"))["messages"]
+            assert uuids(messages).count(body["uuid"]) == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from claudekeeper.demo.talk import talking
-from tests.talking.keeper import Ear, Keeper, text_of
+from tests.talking.conftest import StartKeeper
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of
 
 
 def told(family: Any) -> dict[str, Any]:
@@ -59,6 +60,31 @@ async def test_forks_of_every_kind_are_found_with_where_they_leave(
     assert [text_of(message) for message in page["messages"]] == ["say: elsewhere", "elsewhere"]
     page = await keeper.get(f"/sessions/{session}/branch?with={begun}")
     assert (page["at"], page["total"]) == (first, len(history) - 1)
+
+
+async def test_a_message_sent_again_after_a_restart_goes_to_the_same_copy(
+    start_keeper: StartKeeper,
+) -> None:
+    first = await start_keeper()
+    ear = await first.listen()
+    session = await first.begin("say: one", ear)
+    uuid = new_uuid()
+    copy = (await first.send("say: two", session, fork=True, uuid=uuid))["sessionId"]
+    await ear.finished(copy, outcome="done")
+    await first.send("say: three", copy)
+    await ear.finished(copy, outcome="done")
+    await first.stop()
+
+    second = await start_keeper()
+    again = await second.send("say: two", session, fork=True, uuid=uuid)
+    assert again["sessionId"] == copy
+    listed = (await second.get("/sessions"))["sessions"]
+    assert {row["id"] for row in listed} == {session, copy}
+    said = [text_of(message) for message in await second.history(copy)]
+    assert said == ["say: one", "one", "say: two", "two", "say: three", "three"]
+    # another message is said in a copy of its own
+    other = await second.send("say: two", session, fork=True, uuid=new_uuid())
+    assert other["sessionId"] not in {session, copy}
 
 
 async def test_what_a_fork_changed_is_told_with_the_whole_texts(keeper: Keeper, ear: Ear) -> None:
