@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import PHONE, OpenPage
+from tests.e2e.measures import too_small
 from tests.e2e.stage import Stage, allow, card, replies, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -53,6 +54,45 @@ async def test_what_waits_is_seen_everywhere_and_a_key_allows_it(
     await expect(page).to_have_title(re.compile(r"^(?!\()"))
     await expect(icon).to_have_attribute("href", "/favicon.svg")
     assert stage.has("allowed.txt")
+
+
+async def test_from_anywhere_two_keys_allow_what_waits(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    reading = await stage.begin("say: something to read")
+    page = await open_page(clarvis.login_link(reading))
+    await expect(replies(page)).to_have_text(["something to read"])
+    await stage.begin("run: touch by-two-keys.txt")
+    await expect(page.get_by_role("link", name="1 waiting for you")).to_be_visible()
+    await press(page, "i")
+    await expect(allow(page)).to_be_enabled()
+    await press(page, "a")
+    await expect(page.get_by_text("Allowed by you")).to_be_visible()
+
+
+async def test_on_a_phone_what_waits_elsewhere_is_seen_over_a_conversation(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    reading = await stage.begin("say: something to read")
+    page = await open_page(clarvis.login_link(reading), PHONE, has_touch=True)
+    await expect(replies(page)).to_have_text(["something to read"])
+    waiting = page.get_by_role("main").get_by_role("link", name="1 waiting for you")
+    await expect(waiting).to_have_count(0)
+    asking = await stage.begin("run: touch by-two-taps.txt")
+    await expect(waiting).to_be_visible()
+    assert await too_small(page) == []
+    # in words too, for whoever does not see it
+    spoken = page.locator("[aria-live]").filter(has_text="1 waiting for you")
+    await expect(spoken).to_have_css("visibility", "visible")
+    # the session that asks has the question itself; the pages about it have not
+    await page.evaluate(f"location.hash = '#session={asking}'")
+    await expect(allow(page)).to_be_enabled()
+    await expect(waiting).to_have_count(0)
+    await page.evaluate(f"location.hash = '#session={asking}&branches'")
+    await waiting.tap()
+    await allow(page).tap()
+    await expect(page.get_by_text("Allowed by you")).to_be_visible()
+    await expect(waiting).to_have_count(0)
 
 
 async def test_a_denial_has_a_reason_and_an_input_can_be_changed(

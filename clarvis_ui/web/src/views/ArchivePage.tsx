@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { LIST_HREF, sessionHref } from '../state/address';
+import { sessionHref } from '../state/address';
 import type { Clarvis } from '../state/clarvis';
 import { titleOf } from '../state/described';
 import { counted, fileSize, fullTime } from '../state/words';
 import type { Archive } from '../transport/archive';
 import type { Session } from '../transport/wire';
-import { Icon } from '../ui/Icon';
+import { Back } from './Back';
 import './head.css';
 import './inbox.css';
 import './archive.css';
@@ -21,9 +21,7 @@ export function ArchivePage({ clarvis }: { clarvis: Clarvis }) {
   return (
     <div class="inbox">
       <header class="session-head">
-        <a class="session-back" href={LIST_HREF} aria-label="Sessions">
-          <Icon name="back" />
-        </a>
+        <Back />
         <h1 class="inbox-title">Archive</h1>
       </header>
       <div class="inbox-log">

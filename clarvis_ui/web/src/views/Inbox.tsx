@@ -1,4 +1,4 @@
-import { LIST_HREF, sessionHref } from '../state/address';
+import { sessionHref } from '../state/address';
 import type { Clarvis } from '../state/clarvis';
 import { titleOf } from '../state/described';
 import type { Notifications } from '../state/notifications';
@@ -8,6 +8,7 @@ import { Icon } from '../ui/Icon';
 import { useNow } from '../ui/useNow';
 import { AttentionCard } from './attention/AttentionCard';
 import { SettledLine } from './attention/SettledLine';
+import { Back } from './Back';
 import './head.css';
 import './inbox.css';
 
@@ -27,9 +28,7 @@ export function Inbox({ clarvis, notifications }: InboxProps) {
   return (
     <div class="inbox">
       <header class="session-head">
-        <a class="session-back" href={LIST_HREF} aria-label="Sessions">
-          <Icon name="back" />
-        </a>
+        <Back />
         <h1 class="inbox-title">Waiting for you</h1>
         <NotifySwitch notifications={notifications} />
       </header>

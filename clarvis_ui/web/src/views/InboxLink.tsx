@@ -1,23 +1,20 @@
 import { INBOX_HREF } from '../state/address';
 import { Icon } from '../ui/Icon';
+import { waitingWords } from './Back';
 
 /** How much waits, always in the same place. */
 export function InboxLink({ waiting, current }: { waiting: number; current: boolean }) {
-  const words = waiting > 0 ? `${waiting} waiting for you` : 'Nothing waits for you';
+  const words = waiting > 0 ? waitingWords(waiting) : 'Nothing waits for you';
   return (
-    <>
-      <a
-        class="inbox-link"
-        href={INBOX_HREF}
-        data-waiting={waiting > 0}
-        aria-current={current ? 'page' : undefined}
-      >
-        {words}
-        <Icon name="unfold" size={14} />
-      </a>
-      <p class="spoken" aria-live="polite">
-        {waiting > 0 ? words : ''}
-      </p>
-    </>
+    <a
+      class="inbox-link"
+      href={INBOX_HREF}
+      data-waiting={waiting > 0}
+      aria-keyshortcuts="i"
+      aria-current={current ? 'page' : undefined}
+    >
+      {words}
+      <Icon name="unfold" size={14} />
+    </a>
   );
 }

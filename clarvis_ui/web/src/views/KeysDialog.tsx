@@ -9,6 +9,7 @@ const KEYS: readonly { where: string; keys: readonly [keys: string, does: string
       ['Ctrl K', 'say what you want'],
       ['/', 'filter the sessions; Enter opens the first'],
       ['n', 'new session'],
+      ['i', 'what waits for you'],
       ['F2', 'rename the session that has the focus in the list'],
       ['?', 'these keys'],
     ],

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { LIST_HREF, searchHref } from '../state/address';
+import { searchHref } from '../state/address';
 import type { Clarvis } from '../state/clarvis';
 import {
   createSearch,
@@ -15,6 +15,7 @@ import { Icon } from '../ui/Icon';
 import { useNow } from '../ui/useNow';
 import './head.css';
 import './inbox.css';
+import { Back } from './Back';
 import { Snippet } from './Snippet';
 import './search.css';
 
@@ -46,9 +47,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
   return (
     <div class="inbox">
       <header class="session-head">
-        <a class="session-back" href={LIST_HREF} aria-label="Sessions">
-          <Icon name="back" />
-        </a>
+        <Back />
         <h1 class="spoken">Search</h1>
         <search class="search-field">
           <Icon name="search" />

@@ -9,6 +9,7 @@ import type { Notifications } from '../state/notifications';
 import type { Place } from '../state/place';
 import type { SessionStore } from '../state/sessions';
 import { Icon } from '../ui/Icon';
+import { WaitingElsewhere, waitingWords } from './Back';
 import { NewSession } from './beginning/NewSession';
 import { CommandBar, openBar } from './command/CommandBar';
 import { DueLink } from './DueLink';
@@ -38,6 +39,11 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
   );
   const near = workdirNear(selectedId, sessions);
   useEffect(() => commanding.command.suggest(near), [commanding, near]);
+  // a conversation has its own questions below it, its branches have not
+  const readId = place.branches.value === null ? selectedId : null;
+  const waitingElsewhere = place.inbox.value
+    ? 0
+    : inbox.open.filter(({ sessionId }) => sessionId !== readId).length;
   const archived = useMemo(
     () => sessions.newestFirst.value.filter((session) => session.archived).length,
     [sessions.newestFirst.value],
@@ -69,19 +75,25 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
           onLeave={door.leave}
         />
         <main class="main">
-          <Selected
-            clarvis={clarvis}
-            place={place}
-            notifications={notifications}
-            commanding={commanding}
-            onFresh={beginning.offer}
-          />
+          <WaitingElsewhere.Provider value={waitingElsewhere}>
+            <Selected
+              clarvis={clarvis}
+              place={place}
+              notifications={notifications}
+              commanding={commanding}
+              onFresh={beginning.offer}
+            />
+          </WaitingElsewhere.Provider>
           <a class="back" href={LIST_HREF}>
             <Icon name="back" />
             Sessions
           </a>
         </main>
       </div>
+      {/* beside the panes: on a phone the one that is out of sight says nothing */}
+      <p class="spoken" aria-live="polite">
+        {inbox.open.length > 0 ? waitingWords(inbox.open.length) : ''}
+      </p>
       <CommandBar clarvis={clarvis} commanding={commanding} currentId={selectedId} />
       <NewSession beginning={beginning} sessions={sessions.newestFirst.value} api={clarvis.api} />
     </div>

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { searchHref, sessionHref, USAGE_HREF } from '../state/address';
+import { INBOX_HREF, searchHref, sessionHref, USAGE_HREF } from '../state/address';
 import type { Asked, Live } from '../state/described';
 import { isScanning, type Listing } from '../state/listing';
 import type { Memory } from '../state/memory';
@@ -65,7 +65,7 @@ export function Sidebar(props: SidebarProps) {
     keys.value = true;
   };
 
-  useKeys({ '/': () => field.current?.focus(), n: onNew, '?': showKeys });
+  useKeys({ '/': () => field.current?.focus(), n: onNew, i: goToInbox, '?': showKeys });
 
   const liveOf = (session: Session): Live => ({
     asked: props.asked?.get(session.id) ?? NO_QUESTIONS,
@@ -163,6 +163,10 @@ export function Sidebar(props: SidebarProps) {
       )}
     </nav>
   );
+}
+
+function goToInbox(): void {
+  location.hash = INBOX_HREF;
 }
 
 /** Headings of time change at midnight, and so not with every tick of the clock. */

@@ -5,6 +5,7 @@ import type { Clarvis } from '../../state/clarvis';
 import { titleOf } from '../../state/described';
 import type { Branches, Family } from '../../transport/branches';
 import { Icon } from '../../ui/Icon';
+import { Waiting } from '../Back';
 import { Comparison } from './Comparison';
 import { Tree } from './Tree';
 import '../head.css';
@@ -30,6 +31,7 @@ export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
         <a class="branches-back" href={sessionHref(id)} aria-label="Back to the conversation">
           <Icon name="back" />
         </a>
+        <Waiting />
         <h1 class="branches-title">
           Branches
           {session && <bdi>{titleOf(session)}</bdi>}

@@ -1,4 +1,4 @@
-import { branchesHref, LIST_HREF, timelineHref } from '../../state/address';
+import { branchesHref, timelineHref } from '../../state/address';
 import type { ContextUse } from '../../state/context';
 import { statusOf } from '../../state/described';
 import { sinceWords } from '../../state/elsewhere';
@@ -8,6 +8,7 @@ import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { StatusDot } from '../../ui/StatusDot';
 import { useNow } from '../../ui/useNow';
+import { Back } from '../Back';
 import { Title } from '../Title';
 import { ForkOf, type Origin } from './ForkOf';
 import { ModeChoice, ModelChoice, type SwitchProps } from './Switches';
@@ -29,9 +30,7 @@ export function SessionHeader(props: SessionHeaderProps) {
   const now = useNow(20_000);
   return (
     <header class="session-head">
-      <a class="session-back" href={LIST_HREF} aria-label="Sessions">
-        <Icon name="back" />
-      </a>
+      <Back />
       <div class="session-name">
         <Title session={session} onRename={onRename} />
         <p class="session-meta">

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { LIST_HREF, sessionHref, timelineHref } from '../../state/address';
+import { sessionHref, timelineHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
 import { titleOf } from '../../state/described';
 import { createLooking, type Looking } from '../../state/looking';
@@ -8,7 +8,7 @@ import { type Column, chosenAt, columnsOf, isNothing } from '../../state/timelin
 import { count, money } from '../../state/words';
 import type { Looked } from '../../transport/timeline';
 import type { Session } from '../../transport/wire';
-import { Icon } from '../../ui/Icon';
+import { Back } from '../Back';
 import { CloseUp } from './CloseUp';
 import { Plot } from './Plot';
 import '../head.css';
@@ -40,13 +40,7 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
   return (
     <div class="inbox">
       <header class="session-head">
-        <a
-          class="session-back"
-          href={session === null ? LIST_HREF : sessionHref(session)}
-          aria-label={session === null ? 'Sessions' : 'Conversation'}
-        >
-          <Icon name="back" />
-        </a>
+        {session === null ? <Back /> : <Back href={sessionHref(session)} label="Conversation" />}
         <h1 class="inbox-title">Timeline</h1>
         {session === null && <Projects clarvis={clarvis} workdir={workdir} />}
       </header>

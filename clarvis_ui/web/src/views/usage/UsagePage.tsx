@@ -1,12 +1,12 @@
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { LIST_HREF, sessionHref, timelineHref } from '../../state/address';
+import { sessionHref, timelineHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
 import { overTime } from '../../state/plots';
 import { spentIn } from '../../state/spent';
 import { money, roughly } from '../../state/words';
 import type { Amount, Usage, UsageBy } from '../../transport/usage';
-import { Icon } from '../../ui/Icon';
+import { Back } from '../Back';
 import { DayPlot } from './DayPlot';
 import { Ranking } from './Ranking';
 import '../head.css';
@@ -54,9 +54,7 @@ export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'session
   return (
     <div class="inbox">
       <header class="session-head">
-        <a class="session-back" href={LIST_HREF} aria-label="Sessions">
-          <Icon name="back" />
-        </a>
+        <Back />
         <h1 class="inbox-title">Usage</h1>
         <fieldset class="usage-span">
           <legend class="spoken">Of which time</legend>
