@@ -20,8 +20,10 @@ from claudekeeper.model.resume import (
 MOST_LISTED = 10
 # what ends a sentence, also within quotation marks
 _ENDS = (".", "!", "?", "…", "。", "？", "！")
+# code is read where it stands: run together it says nothing
+_CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 # what is only there for the eye
-_MARKUP = re.compile(r"^\s*(?:#{1,6}|>)\s+|\*\*|`", re.MULTILINE)
+_MARKUP = re.compile(r"^\s*(?:#{1,6}|>|[-*+])\s+|\*\*|`", re.MULTILINE)
 
 
 def recap_of(
@@ -70,7 +72,8 @@ def _run_together(parts: list[str]) -> str:
 def _last_words(turns: list[LastTurn]) -> str:
     """What came of it, where nothing is left to do: the beginning of the last reply says so."""
     reply = turns[-1].reply if turns else None
-    return f"Claude's last words: “{one_line(_MARKUP.sub('', reply), 200)}”" if reply else ""
+    words = one_line(_MARKUP.sub("", _CODE.sub("", reply)), 200) if reply else ""
+    return f"Claude's last words: “{words}”" if words else ""
 
 
 def ago(seconds: int) -> str:

@@ -204,3 +204,12 @@ async def test_how_much_one_is_told_is_the_same_in_every_browser(start_keeper: S
         assert (
             await error_code(keeper, "PATCH", "/preferences", 400, json=wish) == "invalid_request"
         )
+
+
+async def test_last_words_are_words_not_code(start_keeper: StartKeeper, tmp_path: Path) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt("push")
+    transcript.reply("Pushed with:\n\n```sh\ngit push\n```\n\n- to main\n- to next")
+    transcript.write(projects_folder())
+    quick = (await resume(await start_keeper()))["recap"]["quick"]
+    assert "Claude's last words: “Pushed with: to main to next”" in quick
