@@ -1,4 +1,5 @@
 import './ui/base.css';
+import './ui/forced.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { createActivity } from './state/activity';
