@@ -199,3 +199,22 @@ async def test_retries_compactions_and_interruptions_are_quiet_lines(
     await page.reload()
     for line in (failed, log(page).get_by_text("Interrupted", exact=True)):
         await expect(line).to_have_count(1)
+
+
+async def test_a_conversation_is_saved_as_markdown_from_its_beginning(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    session = await stage.begin("say: the **first** word")
+    page = await open_page(clarvis.login_link(session))
+    await expect(replies(page)).to_have_count(1)
+    await say(page, "run: echo done")
+    await expect(replies(page)).to_have_count(2)
+    await page.get_by_role("button", name="Details").click()
+    async with page.expect_download() as saving:
+        await page.get_by_role("button", name="Save as Markdown").click()
+    saved = await saving.value
+    assert saved.suggested_filename == "run-echo-done.md"
+    text = (await saved.path()).read_text()
+    assert text.startswith("# run: echo done\n\n**You**")
+    assert "> say: the **first** word\n\nthe **first** word\n" in text
+    assert "- Ran `echo done`: " in text

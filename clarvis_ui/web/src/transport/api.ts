@@ -54,11 +54,11 @@ export interface Api {
   logIn(code: string): Promise<Outcome<null>>;
   logOut(): Promise<Outcome<null>>;
 
-  /** The end of a conversation, or the page above the cursor `before`. */
+  /** The end of a conversation, or the page above the cursor `before`, or all of it. */
   conversation(
     id: string,
     before: string | null,
-    limit: number,
+    limit: number | 'all',
     signal?: AbortSignal,
   ): Promise<Outcome<ConversationPage>>;
   subagent(id: string, agentId: string): Promise<Outcome<Message[]>>;

@@ -219,7 +219,9 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           </Composer>
         )}
       </footer>
-      {details && <DetailsDialog session={session} onClose={() => setDetails(false)} />}
+      {details && (
+        <DetailsDialog session={session} api={clarvis.api} onClose={() => setDetails(false)} />
+      )}
     </div>
   );
 }
