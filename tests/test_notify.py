@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from claudekeeper.demo.home import DemoHome
 from claudekeeper.notify import Notifier
-from tests.process import Keeper
+from tests.process import COMMAND, NOBODY, Keeper
 
 
 class Manager:
@@ -58,6 +60,23 @@ def test_ready_comes_when_it_serves_then_life_signs_then_the_end(
         manager.hears("STOPPING=1")
         # what a service prints is kept in the journal
         assert not [line for line in keeper.said if "#login=" in line]
+
+
+def test_it_is_not_ready_while_its_page_does_not_answer(home: DemoHome, manager: Manager) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = subprocess.run(
+            [*COMMAND, "serve", "--port", "0", "--ui-port", port],
+            env={**os.environ, **home.environment(NOBODY), "NOTIFY_SOCKET": manager.path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert "claudekeeper listening on" in ended.stdout
+    assert port in ended.stderr
+    manager.socket.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        manager.hears("READY=1")
 
 
 def test_no_child_speaks_in_our_name(manager: Manager) -> None:
