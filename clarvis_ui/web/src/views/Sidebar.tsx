@@ -208,7 +208,8 @@ function useKeys(acts: Readonly<Record<string, (() => void) | undefined>>): void
       const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
       if (!act || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const at = event.target;
-      if (at instanceof HTMLElement && at.closest('input, textarea, select, dialog')) return;
+      // one that was just closed keeps the focus until the next frame
+      if (at instanceof HTMLElement && at.closest('input, textarea, select, dialog[open]')) return;
       event.preventDefault();
       act();
     }

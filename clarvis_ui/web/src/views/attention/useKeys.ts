@@ -28,6 +28,7 @@ export function useKeys(keys: Keys, active: boolean): void {
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    target.closest('input:not([type=radio], [type=checkbox]), textarea, select, dialog') !== null
+    target.closest('input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]') !==
+      null
   );
 }
