@@ -24,12 +24,10 @@ NO_TOKEN: dict[str, Any] = {"headers": {"Authorization": ""}}
 
 
 @pytest.mark.parametrize(("method", "path"), [*PATHS, ("POST", "/nowhere"), ("PUT", "/sessions")])
-@pytest.mark.parametrize("given", ["", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", TOKEN])
-async def test_without_the_token_nothing_is_answered(
-    keeper: Api, method: str, path: str, given: str
-) -> None:
-    code = await error_code(keeper, method, path, 401, headers={"Authorization": given})
-    assert code == "unauthorized"
+async def test_without_the_token_nothing_is_answered(keeper: Api, method: str, path: str) -> None:
+    for given in ("", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", TOKEN):
+        code = await error_code(keeper, method, path, 401, headers={"Authorization": given})
+        assert code == "unauthorized", given
 
 
 async def test_health_needs_no_token(keeper: Api) -> None:
