@@ -66,12 +66,13 @@ async def test_an_unknown_address_and_method_answer_in_json(keeper: Api) -> None
     assert await error_code(keeper, "DELETE", "/sessions", 405) == "method_not_allowed"
 
 
-@pytest.mark.parametrize(
-    ("method", "path"), [*(each for each in PATHS if each not in FOR_HOOKS), ("GET", "/nowhere")]
-)
-async def test_the_token_for_hooks_opens_nothing_else(keeper: Api, method: str, path: str) -> None:
+async def test_the_token_for_hooks_opens_nothing_else(keeper: Api) -> None:
     headers = {"Authorization": f"Bearer {HOOK_TOKEN}"}
-    assert await error_code(keeper, method, path, 403, headers=headers) == "scope_too_narrow"
+    others = [each for each in PATHS if each not in FOR_HOOKS]
+    assert len(others) > len(FOR_HOOKS)
+    for method, path in [*others, ("GET", "/nowhere")]:
+        code = await error_code(keeper, method, path, 403, headers=headers)
+        assert code == "scope_too_narrow", path
 
 
 @pytest.mark.parametrize(("method", "path"), FOR_HOOKS)
