@@ -20,14 +20,13 @@ from claudekeeper.model.errors import Fault
 from claudekeeper.model.replies import Tokens
 from claudekeeper.model.summary import Fold, Folded, Summary, pack, unpack
 from claudekeeper.readers.glance import HEAD, read_head, read_tail
-from claudekeeper.readers.lines import READ_ONLY, Changed, forwards, opened
+from claudekeeper.readers.lines import READ_ONLY, Changed, forwards, mark_before, opened
 from claudekeeper.readers.paths import SESSION_ID, leads_out
 
 SUFFIX = ".jsonl"
 TRANSCRIPT = re.compile(SESSION_ID.pattern + re.escape(SUFFIX))
 # a file this small is folded at once
 SMALL = HEAD
-MARK = 64
 
 
 class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -281,12 +280,7 @@ def _only_grown(descriptor: int, found: Found, folded: Folded) -> bool:
     """Whether the part that was folded is still what it was."""
     if found.size < folded.offset:
         return False
-    return _mark(descriptor, folded.offset) == folded.mark
-
-
-def _mark(descriptor: int, offset: int) -> bytes:
-    start = max(0, offset - MARK)
-    return os.pread(descriptor, offset - start, start)
+    return mark_before(descriptor, folded.offset) == folded.mark
 
 
 def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, bytes]:
@@ -303,7 +297,7 @@ def _fold(descriptor: int, found: Found, fold: Fold, start: int) -> tuple[Row, b
         elif line:
             fold.summary.lines += 1
         offset = at + len(line) + ended
-    summary, folded = fold.finish(offset, _mark(descriptor, offset))
+    summary, folded = fold.finish(offset, mark_before(descriptor, offset))
     fault = EMPTY if found.size == 0 else ILLEGIBLE if summary.lines == 0 else None
     return Row.of(found, summary, fault), pack(folded)
 

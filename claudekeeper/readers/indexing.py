@@ -20,7 +20,7 @@ from claudekeeper.model.entries import Entry, parse, told_nothing
 from claudekeeper.model.messages import kind_of, role_of
 from claudekeeper.model.plaintext import parts_of, said_in
 from claudekeeper.readers.discovery import SUFFIX, project_folders, transcripts
-from claudekeeper.readers.lines import Changed, forwards, opened
+from claudekeeper.readers.lines import Changed, forwards, mark_before, opened
 from claudekeeper.readers.paths import is_session_id
 from claudekeeper.readers.search_index import (
     KINDS,
@@ -34,7 +34,6 @@ from claudekeeper.readers.search_index import (
     write,
 )
 from claudekeeper.readers.subagents import agent_of, files_below, session_of
-from claudekeeper.readers.tail import mark_before
 
 # characters of words, and bytes of transcripts, that are written in one piece
 BATCH = 12_000_000

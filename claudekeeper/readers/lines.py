@@ -13,6 +13,8 @@ from pathlib import Path
 SMALL = 32 * 1024
 # just below the size at which the allocator asks the system for every piece anew
 LARGE = 120 * 1024
+# bytes by which a file is known again
+MARK = 64
 
 
 READ_ONLY = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -129,3 +131,9 @@ def _read(descriptor: int, size: int, position: int) -> bytes:
     if len(block) != size:
         raise Changed
     return block
+
+
+def mark_before(descriptor: int, offset: int) -> bytes:
+    """The bytes before a place: if they are others at the next look, the file was rewritten."""
+    start = max(0, offset - MARK)
+    return os.pread(descriptor, offset - start, start)

@@ -5,7 +5,6 @@ A transcript that has grown is read on from where the last reading ended.
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from datetime import datetime
 from threading import Lock
@@ -15,14 +14,12 @@ import msgspec
 from claudekeeper.model.entries import Entry, blocks_of, parse, told_nothing
 from claudekeeper.model.summary import SYNTHETIC, said_by
 from claudekeeper.readers.discovery import Found
-from claudekeeper.readers.lines import Changed, forwards, opened
+from claudekeeper.readers.lines import Changed, forwards, mark_before, opened
 
 KEPT = 64
 # of a very long session its end is enough, and of many commands the last ones
 MOST_BYTES = 16 * 1024 * 1024
 MOST_COMMANDS = 500
-# bytes before the end of a reading, by which a rewritten file is known
-MARK = 64
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -76,7 +73,7 @@ def _read_on(found: Found, before: _Reading | None) -> _Reading:
             before is not None
             and before.found.inode == found.inode
             and found.size >= before.offset
-            and _mark(descriptor, before.offset) == before.mark
+            and mark_before(descriptor, before.offset) == before.mark
         ):
             offset, said = before.offset, before.said
         elif found.size > MOST_BYTES:
@@ -91,12 +88,7 @@ def _read_on(found: Found, before: _Reading | None) -> _Reading:
                 for entry in entries:
                     gathering.add(entry)
             offset = at + len(line) + ended
-        return _Reading(found, offset, _mark(descriptor, offset), gathering.said())
-
-
-def _mark(descriptor: int, offset: int) -> bytes:
-    start = max(0, offset - MARK)
-    return os.pread(descriptor, offset - start, start)
+        return _Reading(found, offset, mark_before(descriptor, offset), gathering.said())
 
 
 class _Gathering:

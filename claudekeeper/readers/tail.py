@@ -10,14 +10,13 @@ import msgspec
 
 from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
 from claudekeeper.model.sessions import iso
-from claudekeeper.readers.lines import Changed, backwards, forwards, opened
+from claudekeeper.readers.lines import Changed, backwards, forwards, mark_before, opened
 
 # more than this at once is read again rather than told, and so are more entries than CROWD
 FLOOD = 32 * 1024 * 1024
 CROWD = 2_000
 # or more bytes of theirs, unless it is one: all at once, they would cut off those who do read
 MUCH = 2 * 1024 * 1024
-MARK = 64
 # how far back it is looked for what new lines may hang on
 RECENT = 64 * 1024
 # nanoseconds from the time that a line says to its writing: told twice is better than not told
@@ -146,12 +145,6 @@ def _said_since(descriptor: int, end: int, since: int) -> int:
             break
         start = at
     return start
-
-
-def mark_before(descriptor: int, offset: int) -> bytes:
-    """The bytes before a place: if they are others at the next look, the file was rewritten."""
-    start = max(0, offset - MARK)
-    return os.pread(descriptor, offset - start, start)
 
 
 def _line_start(descriptor: int, offset: int) -> int:

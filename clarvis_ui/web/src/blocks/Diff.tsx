@@ -1,7 +1,7 @@
-import { useContext, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { counted } from '../state/words';
 import { type Comparison, compare, type Gap, type Line, type Part, withGaps } from './diff';
-import { Hold } from './hold';
+import { More } from './More';
 import { spelledOut } from './safe';
 import { useFolds } from './unfolding';
 import './diff.css';
@@ -52,7 +52,6 @@ const MOST_LINES = 400;
 export function DiffLines({ lines }: { lines: readonly Line[] }) {
   const shown = useMemo(() => withGaps(lines), [lines]);
   const all = useFolds()('all');
-  const hold = useContext(Hold);
   const some = all.value ? shown : shown.slice(0, MOST_LINES);
   return (
     <>
@@ -69,16 +68,7 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
         </div>
       </div>
       {some.length < shown.length && (
-        <button
-          type="button"
-          class="quiet more"
-          onClick={() => {
-            hold();
-            all.value = true;
-          }}
-        >
-          Show all {counted(lines.length, 'line')}
-        </button>
+        <More fold={all}>Show all {counted(lines.length, 'line')}</More>
       )}
     </>
   );
@@ -86,19 +76,11 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
 
 function GapLines({ name, gap }: { name: string; gap: Gap }) {
   const open = useFolds()(name);
-  const hold = useContext(Hold);
   if (open.value) return gap.lines.map((line, at) => <DiffLine key={at} {...line} />);
   return (
-    <button
-      type="button"
-      class="diff-gap"
-      onClick={() => {
-        hold();
-        open.value = true;
-      }}
-    >
+    <More fold={open} kind="diff-gap">
       {counted(gap.lines.length, 'unchanged line')}
-    </button>
+    </More>
   );
 }
 

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { counted } from '../state/words';
 import { spansOf } from './ansi';
-import { Hold } from './hold';
+import { More } from './More';
 import { useFolds } from './unfolding';
 import './ansi.css';
 import './output.css';
@@ -25,7 +25,6 @@ export const Sought = createContext('');
 export function Output({ text, label = 'Output', failed = false }: OutputProps) {
   const all = useFolds()(label);
   const sought = useContext(Sought);
-  const hold = useContext(Hold);
   const lines = useMemo(() => text.replace(/\s+$/, '').split('\n').map(shortened), [text]);
   const left = lines.length - HEAD - TAIL;
   if (text.trim() === '') return <p class="no-output">No output</p>;
@@ -35,16 +34,7 @@ export function Output({ text, label = 'Output', failed = false }: OutputProps) 
       {cut ? (
         <>
           <Lines text={lines.slice(0, HEAD).join('\n')} />
-          <button
-            type="button"
-            class="quiet more"
-            onClick={() => {
-              hold();
-              all.value = true;
-            }}
-          >
-            Show all {counted(lines.length, 'line')}
-          </button>
+          <More fold={all}>Show all {counted(lines.length, 'line')}</More>
           <Lines text={lines.slice(-TAIL).join('\n')} />
         </>
       ) : (

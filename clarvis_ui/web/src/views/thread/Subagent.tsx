@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { More } from '../../blocks/More';
 import { ToolBody } from '../../blocks/ToolBody';
 import { useFolds } from '../../blocks/unfolding';
 import type { ShownMessage } from '../../state/conversation';
@@ -55,7 +56,6 @@ interface NestedProps {
 }
 
 export function Nested({ messages, running }: NestedProps) {
-  const { hold } = useReader();
   const all = useFolds()(EARLIER);
   const rows = useMemo(
     () => chunksOf(ownRows(messages, running)).flatMap((chunk) => chunk.rows),
@@ -66,16 +66,7 @@ export function Nested({ messages, running }: NestedProps) {
   return (
     <section class="nested" aria-label="Conversation of the agent">
       {shown.length < rows.length && (
-        <button
-          type="button"
-          class="quiet more"
-          onClick={() => {
-            hold();
-            all.value = true;
-          }}
-        >
-          Show {counted(rows.length - shown.length, 'earlier line')}
-        </button>
+        <More fold={all}>Show {counted(rows.length - shown.length, 'earlier line')}</More>
       )}
       {shown.map((placed) => (
         <RowView key={placed.row.key} placed={placed} />
