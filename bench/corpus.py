@@ -6,13 +6,14 @@ lines there are, in which order and size, and how they hang together.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
+
+import orjson
 
 from bench.eras import CURRENT, PROGRESS, TERSE, era_for
 from bench.transcript import write_session, write_subagent
@@ -85,14 +86,16 @@ def corpus(folder: Path, shape: Shape) -> Corpus:
     manifest = folder / MANIFEST
     wanted = {"version": VERSION, **asdict(shape)}
     try:
-        known = json.loads(manifest.read_bytes())
+        known = orjson.loads(manifest.read_bytes())
     except (OSError, ValueError):
         known = None
     if known is None or known["wanted"] != wanted:
         _clear(folder, known is not None)
         known = {"wanted": wanted, **_write(folder, shape)}
         # last: a corpus without it was not finished
-        manifest.write_text(json.dumps(known, indent=2) + "\n")
+        manifest.write_bytes(
+            orjson.dumps(known, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
     return Corpus(
         folder, known["sessions"], known["size"], known["giantId"], folder / known["giant"]
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Mapping
+
+import orjson
 
 from bench.measure import LONGEST, MEGABYTE, ROOT, Figure, megabytes
 from bench.scripted import scripted
@@ -47,4 +48,4 @@ def _held(environment: Mapping[str, str]) -> dict[int, dict[str, int]]:
             timeout=LONGEST,
             check=True,
         )
-    return {int(turns): each for turns, each in json.loads(done.stdout).items()}
+    return {int(turns): each for turns, each in orjson.loads(done.stdout).items()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import os
 import subprocess
 import sys
@@ -69,7 +68,7 @@ def _run(environment: Mapping[str, str], way: str, sockets: int, events: int) ->
         timeout=LONGEST,
         check=True,
     )
-    return float(json.loads(done.stdout))
+    return float(orjson.loads(done.stdout))
 
 
 def _message(text: str) -> Message:
@@ -112,7 +111,7 @@ async def _each(connections: list[Connection], events: int, _bus: Bus) -> None:
     for number, text in enumerate(_texts(events)):
         event = _event(number, text)
         for ws, _ in connections:
-            await ws.send_str(json.dumps(event))
+            await ws.send_json(event)
 
 
 def _event(number: int, text: str) -> dict[str, Any]:
@@ -210,4 +209,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "listen":
         asyncio.run(listen(int(sys.argv[2]), int(sys.argv[3])))
     else:
-        print(json.dumps(asyncio.run(measured(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))))
+        seconds = asyncio.run(measured(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+        print(orjson.dumps(seconds).decode())

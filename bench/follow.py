@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import time
@@ -13,6 +12,7 @@ from statistics import median
 from uuid import UUID
 
 import aiohttp
+import orjson
 
 from bench.corpus import Corpus
 from bench.measure import LONGEST, Figure, below, milliseconds
@@ -115,4 +115,4 @@ def _line(number: int) -> bytes:
             "content": [{"type": "text", "text": "a few words " * 40}],
         },
     }
-    return json.dumps(line).encode() + b"\n"
+    return orjson.dumps(line) + b"\n"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import orjson
 from aiohttp import ClientSession, ClientWebSocketResponse, web
 
 from claudekeeper.config import Config
@@ -75,7 +75,7 @@ class Talker:
         """Until each of these has ended a turn."""
         left = set(sessions)
         async for message in ws:
-            event = json.loads(message.data)
+            event = orjson.loads(message.data)
             if event["type"] == "turn/finished":
                 left.discard(event["sessionId"])
             if not left:
@@ -128,4 +128,6 @@ def _look() -> dict[str, int]:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["endurance", api]:
-            print(json.dumps(asyncio.run(endurance(api))))
+            print(
+                orjson.dumps(asyncio.run(endurance(api)), option=orjson.OPT_NON_STR_KEYS).decode()
+            )

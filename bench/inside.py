@@ -8,11 +8,11 @@ nothing else is.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from http.client import HTTPConnection
 from time import perf_counter
 
+import orjson
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
@@ -60,4 +60,6 @@ def _ask(port: int, path: str, token: str, count: int, body: str | None) -> None
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(measured(sys.argv[1], int(sys.argv[2]), *sys.argv[3:]))))
+    print(
+        orjson.dumps(asyncio.run(measured(sys.argv[1], int(sys.argv[2]), *sys.argv[3:]))).decode()
+    )

@@ -16,7 +16,6 @@ held back to be joined with the next: that is meant, and no latency.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from pathlib import Path
 from statistics import median
 from time import monotonic
 
+import orjson
 from aiohttp import ClientSession
 
 from bench.gateway import TOKEN, Talker, gateway
@@ -73,7 +73,7 @@ def _run(environment: Mapping[str, str], way: str) -> dict[str, list[float]]:
             check=True,
         )
         sent = api.times()
-    got: Times = json.loads(done.stdout)
+    got: Times = orjson.loads(done.stdout)
     return {
         what: [at - sent[what][text] for text, at in times.items() if text in sent[what]]
         for what, times in got.items()
@@ -99,7 +99,7 @@ class Arrivals:
         self._times["messages"].setdefault(text, monotonic())
 
     def print(self) -> None:
-        print(json.dumps(self._times), flush=True)
+        print(orjson.dumps(self._times).decode(), flush=True)
 
 
 async def sdk(url: str) -> None:
@@ -163,7 +163,7 @@ async def client(port: int, workdir: str) -> None:
         await ws.send_json({"type": "subscribe", "sessions": ["*"]})
         session = await talker.send(turns.pop(0))
         async for frame in ws:
-            event = json.loads(frame.data)
+            event = orjson.loads(frame.data)
             if event["type"] == "message/delta":
                 arrivals.piece(event["text"])
             elif event["type"] == "message/added" and event["message"]["role"] == "assistant":

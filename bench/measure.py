@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import orjson
 
 ROOT = Path(__file__).resolve().parent.parent
 # of the machine's own Claude Code nothing may be read or written
@@ -68,7 +69,7 @@ def run(environment: Mapping[str, str], work: str, *arguments: str | Path) -> Ta
         timeout=LONGEST,
         check=True,
     )
-    return Taken(**json.loads(done.stdout))
+    return Taken(**orjson.loads(done.stdout))
 
 
 def side_by_side(

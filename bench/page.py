@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import json
 import os
 import shutil
 import subprocess
@@ -19,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import orjson
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench.measure import ROOT, Figure
@@ -125,7 +125,7 @@ def _traced(browser: Browser, opened: Page) -> Iterator[list[float]]:
     browser.start_tracing(page=opened, categories=CATEGORIES)
     opened.evaluate(f"void performance.mark('{BEGUN}')")
     yield tasks
-    events: list[dict[str, Any]] = json.loads(browser.stop_tracing())["traceEvents"]
+    events: list[dict[str, Any]] = orjson.loads(browser.stop_tracing())["traceEvents"]
     mains = {
         (event["pid"], event["tid"])
         for event in events

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
+
+import orjson
 
 from bench.measure import ROOT
 from claudekeeper.demo import api, stream
@@ -32,7 +33,7 @@ class Scripted:
     def times(self) -> Times:
         """Ends it; when what was sent, by the clock that all processes share."""
         said, _ = self._process.communicate()
-        times: Times = json.loads(said)
+        times: Times = orjson.loads(said)
         return times
 
 
@@ -78,4 +79,4 @@ async def serve(pace: float) -> Times:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(serve(float(sys.argv[1])))))
+    print(orjson.dumps(asyncio.run(serve(float(sys.argv[1])))).decode())

@@ -6,7 +6,6 @@ the finished page: what the server does in a thread.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -16,6 +15,8 @@ from contextlib import closing
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+
+import orjson
 
 from bench.corpus import Corpus
 from bench.measure import (
@@ -109,7 +110,7 @@ def _searched(
         timeout=LONGEST,
         check=True,
     )
-    answer = json.loads(done.stdout)
+    answer = orjson.loads(done.stdout)
     return answer["seconds"], answer["found"]
 
 
@@ -137,7 +138,7 @@ def main() -> None:
             page = Finder(database, parse(words), Filters()).newest(PAGE, None)
         seconds.append(perf_counter() - start)
         found = len(page.hits)
-    print(json.dumps({"seconds": seconds, "found": found}))
+    print(orjson.dumps({"seconds": seconds, "found": found}).decode())
 
 
 if __name__ == "__main__":

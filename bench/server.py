@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -11,6 +10,8 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from bench.measure import LONGEST, ROOT
 
@@ -54,7 +55,7 @@ class Keeper:
         while time.monotonic() < deadline:
             content, seconds = self.get("/health")
             taken.append(seconds)
-            scan = json.loads(content)["scan"]
+            scan = orjson.loads(content)["scan"]
             if scan["total"] and scan["done"] == scan["total"]:
                 return taken
             time.sleep(PAUSE)
@@ -63,7 +64,7 @@ class Keeper:
     def idle(self) -> None:
         """Wait until it has nothing left to do by itself."""
         deadline = time.monotonic() + LONGEST
-        while json.loads(self.get("/health")[0])["search"]["stage"] != "ready":
+        while orjson.loads(self.get("/health")[0])["search"]["stage"] != "ready":
             if time.monotonic() > deadline:
                 raise TimeoutError("the keeper did not finish its index")
             time.sleep(0.1)
@@ -139,7 +140,7 @@ while answer.read(1 << 18):
 
 
 def _token(environment: Mapping[str, str]) -> str:
-    config: dict[str, Any] = json.loads(
+    config: dict[str, Any] = orjson.loads(
         Path(environment["CLAUDEKEEPER_HOME"], "config.json").read_bytes()
     )
     return str(config["token"])

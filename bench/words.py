@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-import json
 from bisect import bisect_left
 from random import Random
+
+import orjson
 
 _SUBJECTS = """
 the parser|the retry loop|the migration|this handler|the cache key|the session table
@@ -68,7 +69,7 @@ class Text:
     """One long text, escaped, from which pieces are cut between its sentences."""
 
     def __init__(self, sentences: list[str]) -> None:
-        parts = [json.dumps(sentence, ensure_ascii=False)[1:-1].encode() for sentence in sentences]
+        parts = [orjson.dumps(sentence)[1:-1] for sentence in sentences]
         self._text = b"".join(parts)
         self._cuts: list[int] = []
         at = 0

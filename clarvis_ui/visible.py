@@ -343,6 +343,6 @@ def _without_parent(row: msgspec.Raw, named: set[str]) -> msgspec.Raw:
     parent = msgspec.json.decode(row, type=Kin).parent
     if parent is None or parent in named:
         return row
-    return msgspec.Raw(
-        msgspec.json.encode({**msgspec.json.decode(row), "parent": None, "at": None})
-    )
+    members = msgspec.json.decode(row, type=dict[str, msgspec.Raw])
+    null = msgspec.Raw(b"null")
+    return msgspec.Raw(msgspec.json.encode({**members, "parent": null, "at": null}))

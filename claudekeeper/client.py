@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
+import orjson
 
 from claudekeeper.config import Config, load_config
 from claudekeeper.instance import running
@@ -59,7 +59,7 @@ class Terminal:
             "Content-Type": "application/json",
             "Host": "localhost" if address.startswith("unix:") else urlsplit(address).netloc,
         }
-        content = None if body is None else msgspec.json.encode(body)
+        content = None if body is None else orjson.dumps(body)
         try:
             connection = self._connected(address)
             try:
@@ -74,7 +74,7 @@ class Terminal:
             ) from error
         if answer.status >= 400:
             raise Refused(f"{_sentence(said)} ({answer.status}, {address})")
-        return msgspec.json.decode(said) if said else None
+        return orjson.loads(said) if said else None
 
     def _connected(self, address: str) -> http.client.HTTPConnection:
         if address.startswith("unix:"):
@@ -108,6 +108,6 @@ def _address(config: Config, port: int) -> str:
 
 def _sentence(said: bytes) -> str:
     try:
-        return str(msgspec.json.decode(said)["error"]["message"])
-    except (msgspec.MsgspecError, KeyError, TypeError):
+        return str(orjson.loads(said)["error"]["message"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
         return "What answers is no keeper"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
+import orjson
 
 from claudekeeper.files import read_file, write_whole
 from claudekeeper.logs import Format, Level
@@ -85,7 +86,7 @@ def unknown_settings(home: Path) -> list[str]:
     """What stands in a usable config.json and means nothing to us; it may be misspelled."""
     known = {field.encode_name for field in msgspec.structs.fields(Config)}
     with contextlib.suppress(FileNotFoundError):
-        return sorted(set(msgspec.json.decode(read_file(config_file(home)), type=dict)) - known)
+        return sorted(set(orjson.loads(read_file(config_file(home)))) - known)
     return []
 
 
@@ -99,7 +100,7 @@ def _missing_secrets(content: bytes) -> bytes | None:
     if not new:
         return None
     for name in new:
-        settings[name] = msgspec.Raw(msgspec.json.encode(_new_secret()))
+        settings[name] = msgspec.Raw(orjson.dumps(_new_secret()))
     return _pretty(settings)
 
 
@@ -129,7 +130,7 @@ def rotate_token(home: Path, *, hooks: bool = False) -> None:
     load_config(home)
     path = config_file(home)
     settings = msgspec.json.decode(read_file(path), type=dict[str, msgspec.Raw])
-    fresh = msgspec.Raw(msgspec.json.encode(_new_secret()))
+    fresh = msgspec.Raw(orjson.dumps(_new_secret()))
     settings["hookToken" if hooks else "token"] = fresh
     write_whole(path, _pretty(settings))
 

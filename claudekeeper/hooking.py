@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
+
+import orjson
 
 from claudekeeper.features.hooks import (
     EVENTS,
@@ -90,7 +91,7 @@ def _tried() -> str:
     try:
         ran = subprocess.run(
             ["/bin/sh", "-c", command(keeper_home())],
-            input=json.dumps(event),
+            input=orjson.dumps(event).decode(),
             capture_output=True,
             text=True,
             env={**os.environ, PROBE: "1"},

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Literal
 
-import msgspec
+import orjson
 
 Format = Literal["human", "json"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -74,14 +74,15 @@ class Json(logging.Formatter):
             "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            # a path that is not UTF-8 must not lose the line
+            "message": record.getMessage().encode("utf-8", "backslashreplace").decode(),
         }
         if ours := request_id.get():
             said["requestId"] = ours
         said |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             said["exception"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(said, enc_hook=str).decode()
+        return orjson.dumps(said, default=str).decode()
 
 
 def _escaped(found: re.Match[str]) -> str:

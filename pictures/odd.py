@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+import orjson
 
 _WHY = "Why does the import of last year's invoices stop at the first one without a number, "
 TITLE = (_WHY * 4)[:300]
@@ -73,5 +74,7 @@ def write_odd_measures(projects: Path, workdir: Path) -> str:
     lines.append({"type": "custom-title", "customTitle": TITLE, "sessionId": session})
     folder = projects / "".join(each if each.isalnum() else "-" for each in str(workdir))
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{session}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / f"{session}.jsonl").write_bytes(
+        b"".join(orjson.dumps(line) + b"\n" for line in lines)
+    )
     return session

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+import orjson
 
 TITLE = "Watering by the weather"
 _BEGAN = datetime(2026, 10, 19, 9, tzinfo=UTC)
@@ -65,8 +66,8 @@ def write_a_month(projects: Path, workdir: Path) -> str:
     lines.append({"type": "custom-title", "customTitle": TITLE, "sessionId": session})
     folder = projects / "".join(each if each.isalnum() else "-" for each in str(workdir))
     folder.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    (folder / f"{session}.jsonl").write_text(text)
+    content = b"".join(orjson.dumps(line) + b"\n" for line in lines)
+    (folder / f"{session}.jsonl").write_bytes(content)
     return session
 
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "serving",
     "terminal",
 }
-MODEL_MAY_USE = {"msgspec"}
+MODEL_MAY_USE = {"msgspec", "orjson"}
 
 
 def imported(source: Path) -> set[str]:
@@ -67,7 +67,7 @@ def test_clarvis_never_imports_the_keeper(source: Path) -> None:
 @pytest.mark.parametrize(
     "source", [path for path in SOURCES if path.parent.name == "model"], ids=lambda path: path.name
 )
-def test_the_model_knows_only_the_standard_library_and_the_decoder(source: Path) -> None:
+def test_the_model_knows_only_the_standard_library_and_the_decoders(source: Path) -> None:
     import sys
 
     roots = {name.split(".")[0] for name in imported(source)}

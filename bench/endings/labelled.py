@@ -6,11 +6,11 @@ changed by looking at the others.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import orjson
 
 FILE = Path(__file__).parent / "endings.jsonl"
 SESSION = "5e551011-0000-4000-8000-00000000e4d0"
@@ -150,4 +150,4 @@ class Scribe:
         time = f"2026-03-01T10:{number // 60:02}:{number % 60:02}.000Z"
         where = {"cwd": "/code/shop", "sessionId": SESSION, "version": "2.1.220"}
         line = fields | {"timestamp": time} | where
-        self.lines.append(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self.lines.append(orjson.dumps(line) + b"\n")

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import msgspec
+import orjson
 from aiohttp import web
 
 from claudekeeper.demo.request import ModelRequest, read_request
@@ -43,7 +44,8 @@ class Seen(msgspec.Struct, frozen=True):
 
     @property
     def body(self) -> dict[str, Any]:
-        return msgspec.json.decode(self.raw, type=dict[str, Any])
+        body: dict[str, Any] = orjson.loads(self.raw)
+        return body
 
     @property
     def understood(self) -> ModelRequest:
@@ -187,9 +189,7 @@ def is_readable(event: Event) -> bool:
 
 
 def json(body: Event, status: int = 200) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode(body), status=status, content_type="application/json"
-    )
+    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
 
 
 def failure(status: int) -> web.Response:

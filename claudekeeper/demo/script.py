@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from json import loads
 from pathlib import PurePosixPath
+
+import orjson
 
 from claudekeeper.demo import sentences
 from claudekeeper.demo.request import HANDS_OVER, ModelRequest
@@ -34,7 +35,7 @@ def answer(request: ModelRequest, attempt: int = 0) -> Reply:
     if request.schema is not None:
         return (Say(sentences.fitting(request.schema, request)),)
     if (wanted := request.handing_over) is not None:
-        return (Call(HANDS_OVER, loads(sentences.fitting(wanted, request))),)
+        return (Call(HANDS_OVER, orjson.loads(sentences.fitting(wanted, request))),)
     if request.wants_summary:
         return (Say(sentences.summary(request)),)
     if request.only_news:

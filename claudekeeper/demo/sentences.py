@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
 
-import msgspec
+import orjson
 
 from claudekeeper.demo.request import ImageSource, ModelRequest, ToolOutcome
 from claudekeeper.demo.words import WORDS
@@ -178,12 +178,12 @@ def fitting(schema: dict[str, Any], request: ModelRequest) -> str:
     topic = title(session[1] if session else request.prompt)
     properties: dict[str, dict[str, Any]] = schema.get("properties", {})
     if {"quick", "next", "detailed"} <= properties.keys():
-        return msgspec.json.encode(recap(request)).decode()
+        return orjson.dumps(recap(request)).decode()
     plain: dict[str, Any] = {"boolean": False, "number": 0, "integer": 0, "array": [], "object": {}}
     values = {name: plain.get(str(kind.get("type")), topic) for name, kind in properties.items()}
     if "name" in values:
         values["name"] = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")
-    return msgspec.json.encode(values).decode()
+    return orjson.dumps(values).decode()
 
 
 def recap(request: ModelRequest) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import msgspec
+import orjson
 
 from claudekeeper.demo.request import Block, ModelRequest, Turn
 from claudekeeper.demo.steps import Call, Fail, Reply, Say, Step, Think
@@ -94,7 +95,7 @@ def output_tokens(reply: Reply) -> int:
         if isinstance(step, Say | Think):
             written += len(step.text)
         elif isinstance(step, Call):
-            written += len(msgspec.json.encode(step.input)) + len(step.tool)
+            written += len(orjson.dumps(step.input)) + len(step.tool)
     return max(1, written // CHARACTERS_A_TOKEN)
 
 
@@ -132,7 +133,7 @@ def block_events(step: Step, index: int) -> Iterator[Event | Pause]:
             yield changed(index, {"type": "signature_delta", "signature": SIGNATURE})
         case Call():
             yield started(index, {**content_block(step), "input": {}})
-            given = msgspec.json.encode(step.input).decode()
+            given = orjson.dumps(step.input).decode()
             for piece in deltas(given, max(24, len(given) // 200)):
                 yield changed(index, {"type": "input_json_delta", "partial_json": piece})
     yield {"type": "content_block_stop", "index": index}
@@ -233,4 +234,4 @@ def new_id(kind: str) -> str:
 
 def encoded(event: Event) -> bytes:
     """One server-sent event."""
-    return b"event: %s\ndata: %s\n\n" % (event["type"].encode(), msgspec.json.encode(event))
+    return b"event: %s\ndata: %s\n\n" % (event["type"].encode(), orjson.dumps(event))

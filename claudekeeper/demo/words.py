@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 import msgspec
+import orjson
 
 from claudekeeper.demo.steps import (
     Call,
@@ -105,9 +106,12 @@ def error_steps(argument: str) -> list[Step]:
 def call_steps(argument: str) -> list[Step]:
     tool, _, input_text = needed(argument).partition(" ")
     try:
-        return [Call(tool, msgspec.json.decode(input_text or "{}", type=dict))]
-    except msgspec.DecodeError as broken:
+        arguments = orjson.loads(input_text or "{}")
+    except orjson.JSONDecodeError as broken:
         raise Unclear from broken
+    if not isinstance(arguments, dict):
+        raise Unclear
+    return [Call(tool, arguments)]
 
 
 def slow_steps(argument: str) -> list[Step]:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
+import orjson
 from aiohttp import web
 from msgspec import Raw
 
@@ -108,7 +109,7 @@ def endpoint_for(endpoints: list[Endpoint]) -> Endpoint:
 
     @cache
     def document() -> bytes:
-        return msgspec.json.encode(description([*endpoints, endpoint]))
+        return orjson.dumps(description([*endpoints, endpoint]))
 
     async def openapi(request: web.Request) -> web.Response:
         query_of(request, NoQuery)

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import msgspec
+import orjson
 
 from claudekeeper.config import config_file, load_config
 from claudekeeper.files import private_folder, read_file, write_whole
@@ -85,8 +86,8 @@ class Archive:
     def is_on(self) -> bool:
         """As config.json says now: it is switched while a keeper runs."""
         try:
-            return bool(msgspec.json.decode(read_file(self._config)).get("archive"))
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, AttributeError):
+            return bool(orjson.loads(read_file(self._config)).get("archive"))
+        except (OSError, orjson.JSONDecodeError, AttributeError):
             return False
 
     async def start(self) -> None:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import msgspec
+import orjson
 
 from claudekeeper.files import write_whole
 from claudekeeper.model.errors import KeeperError
@@ -305,10 +306,10 @@ def _entry(event: str, ours: str) -> str:
     """One group of the settings, on one line: it is easily seen and easily taken out."""
     if event == ASKING:
         hook = {"type": "command", "command": ours, "timeout": LONGEST_PROMPT}
-        return msgspec.json.encode({"matcher": "*", "hooks": [hook]}).decode()
+        return orjson.dumps({"matcher": "*", "hooks": [hook]}).decode()
     # nobody waits for these
     told = {"type": "command", "command": ours, "timeout": SHORT, "async": True}
-    return msgspec.json.encode({"hooks": [told]}).decode()
+    return orjson.dumps({"hooks": [told]}).decode()
 
 
 def _ours(text: str, groups: Value | None) -> list[int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import msgspec
+import orjson
 
 from claudekeeper.model.attention import Answer, Decision, kind_of
 from claudekeeper.model.entries import Entry, loads
@@ -108,7 +108,7 @@ def became_of(answer: Answer, result: dict[str, Any]) -> Decision:
 
 
 def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return orjson.dumps(value).decode()
 
 
 def blocks_in(entry: Entry) -> list[dict[str, Any]]:

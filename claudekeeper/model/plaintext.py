@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+import orjson
 from msgspec import Raw
 
 from claudekeeper.model.entries import NOTHING, Entry, loads, starts
@@ -58,7 +59,6 @@ class _Text(msgspec.Struct, gc=False):
 _blocks = msgspec.json.Decoder(list[_Block])
 _texts = msgspec.json.Decoder(list[_Text])
 _string = msgspec.json.Decoder(str)
-_anything = msgspec.json.Decoder()
 
 
 def parts_of(entry: Entry, kind: Kind) -> list[Part]:
@@ -131,8 +131,8 @@ def _decides(text: str) -> bool:
 
 def _decoded(raw: Raw) -> object:
     try:
-        return _anything.decode(raw) if raw else None
-    except (msgspec.MsgspecError, RecursionError):
+        return orjson.loads(raw) if raw else None
+    except ValueError:
         return loads(raw)
 
 
