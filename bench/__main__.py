@@ -7,13 +7,30 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from bench import conversation, endurance, fanout, follow, latency, listing, page, report, serving
+from bench import (
+    conversation,
+    endurance,
+    fanout,
+    follow,
+    latency,
+    listing,
+    page,
+    report,
+    serving,
+    watchers,
+)
 from bench import search as searching
 from bench.corpus import Corpus, CorpusUnusable, Shape, corpus
 from bench.measure import ROOT, Figure, isolated
+
+# they make what they measure
+WITHOUT_CORPUS: dict[str, Callable[[dict[str, str]], list[Figure]]] = {
+    "watchers": watchers.watchers,
+    "page": lambda _: page.page(),
+}
 
 
 class Bench:
@@ -45,7 +62,7 @@ class Bench:
             "endurance": lambda: endurance.endurance(environment),
             "follow": lambda: self._warm(lambda: follow.follow(corpus, environment)),
             "search": lambda: searching.search(corpus, environment),
-            "page": page.page,
+            **{name: partial(work, environment) for name, work in WITHOUT_CORPUS.items()},
         }
 
     def _warm(self, subject: Callable[[], list[Figure]]) -> list[Figure]:
@@ -68,6 +85,7 @@ SUBJECTS = (
     "latency",
     "endurance",
     "follow",
+    "watchers",
     "search",
     "page",
 )
@@ -87,8 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shape = Shape(options.sessions, options.bytes)
     load = os.getloadavg()[0]
     start = time.perf_counter()
-    if options.only == "page":  # it makes its own conversation
-        print(f"\n{report.machine()}\n\n{report.as_text({'page': page.page()})}\n\n{_since(start)}")
+    if options.only in WITHOUT_CORPUS:
+        with isolated(ROOT) as environment:
+            alone = {options.only: WITHOUT_CORPUS[options.only](environment)}
+        print(f"\n{report.machine()}\n\n{report.as_text(alone)}\n\n{_since(start)}")
         return 0
     try:
         made = corpus(options.corpus.resolve(), shape)

@@ -14,6 +14,7 @@ import msgspec
 
 from claudekeeper.readers import inotify
 from claudekeeper.readers.inotify import Inotify
+from claudekeeper.readers.library_watch import LOOK, changed_paths
 from claudekeeper.readers.mounts import shared_with_others
 
 log = logging.getLogger(__name__)
@@ -52,11 +53,15 @@ class Watcher:
         poll: float = POLL,
         retry: float = RETRY,
         make_inotify: Callable[[], Inotify] = Inotify,
+        by_library: bool | None = None,
+        look: float = LOOK,
     ) -> None:
         self._root = root
         self._poll = poll
         self._retry = retry
         self._make_inotify = make_inotify
+        self._by_library = not inotify.is_available() if by_library is None else by_library
+        self._look = look
         self._ear: _Ear | None = None
         # folders that somebody wants to know about in depth, whether anything can tell now or not
         self._below: dict[str, None] = {}
@@ -91,12 +96,12 @@ class Watcher:
     async def _told(self) -> AsyncGenerator[set[str]]:
         if kind := await asyncio.to_thread(shared_with_others, str(self._root)):
             raise Unreliable(f"{self._root} lies on {kind}, which others can write to unheard")
-        batches = self._by_inotify() if inotify.is_available() else self._by_library()
+        batches = self._library_batches() if self._by_library else self._inotify_batches()
         async with aclosing(batches):
             async for batch in batches:
                 yield batch
 
-    async def _by_inotify(self) -> AsyncGenerator[set[str]]:
+    async def _inotify_batches(self) -> AsyncGenerator[set[str]]:
         """Ends when the root itself is gone."""
         with self._make_inotify() as notices:
             ear = _Ear(notices, str(self._root), lambda paths: self.touched(paths))
@@ -137,24 +142,28 @@ class Watcher:
                 del self._below[folder]
         self.touched(found)
 
-    async def _by_library(self) -> AsyncGenerator[set[str]]:
-        """On systems without inotify."""
-        import watchfiles  # nobody else needs it, and it takes its megabytes
-
+    async def _library_batches(self) -> AsyncGenerator[set[str]]:
+        """On systems without inotify; ends when the root is another folder."""
         root = str(self._root)
-        events = watchfiles.awatch(
-            self._root, watch_filter=None, step=int(STEP * 1000), ignore_permission_denied=True
-        )
-        self._recover()
-        yield {root}
-        async for batch in events:
-            self.touched([path for _, path in batch])
-            yield {_project_of(path, root) for _, path in batch}
+        async with aclosing(changed_paths(root, self._look)) as batches:
+            async for paths in batches:
+                if self.state.mode != "watching":
+                    # the first batch: now the library listens
+                    self._recover(f"by watchfiles, and a look at everything every {self._look:g} s")
+                if root in paths:
+                    below = list(self._below)[-MOST_BELOW:]
+                    self.touched(await asyncio.to_thread(_files_below, below))
+                else:
+                    self.touched(paths)
+                if changed := {
+                    _project_of(path, root) for path in paths if not _is_deep(path, root)
+                }:
+                    yield changed
 
-    def _recover(self) -> None:
+    def _recover(self, reason: str | None = None) -> None:
         if self.state.mode == "polling":
             log.info("the system tells of changes again")
-        self.state = Watching("watching")
+        self.state = Watching("watching", reason)
 
     def _degrade(self, reason: str) -> None:
         if self.state.reason != reason:
@@ -295,3 +304,8 @@ def _project_of(path: str, root: str) -> str:
     """The project folder that a changed path lies in; the root itself for the root."""
     inside = os.path.relpath(path, root)
     return root if inside in ("", ".") else os.path.join(root, inside.split(os.sep)[0])
+
+
+def _is_deep(path: str, root: str) -> bool:
+    """Below a session's own folder, where only whoever asked to `look_below` wants to know."""
+    return os.path.relpath(path, root).count(os.sep) > 1

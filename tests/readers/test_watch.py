@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
 from claudekeeper.readers.inotify import Inotify
 from claudekeeper.readers.mounts import shared_with_others
@@ -70,8 +75,47 @@ class Scarce(Inotify):
         return super().watch(folder, follow=follow)
 
 
-async def test_writes_are_told_by_their_folder(root: Path) -> None:
-    watcher = Watcher(root)
+class Limited:
+    """The library as on such a machine; `deaf` is one that tells nothing."""
+
+    deaf = False
+
+    def __init__(self) -> None:
+        self._awatch = watchfiles.awatch
+
+    async def awatch(self, *paths: str, **options: Any) -> AsyncGenerator[set[Any]]:
+        if Scarce.left < 3:
+            # the library's own words, without a number: it watches each folder
+            raise OSError(f"OS file watch limit reached. about {list(paths)}")
+        async with aclosing(self._awatch(*paths, **options)) as batches:
+            async for batch in batches:
+                yield set() if self.deaf else batch
+
+
+MakeWatcher = Callable[..., Watcher]
+NAMESPACE = ["unshare", "-U", "-r"]
+
+
+@pytest.fixture(params=["inotify", "watchfiles"])
+def make_watcher(request: pytest.FixtureRequest) -> MakeWatcher:
+    """A watcher of each kind; what is promised holds for both."""
+    by_library = request.param == "watchfiles"
+
+    def make(root: Path, **options: Any) -> Watcher:
+        return Watcher(root, by_library=by_library, look=options.pop("look", 0.1), **options)
+
+    return make
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> Limited:
+    library = Limited()
+    monkeypatch.setattr(watchfiles, "awatch", library.awatch)
+    return library
+
+
+async def test_writes_are_told_by_their_folder(root: Path, make_watcher: MakeWatcher) -> None:
+    watcher = make_watcher(root)
     async with watching(watcher) as seen:
         told = await settled(seen, watcher, "watching")
         (root / "-a" / "x.jsonl").write_text("1")
@@ -79,8 +123,10 @@ async def test_writes_are_told_by_their_folder(root: Path) -> None:
         assert "-b" not in seen.folders(told)
 
 
-async def test_new_renamed_and_deleted_folders_are_followed(root: Path) -> None:
-    watcher = Watcher(root)
+async def test_new_renamed_and_deleted_folders_are_followed(
+    root: Path, make_watcher: MakeWatcher
+) -> None:
+    watcher = make_watcher(root)
     async with watching(watcher) as seen:
         told = await settled(seen, watcher, "watching")
         (root / "-new").mkdir()
@@ -99,8 +145,10 @@ async def test_new_renamed_and_deleted_folders_are_followed(root: Path) -> None:
         assert watcher.state.mode == "watching"
 
 
-async def test_a_root_that_is_replaced_is_watched_anew(root: Path) -> None:
-    watcher = Watcher(root, poll=0.01)
+async def test_a_root_that_is_replaced_is_watched_anew(
+    root: Path, make_watcher: MakeWatcher
+) -> None:
+    watcher = make_watcher(root, poll=0.01)
     async with watching(watcher) as seen:
         told = await settled(seen, watcher, "watching")
         root.rename(root.with_name("old"))
@@ -112,17 +160,21 @@ async def test_a_root_that_is_replaced_is_watched_anew(root: Path) -> None:
         await until(lambda: bool({"-c", "projects"} & seen.folders(told)))
 
 
-async def test_a_root_that_comes_later_is_waited_for(tmp_path: Path) -> None:
-    watcher = Watcher(tmp_path / "projects", poll=0.01)
+async def test_a_root_that_comes_later_is_waited_for(
+    tmp_path: Path, make_watcher: MakeWatcher
+) -> None:
+    watcher = make_watcher(tmp_path / "projects", poll=0.01)
     async with watching(watcher) as seen:
         await until(lambda: watcher.state.mode == "waiting")
         (tmp_path / "projects").mkdir()
         await settled(seen, watcher, "watching")
 
 
-async def test_without_watches_it_looks_says_so_and_recovers(root: Path) -> None:
+async def test_without_watches_it_looks_says_so_and_recovers(
+    root: Path, make_watcher: MakeWatcher, limited: Limited
+) -> None:
     Scarce.left = 2
-    watcher = Watcher(root, poll=0.01, retry=0.05, make_inotify=Scarce)
+    watcher = make_watcher(root, poll=0.01, retry=0.05, make_inotify=Scarce)
     async with watching(watcher) as seen:
         told = await settled(seen, watcher, "polling")
         assert "max_user_watches" in str(watcher.state.reason)
@@ -130,17 +182,19 @@ async def test_without_watches_it_looks_says_so_and_recovers(root: Path) -> None
         await seen.tells("projects", told)
         Scarce.left = 100
         await until(lambda: watcher.state.mode == "watching")
-        assert watcher.state.reason is None
+        assert "max_user_watches" not in str(watcher.state.reason)
         told = len(seen.batches)
         (root / "-a" / "x.jsonl").write_text("1")
         await seen.tells("-a", told)
 
 
-async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(root: Path) -> None:
+async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
+    root: Path, make_watcher: MakeWatcher, limited: Limited
+) -> None:
     deep = root / "-a" / "session" / "subagents"
     deep.mkdir(parents=True)
     Scarce.left = 1
-    watcher = Watcher(root, poll=0.01, retry=0.2, make_inotify=Scarce)
+    watcher = make_watcher(root, poll=0.01, retry=0.2, make_inotify=Scarce)
     touched: list[str] = []
     watcher.touched = touched.extend
     watcher.look_below(str(deep.parent))
@@ -164,11 +218,14 @@ async def test_watches_that_run_out_later_are_noticed_too(root: Path) -> None:
         await seen.tells("projects", len(seen.batches))
 
 
-async def test_no_watcher_at_all(root: Path) -> None:
-    def refuse() -> Inotify:
+async def test_no_watcher_at_all(
+    root: Path, make_watcher: MakeWatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> Inotify:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    watcher = Watcher(root, poll=0.01, retry=60, make_inotify=refuse)
+    monkeypatch.setattr(watchfiles, "awatch", refuse)
+    watcher = make_watcher(root, poll=0.01, retry=60, make_inotify=refuse)
     async with watching(watcher) as seen:
         await settled(seen, watcher, "polling")
         assert "max_user_instances" in str(watcher.state.reason)
@@ -189,6 +246,44 @@ async def test_an_overflow_is_said_and_everything_looked_at(root: Path) -> None:
         assert "so much" in str(watcher.state.reason)
         await seen.tells("projects", told)
         await until(lambda: watcher.state.mode == "watching")
+
+
+async def test_what_the_library_drops_is_found_by_the_next_look(
+    root: Path, limited: Limited
+) -> None:
+    Scarce.left = 100
+    limited.deaf = True
+    watcher = Watcher(root, by_library=True, look=0.05)
+    async with watching(watcher) as seen:
+        told = await settled(seen, watcher, "watching")
+        await seen.tells("projects", told)
+        assert "-a" not in seen.folders()
+        assert "watchfiles" in str(watcher.state.reason)
+
+
+@pytest.mark.skipif(
+    not shutil.which("unshare") or subprocess.run([*NAMESPACE, "true"], check=False).returncode,
+    reason="needs user namespaces",
+)
+def test_the_library_says_when_watches_are_out(root: Path) -> None:
+    """A real limit, in a user namespace of its own."""
+    script = (
+        "import asyncio, sys\n"
+        "from claudekeeper.readers.library_watch import changed_paths\n"
+        "async def main():\n"
+        "    async for _ in changed_paths(sys.argv[1]): pass\n"
+        "try: asyncio.run(main())\n"
+        "except OSError as error: print(error.errno)\n"
+    )
+    limit = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$@"'
+    done = subprocess.run(
+        [*NAMESPACE, "sh", "-c", limit, "sh", sys.executable, "-c", script, str(root)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.strip() == str(errno.ENOSPC), done.stderr
 
 
 MOUNTS = """\
@@ -219,22 +314,24 @@ def test_file_systems_that_others_write_to_are_known(
 
 
 async def test_a_file_system_that_tells_nothing_is_looked_at(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, make_watcher: MakeWatcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("claudekeeper.readers.watch.shared_with_others", lambda _: "nfs4")
-    watcher = Watcher(root, poll=0.01)
+    watcher = make_watcher(root, poll=0.01)
     async with watching(watcher) as seen:
         await settled(seen, watcher, "polling")
         assert "nfs4" in str(watcher.state.reason)
         await seen.tells("projects", len(seen.batches))
 
 
-async def test_depths_that_were_asked_for_too_early_are_told_of_later(root: Path) -> None:
+async def test_depths_that_were_asked_for_too_early_are_told_of_later(
+    root: Path, make_watcher: MakeWatcher
+) -> None:
     """While the first look at everything lasts, nothing is heard yet; nor while it polls."""
     deep = root / "-a" / "session" / "subagents"
     deep.mkdir(parents=True)
     (deep / "agent-1.jsonl").write_text("1")
-    watcher = Watcher(root)
+    watcher = make_watcher(root)
     touched: list[str] = []
     watcher.touched = touched.extend
     watcher.look_below(str(deep.parent))

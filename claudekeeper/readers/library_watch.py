@@ -1,0 +1,63 @@
+"""Changes below a folder by `watchfiles`, for systems without inotify.
+
+The library watches at any depth and is quick enough. It does not say when the system dropped
+something, and it goes on without a word when the folder itself was replaced. Both are looked for.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+STEP = 20  # milliseconds that a burst of writes may last
+DEBOUNCE = 100  # milliseconds after which a burst that goes on is told all the same
+CHECK = 1.0  # seconds between two looks at the folder itself
+LOOK = 30.0  # seconds between two looks at everything, since nobody says what was dropped
+
+
+async def changed_paths(root: str, look: float = LOOK) -> AsyncGenerator[list[str]]:
+    """Changed paths, batch by batch; `root` itself stands for everything.
+
+    Ends when the folder is not the same any more.
+    """
+    import watchfiles  # nobody else needs it, and it takes its megabytes
+
+    identity = _identity(root)
+    events = watchfiles.awatch(
+        root,
+        watch_filter=None,
+        step=STEP,
+        debounce=DEBOUNCE,
+        rust_timeout=max(STEP, int(min(look, CHECK) * 1000)),
+        yield_on_timeout=True,
+        # otherwise it goes on without a word behind a watch limit or a folder it may not read
+        ignore_permission_denied=False,
+    )
+    # what happened before the watches stood is found by one look, behind the first batch
+    looked = -math.inf
+    try:
+        async with aclosing(events):
+            async for batch in events:
+                if _identity(root) != identity:
+                    return
+                if time.monotonic() - looked >= look:
+                    looked = time.monotonic()
+                    yield [root]
+                if batch:
+                    yield [path for _, path in batch]
+    except OSError as error:
+        if "watch limit" in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), root) from error
+        raise
+
+
+def _identity(root: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(root)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
