@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from claudekeeper.model.asking import question_in
-from claudekeeper.model.decisions import answers_in, reason_in
+from claudekeeper.model.decisions import answers_in, questions_in, reason_in, wording_of
 from claudekeeper.model.entries import NOTHING, Block, Denier, loads
 from claudekeeper.model.loose import words_of
 from claudekeeper.model.messages import Message
@@ -215,19 +215,16 @@ def waiting_question(tool: str, given: Any, uuid: str | None = None) -> Question
         plan = given.get("plan")
         first = next((line.strip(" #*") for line in str(plan or "").splitlines() if line), "")
         return Question("plan", f"Is this plan right: {first or 'the plan'}?", uuid=uuid)
-    texts: list[str] = []
     options: list[str] = []
-    questions = given.get("questions")
-    for each in questions if isinstance(questions, list) else []:
-        if isinstance(each, dict):
-            texts.append(str(each.get("question") or each.get("header") or ""))
-            choices = each.get("options")
-            options += [
-                str(option.get("label") or "")
-                for option in (choices if isinstance(choices, list) else [])
-                if isinstance(option, dict)
-            ]
-    text = _short("\n".join(text for text in texts if text), MOST_PROMPT)
+    questions = questions_in(given)
+    for each in questions:
+        choices = each.get("options")
+        options += [
+            str(option.get("label") or "")
+            for option in (choices if isinstance(choices, list) else [])
+            if isinstance(option, dict)
+        ]
+    text = _short(wording_of(questions), MOST_PROMPT)
     return Question("question", text or "Claude asks something.", options[:20], uuid)
 
 

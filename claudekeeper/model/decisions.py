@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -66,6 +66,19 @@ def answers_in(kept: Raw, content: Raw) -> Iterator[tuple[str, str]]:
                 yield question, str(answer)
         return
     yield from _ANSWERED.findall(words_of(content))
+
+
+def questions_in(given: Any) -> list[dict[str, Any]]:
+    """The questions of a card, as its call has them."""
+    questions = given.get("questions") if isinstance(given, dict) else None
+    every = questions if isinstance(questions, list) else []
+    return [each for each in every if isinstance(each, dict)]
+
+
+def wording_of(questions: list[dict[str, Any]]) -> str:
+    """What a card asks, a line for each question."""
+    texts = (str(each.get("question") or each.get("header") or "") for each in questions)
+    return "\n".join(text for text in texts if text)
 
 
 def subject_of(tool: str, given: bytes) -> str:

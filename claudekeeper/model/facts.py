@@ -19,9 +19,11 @@ from claudekeeper.model.decisions import (
     DecisionKind,
     answers_in,
     is_refusal,
+    questions_in,
     reason_in,
     subject_of,
     title_of,
+    wording_of,
 )
 from claudekeeper.model.entries import NOTHING, REFUSED, Body, Entry, loads, starts, usage_of
 from claudekeeper.model.loose import field_of, short, words_of
@@ -251,7 +253,11 @@ class FactFinder:
         if tool == "ExitPlanMode":
             plan = field_of(given, "plan")
             self._decide("plan", title_of(plan), "rejected", reason or None, entry)
-        elif reason and tool != "AskUserQuestion":
+        elif reason and tool == "AskUserQuestion":
+            # put away with words: those are the answer
+            asked = " ".join(wording_of(questions_in(loads(given))).split())
+            self._decide("answer", asked or "A question", reason, None, entry)
+        elif reason:
             # of an edit only the path was kept
             path = given.decode("utf-8", "replace")
             subject = f"{tool} {path}" if tool in EDITING else subject_of(tool, given)

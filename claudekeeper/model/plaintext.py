@@ -12,6 +12,7 @@ import msgspec
 import orjson
 from msgspec import Raw
 
+from claudekeeper.model.decisions import reason_in
 from claudekeeper.model.entries import NOTHING, Entry, loads, starts
 from claudekeeper.model.messages import Kind, message_of
 
@@ -29,8 +30,6 @@ _ANSWERED = (
     "User has approved exiting plan mode",
     "User rejected Claude's plan",
 )
-_REFUSED = "The user doesn't want to"
-_REASON = "the user said:"
 _START = 40
 
 
@@ -64,10 +63,18 @@ _string = msgspec.json.Decoder(str)
 def parts_of(entry: Entry, kind: Kind) -> list[Part]:
     """The words of a line that `kind_of` shows; never raises."""
     if entry.type in ("user", "assistant"):
-        return _parts(entry.message.content)
+        parts = _parts(entry.message.content)
+        return [_settled(part) for part in parts] if entry.denied_by == "person" else parts
     if entry.type == "queue-operation":
         return _parts(entry.content)
     return _parts(message_of(entry, "", kind).content)
+
+
+def _settled(part: Part) -> Part:
+    """Of a call that a person refused: words of theirs settle it, whatever they begin with."""
+    if part.where != "result" or reason_in(part.text, "person") is None:
+        return part
+    return msgspec.structs.replace(part, decides=True)
 
 
 def said_in(parts: list[Part]) -> str:
@@ -124,9 +131,8 @@ def _result(content: Raw) -> str:
 
 
 def _decides(text: str) -> bool:
-    start = text[:_START].lstrip()
     # a refusal without a word of why settles nothing that could be looked up
-    return start.startswith(_ANSWERED) or (start.startswith(_REFUSED) and _REASON in text[:512])
+    return text[:_START].lstrip().startswith(_ANSWERED) or reason_in(text) is not None
 
 
 def _decoded(raw: Raw) -> object:
