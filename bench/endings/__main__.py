@@ -43,7 +43,8 @@ def right(ending: Ending) -> bool:
     if action.kind not in ending.next:
         return False
     if ending.asks is not None:
-        return question is not None and ending.asks in " ".join(question.split())
+        words = " ".join((question or "").split())
+        return ending.asks in words and (ending.also or "") in words
     return question is None or "answer" in ending.next
 
 

@@ -25,6 +25,8 @@ class Ending(msgspec.Struct, frozen=True):
     next: list[str]
     # words of the question that is open
     asks: str | None = None
+    # words of its other half
+    also: str | None = None
 
     def write(self, folder: Path) -> Path:
         """The transcript that ends in this way."""

@@ -17,6 +17,11 @@ def _any(*patterns: str) -> re.Pattern[str]:
 TO_YOU = _any(
     r"\b(?:you|your|yours|(?:shall|should|can|may|could|do|must) (?:I|we)|want (?:me|to)|need me"
     r"|prefer|ok(?:ay)? (?:to|if)|ready (?:to|for)|go ahead|interested in)\b",
+    # "Want it squashed?", "Thoughts?", "Push it?"
+    r"^\W*(?:want|need|prefer|thoughts|opinions|objections|agreed)\b",
+    r"^\W*(?:add|apply|close|commit|continue|delete|deploy|drop|fix|go on|keep|mark|merge|open"
+    r"|proceed|publish|push|rebase|release|remove|rename|retry|revert|run|send|ship|squash|start"
+    r"|undo|update)(?: (?:all|anyway|both|it|now|that|the|them|these|this|those|with)\b|\W*\?)",
     # German, Dutch, the Nordic ones
     r"\b(?:(?:soll|sollen|kann|können|darf|dürfen|muss|müssen) (?:ich|wir|es)|soll ich's|du|dir"
     r"|dich|euch|Ihnen|Ihre?|möchte(?:st|n)|(?:zal|mag|kan|moet) ik|(?:wil|heb|kun) je"
@@ -25,7 +30,8 @@ TO_YOU = _any(
     r"\b(?:quieres|prefieres|deseas?|puedo|debo|puedes|podrías|tienes|te parece|usted"
     r"|veux-tu|voulez-vous|souhait(?:es|ez)|préfér(?:es|ez)|puis-je|dois-je|peux-tu|pouvez-vous"
     r"|pourriez-vous|avez-vous|as-tu|vuoi|preferisci|posso|devo|puoi|potresti"
-    r"|quer(?:es)?|prefere|você|pode|poderia|gostaria)\b",
+    r"|quer(?:es)?|prefere|você|pode|poderia|gostaria"
+    r"|(?:em|com)piezo|sigo|procedo|continúo|começo|je commence|inizio)\b",
     # the Slavic ones
     r"\b(?:хо(?:чешь|тите)|мне|можно|нужно ли|ты|вы|тебе|тебя|вам|вас|уточни(?:те)?"
     r"|chcesz|czy|chceš|chcete)\b",
@@ -46,9 +52,26 @@ REPORTED = _any(
     r"\byou (?:asked|wondered|wanted to know)\b",
 )
 
+# a question that only leads to what is said next
+LEADS_ON = re.compile(
+    r"\W*(?:(?:want|care|curious|like) to (?:know|see|learn|guess|hear|try|read)"
+    r"|what (?:does|do|did) (?:that|this|it|these) mean)\b",
+    re.IGNORECASE,
+)
+# one that stands for "if you want that", where the person is told how to have it
+SHORT_WISH = re.compile(r"\W*(?:want|need|prefer)\b(?! (?:me|us|to)\b)", re.IGNORECASE)
+BY_YOURSELF = re.compile(
+    r"\W*(?:just |simply |then )?(?:there(?:'s| is| are)|set|change|use|pass|open|run|edit"
+    r"|add|see|check|toggle|visit|click|switch|go to|try|look|read|install|enable|disable|put|swap"
+    r"|replace|remove|start)\b",
+    re.IGNORECASE,
+)
+# the word of the person, as they would give it
+_WORD = r"(?:say|reply|answer|respond|type|tell me|let me know|lmk|give me)"
 # what comes after one that is meant: what becomes of the answer, or what is advised
 WAITS_FOR_IT = re.compile(
-    r"\W*(?:if (?:yes|so|no|not|you)\b|otherwise\b|depending on\b|once (?:I|you)\b"
+    rf"\W*(?:(?:(?:just|then|please)\W+){{0,2}}{_WORD}\b|.{{0,120}}\bor (?:just )?{_WORD}\b"
+    r"|if (?:yes|so|no|not|you)\b|otherwise\b|depending on\b|once (?:I|you)\b"
     r"|I(?:'d| would|'ll)? (?:lean|suggest|recommend|propose|prefer|default|assume)\b"
     r"|I(?:'d| would) (?:go|take|pick|choose|start)\b"
     r"|my (?:default|suggestion|guess|recommendation|preference|vote)\b"
@@ -74,12 +97,14 @@ _DO = r"(?:^|: )\W{0,9}(?:(?:so|then|now|next|first|just|also|and|please)\W{1,3}
 _ABOUT = r"(?:which|what|whether|how|when|where|who|why|your)"
 _ONCE_YOU = r"(?:until|once|as soon as) you(?:'ve| have)?"
 _FOR_THE_WORD = r"(?:confirm|approve|say|said|decide|answer|reply|tell|told|give|pick|choose|agree)"
+_IF_YOU_LIKE = r",? if\b(?!.{0,40}\b(?:proceed|continue|go ahead|start|I (?:should|may|can))\b)"
+_QUOTED_WORD = r"[\"“'‘`*]+[^\"”'’`*\n]{1,30}[\"”'’`*]+"
 # it is put to the person without a question mark
 REQUEST = _any(
-    rf"\b(?:let me know|tell me) (?:{_ABOUT}|once|as soon as)\b(?! (?:it goes|else))",
-    r"\b(?:let me know|tell me) if (?:(?:that|this|it|these|those)(?:'s| (?:is|are|looks?|works?"
+    rf"\b(?:let me know|lmk|tell me) (?:{_ABOUT}|once|as soon as)\b(?! (?:it goes|else))",
+    r"\b(?:let me know|lmk|tell me) if (?:(?:that|this|it|these|those)(?:'s| (?:is|are|works?"
     # "if the two of them are acceptable": to be judged, not only offered
-    r"|sounds?)\b)|(?!you\b|any|some|there)[^.?!]{0,90}\b(?:acceptable|ok(?:ay)?|fine|correct"
+    r"|looks?|sounds?)\b)|(?!you\b|any|some|there)[^.?!]{0,90}\b(?:acceptable|ok(?:ay)?|fine|correct"
     r"|right|makes? sense)\b|(?:you'd like|you would like|you want) (?:me )?to (?:proceed|continue"
     r"|go ahead|start)\b|you(?:'re| are) (?:happy|ok(?:ay)?|fine|good|comfortable)\b|you agree\b"
     r"|[^.?!]{0,60} before I\b)",
@@ -96,14 +121,22 @@ REQUEST = _any(
     r"\bI(?:'d| would)? (?:\w+ )?(?:need|like|want) (?:[^.?!]{0,60}from you\b|you to\b|your\b)",
     r"\bI(?:'ll| will|'d)? need (?:a bit )?(?:more|some|a few|the following) (?:information"
     r"|details?|context|clarification|answers|input)\b",
-    r"\b(?:wait(?:ing)?(?: for| on)|await(?:ing)?|pending|needs?|hold(?:ing)?(?: off)? for) your"
-    r" (?:word|ok(?:ay)?|answers?|approval|confirmation|decision|input|go-?ahead|reply|call|review"
-    r"|sign-?off|feedback|response)\b",
+    r"\b(?:wait(?:ing)?(?: for| on)|await(?:ing)?|pending|needs?|(?:hold|stand)(?:ing)?"
+    r"(?: off| by)? for) your (?:word|ok(?:ay)?|answers?|approval|confirmation|decision"
+    r"|input|go-?ahead|reply|call|review|sign-?off|feedback|response)\b",
     rf"\bI(?:'ll| will|'m| am)?\b.{{0,120}}\b{_ONCE_YOU} {_FOR_THE_WORD}",
     rf"\b{_ONCE_YOU} {_FOR_THE_WORD}\w*\b.{{0,120}}\bI(?:'ll| will| can)\b",
+    r"\b(?:holding|waiting|pausing|paused|stopping|stopped)\b.{0,60}"
+    rf"\b{_ONCE_YOU} {_FOR_THE_WORD}",
+    r"\bblocked (?:on|by) you\b",
     rf"{_DO}(?:answer|reply to) (?:those|these|them|the (?:two|three|four|five|questions?))\b",
     rf"{_DO}(?:pick|choose|select) (?:one|between|whichever)\b",
-    rf"{_DO}(?:give me|say) (?:the|your|a) (?:go-?ahead|word|green light|nod|ok)\b",
+    # "… if you want the tests as well" is an offer
+    rf"{_DO}(?:give me|say) (?:the|your|a) (?:go-?ahead|word|green light|nod|ok)\b"
+    rf"(?!{_IF_YOU_LIKE})",
+    # "Say `apply` if …, or `skip` to …"
+    rf"{_DO}(?:say|reply|type|answer)(?: with)? {_QUOTED_WORD}.{{0,120}}"
+    rf"(?:\bor\b|,|;).{{0,20}}{_QUOTED_WORD}",
     rf"{_DO}(?:say|reply|type|answer)(?: with)? [\"“'‘`*]+(?:go|yes|ok|okay|proceed|approved?"
     r"|continue|merge|ship it|do it)\b",
     r"\bsag(?:e|en Sie)? mir,? (?:welche|ob|wie|was|wann)|\bbitte (?:bestätige|prüfe|wähle|schick)"
@@ -130,7 +163,7 @@ LEFT_TO_YOU = _any(
 # that at the end, after what it is about
 YOURS = re.compile(
     r"(?:^|[;,–—] )\W{0,5}(?:(?:that|it|this)(?:'s| is) )?(?:entirely )?"
-    r"(?:your (?:call|choice|decision)|up to you|you decide|deine entscheidung"
+    r"(?:your (?:call|choice|decision)|up to you|you (?:choose|decide|pick)|deine entscheidung"
     r"|à vous de (?:voir|choisir)|tú decides|решать (?:вам|тебе))\W{0,9}$",
     re.IGNORECASE,
 )
@@ -149,6 +182,28 @@ CUE = _any(
     r"\boffene fragen\b|\bpreguntas abiertas\b|\bquestions ouvertes\b|\bоткрытые вопросы\b",
     r"^\W*(?:questions|fragen|preguntas|perguntas|domande|вопросы|问题|質問|질문)\W*$",
 )
+# another half of a courtesy: "Any questions, or shall I start?"
+OTHERWISE = re.compile(
+    r"(?:[,;–—]\s*|\s)(?:or|oder|ou|oppure|или)\s|[,;–—]\s*[oe]\s", re.IGNORECASE
+)
+BEGINS_ANEW = re.compile(
+    r"\W*(?:should|shall|would|do|can|could|may|is|are|soll|sollen|darf|kann)\b", re.IGNORECASE
+)
+# which may say no more than that all is well
+ALL_IS_WELL = _any(
+    r"\b(?:everything|all|it|that|this|you|we)(?:'s|'re| is| are| looks?)?(?: all)? (?:set|good"
+    r"|fine|clear|done|ok(?:ay)?|it)\b|\bare (?:you|we) (?:all )?(?:set|good|done)\b"
+)
+# a sentence that belongs to the question before it
+AND_ALSO = re.compile(
+    r"\W*(?:and|or|also|if (?:so|not|yes|no)|otherwise|und|oder|et|ou|y|e|o|и|или)\b", re.IGNORECASE
+)
+THEN_TOO = re.compile(
+    r"\W*(?:and )?(?:then|afterwards),? (?:please )?(?:paste|send|tell|share|show|post|say|let)\b",
+    re.IGNORECASE,
+)
+# or it waits for the answer all the same
+BEFORE_I = _any(r"\bbefore (?:I|we)\b|\bbevor ich\b|\bavant que je\b|\bantes de que\b")
 COURTESY = _any(
     r"anything else|any (?:other |more |further )?questions|how (?:can|may) I (?:help|assist)",
     r"what can I (?:help|do for) you|does (?:that|this) help",

@@ -6,17 +6,27 @@ heading, code or a quotation.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from claudekeeper.model.addressing import (
+    ALL_IS_WELL,
+    AND_ALSO,
     ANSWERS_ITSELF,
+    BEFORE_I,
+    BEGINS_ANEW,
+    BY_YOURSELF,
     CHOICE,
     COURTESY,
     CUE,
+    LEADS_ON,
     LEFT_TO_YOU,
     OPTIONAL,
+    OTHERWISE,
     REPORTED,
     REQUEST,
+    SHORT_WISH,
+    THEN_TOO,
     TO_YOU,
     WAITS_FOR_IT,
     WRITTEN_DOWN,
@@ -26,6 +36,8 @@ from claudekeeper.model.addressing import (
 MOST_CHARACTERS = 600
 # what comes after a question may be no longer than this: "Once I know, I will go on."
 SHORT = 280
+# what stands between the halves of a question may be no longer than this
+MOST_ASIDE = 120
 # questions are looked for so far from the end
 TAIL = 4_000
 
@@ -78,9 +90,11 @@ def question_in(text: str) -> str | None:
     for place in range(len(blocks) - 1, max(-1, len(blocks) - 5), -1):
         question = _asked_at(blocks, place, last=after == 0)
         if question is not None:
-            # "Tell me which.", "Answer those." may only repeat what was asked before it
-            alone = place and "?" not in question and not _is_list(blocks[place])
-            before = _asked_before(blocks, place) if alone else None
+            # "Tell me which.", "Answer those." may only repeat what was asked before it, and "And
+            # …?" goes on with it
+            goes_on = AND_ALSO.match(question) is not None
+            alone = place and ("?" not in question or goes_on) and not _is_list(blocks[place])
+            before = _asked_before(blocks, place, last=goes_on) if alone else None
             return _shortened(f"{before}\n{question}" if before else question)
         after += sum(len(line) for line in blocks[place])
         if after > SHORT:
@@ -100,8 +114,8 @@ def _asked_at(blocks: list[list[str]], place: int, *, last: bool = False) -> str
     return _asked(blocks[place], opening, last=last)
 
 
-def _asked_before(blocks: list[list[str]], place: int) -> str | None:
-    if asked := _asked_at(blocks, place - 1):
+def _asked_before(blocks: list[list[str]], place: int, *, last: bool) -> str | None:
+    if asked := _asked_at(blocks, place - 1, last=last):
         return asked
     above = blocks[place - 1]
     return "\n".join(line for line in above if "?" in line) if _is_list(above) else None
@@ -193,13 +207,51 @@ def _asked(block: list[str], opening: list[str] | None, *, last: bool) -> str | 
     for place, sentence in reversed(list(enumerate(sentences))):
         following = sentences[place + 1] if place + 1 < len(sentences) else None
         if _is_meant(sentence, following, last=last) and _may_be_meant(sentence):
-            before = sentences[place - 1] if place and not _asks(sentence) else None
-            # "Restart it and see whether it works. I'll wait for your word."
-            wanted = before is not None and (
+            more = _more_of_it(sentences[place + 1 :])
+            return " ".join([*_first_halves(sentences, place, last=last), sentence, *more])
+    return None
+
+
+def _first_halves(sentences: list[str], place: int, *, last: bool) -> list[str]:
+    """What was asked just before this, and belongs to it."""
+    halves: list[str] = []
+    while place:
+        sentence, before = sentences[place], sentences[place - 1]
+        if _asks(before) or not _asks(sentence):
+            # "Which region? And who pays?"; "Push it? Say the word."; "See whether it works. I'll
+            # wait for your word."
+            belongs = _asks(before) or (
                 YOURS.match(sentence) is not None or _is_meant(before, sentence, last=last)
             )
-            return f"{before} {sentence}" if wanted else sentence
-    return None
+            if not belongs or REPORTED.search(before) or not _may_be_meant(before):
+                break
+            place -= 1
+        elif place > 1 and _is_aside(before) and _goes_on(sentences[place - 2], sentence):
+            # "Delete it? It costs a lot. Or keep it?": only what asks is repeated
+            place -= 2
+        else:
+            break
+        halves.insert(0, sentences[place])
+    return halves
+
+
+def _more_of_it(after: list[str]) -> list[str]:
+    """What goes on with a question: "Or is it yours?", "Then paste the output here."."""
+    goes_on = itertools.takewhile(
+        lambda each: (_asks(each) and AND_ALSO.match(each)) or THEN_TOO.match(each), after
+    )
+    return list(goes_on)
+
+
+def _is_aside(sentence: str) -> bool:
+    return len(sentence) <= MOST_ASIDE and ANSWERS_ITSELF.match(sentence) is None
+
+
+def _goes_on(question: str, sentence: str) -> bool:
+    """Whether a question goes on with one that was asked a sentence before it."""
+    if not _asks(question) or not _may_be_meant(question):
+        return False
+    return bool(AND_ALSO.match(sentence) and not LEADS_ON.match(question))
 
 
 def _is_meant(sentence: str, following: str | None, *, last: bool) -> bool:
@@ -210,6 +262,11 @@ def _is_meant(sentence: str, following: str | None, *, last: bool) -> bool:
             return last or TO_YOU.search(sentence) is not None
         if ANSWERS_ITSELF.match(following) or REPORTED.search(sentence):
             return False
+        if LEADS_ON.match(sentence):
+            return False
+        if SHORT_WISH.match(sentence) and BY_YOURSELF.match(following):
+            # told how to have it; unless they may say so as well
+            return WAITS_FOR_IT.match(following) is not None
         return bool(TO_YOU.search(sentence) or WAITS_FOR_IT.match(following))
     if _is_wanted(sentence):
         return True
@@ -226,7 +283,15 @@ def _is_wanted(sentence: str) -> bool:
 
 
 def _may_be_meant(line: str) -> bool:
-    return not COURTESY.search(line)
+    """Whether it is more than a courtesy; what a courtesy is joined to may be."""
+    if not COURTESY.search(line) or BEFORE_I.search(line):
+        return True
+    return any(
+        (TO_YOU.search(half) or (at and BEGINS_ANEW.match(half)))
+        and not COURTESY.search(half)
+        and not ALL_IS_WELL.search(half)
+        for at, half in enumerate(OTHERWISE.split(line))
+    )
 
 
 def _shortened(question: str) -> str:

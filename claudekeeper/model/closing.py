@@ -119,7 +119,9 @@ class _Reading:
                 self._standing = "failed"
                 self._error = _text(parts)
             case "interruption":
-                self._standing = "interrupted"
+                # what ends with a question was whole: nothing ran any more
+                if not (self._asked() or self._passed_over):
+                    self._standing = "interrupted"
             case "notice":
                 # a task in the background that ends makes Claude speak, not the person
                 self._passed_over = self._asked() or self._passed_over

@@ -17,6 +17,17 @@ from claudekeeper.model.asking import MOST_CHARACTERS, question_in
         ("All in place. **Shall I commit it?** 🚀", "Shall I commit it?"),
         ("It depends.\n\n¿Quieres que siga?", "¿Quieres que siga?"),
         ("続けますか？", "続けますか？"),
+        # a question keeps its other half, and none that was answered or that nobody asked
+        ("Which region? And who pays?", "Which region? And who pays?"),
+        ("Delete it? It costs a lot. Or keep it?", "Delete it? Or keep it?"),
+        ("Why? It had expired. Should I refresh it?", "Should I refresh it?"),
+        ("You might ask: is it slow? Should I measure it?", "Should I measure it?"),
+        ("Is it slow? No. Should I speed it up?", "Should I speed it up?"),
+        (
+            "Could you run it? Then paste what it says.",
+            "Could you run it? Then paste what it says.",
+        ),
+        ("Any questions? Shall I begin?", "Shall I begin?"),
         (
             "Would you like me to:\n1. Mark it as complete\n2. Something else",
             "Would you like me to:\n1. Mark it as complete\n2. Something else",

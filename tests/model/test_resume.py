@@ -269,3 +269,13 @@ def test_any_content_is_read(content: Any) -> None:
             if kind is not None:
                 messages.append(message_of(entry, SESSION, kind))
     closing_of(messages)
+
+
+def test_a_question_stays_open_when_nothing_ran_that_could_be_stopped(isolated: Path) -> None:
+    transcript = asked()
+    transcript.reply("It is ready. Shall I publish it?")
+    transcript.prompt("[Request interrupted by user]")
+    assert action(transcript)[0] == "answer"
+    transcript.reply("As you like, I go on with")
+    transcript.prompt("[Request interrupted by user]")
+    assert action(transcript)[0] == "reply"
