@@ -8,6 +8,7 @@ import msgspec
 
 from claudekeeper.features import phrases
 from claudekeeper.features.terms import COMMON_WORD, WORD, terms_of
+from claudekeeper.features.wording import even, opening_signal
 
 # how surely each kind of word points back
 CARRIES_ON, ANSWERS, POINTS, DANGLES, AMENDS, SHOWS, HINTS = 1.0, 0.8, 0.8, 0.7, 0.5, 0.3, 0.25
@@ -75,13 +76,14 @@ class Pointers(msgspec.Struct, frozen=True):
 
     @classmethod
     def in_command(cls, command: str) -> Pointers:
-        command = _shortened(command)
+        signal = opening_signal(command)
+        command = even(_shortened(command))
         rest = phrases.OPENING.sub("", command.strip())
         pointing = phrases.NOT_POINTING.sub(" ", rest)
         pointer = phrases.POINTER.search(pointing)
         return cls(
             parting=_text(phrases.PARTING.search(command)),
-            opening=_text(phrases.STARTS_WITH.search(rest)),
+            opening=signal or _text(phrases.STARTS_WITH.search(rest)),
             carrying=_text(phrases.THEN.search(rest) or phrases.ANYWHERE.search(rest)),
             answer=_text(phrases.ANSWER.search(command.strip()) or phrases.ANSWER.search(rest)),
             pointer=_text(pointer),

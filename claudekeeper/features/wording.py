@@ -12,12 +12,12 @@ def words_of(text: str) -> frozenset[str]:
 # for the plain rule: English only, as it is written down
 STOP_WORDS = words_of(
     """
-    about above after again against all and any are aren't because been before being below between
+    about above after again against all also and any are aren't because been before being below between
     both but can can't cannot could couldn't did didn't does doesn't doing don't down during each
     few for from further get got had hadn't has hasn't have haven't having her here hers herself him
     himself his how i'd i'll i'm i've into isn't it's its itself just let let's like make may me
     might more most must mustn't myself need nor not now off once only other ought our ours
-    ourselves out over own please put same shall she should shouldn't some such than that that's
+    ourselves out over own please put really same shall she should shouldn't some such than that that's
     the their theirs them themselves then there there's these they they're this those through too
     under until very want was wasn't were weren't what what's when where which while who whom why
     will with won't would wouldn't yes yet you you'd you'll you're you've your yours yourself
@@ -147,13 +147,41 @@ APART = re.compile(
     re.IGNORECASE,
 )
 
-# the plain rule's words that carry on
-SIGNALS = re.compile(
-    r"\b(also|and then|and also|continue|keep going|follow up|going back to"
-    r"|while you['’]?re at it|in that (?:same )?file|same thing|one more thing|actually|wait"
-    r"|oh and)\b",
-    re.IGNORECASE,
+# the plain rule's words that carry on, in a text whose spaces and signs are even
+_CARRY_ON = (
+    "also", "and then", "and also", "continue", "keep going", "follow(?:ing)?~up", "going back to",
+    "while you(?:'?re| are) at it", "in that (?:same )?file", "same thing", "one more thing",
+    "actually", "wait", "oh and",
+)  # fmt: skip
+# what may be said before them, so that they still open a command
+_BEFORE_THEM = (
+    "ok(?:ay)?", "um+", "uh+", "so", "hm+", "mhm", "hey", "hi", "hello", "claude", "alright",
+    "all right", "right", "great", "good", "cool", "nice", "awesome", "excellent", "lovely",
+    "sweet", "perfect", "yes", "yeah", "yep", "sure", "no", "well", "fine", "thanks?(?: you)?",
+    "thx", "ty", "please", "pls", "btw", "by the way", "sorry", "now", "then", "and", "but", "oh",
+    "ah", "just", "(?:can|could|would|will) you", "let'?s", "let us",
+)  # fmt: skip
+
+
+def _either(phrases: tuple[str, ...]) -> str:
+    """A space in a phrase may be a hyphen or have a comma; “~” may also be nothing."""
+    apart = (each.replace(" ", "[ ,-]+").replace("~", "[ ,-]*") for each in phrases)
+    return r"\b(?:" + "|".join(apart) + r")\b"
+
+
+SIGNALS = re.compile(_either(_CARRY_ON), re.IGNORECASE)
+_OPENING = re.compile(rf"\W*(?:{_either(_BEFORE_THEM)}\W*){{0,8}}", re.IGNORECASE)
+# signs that look alike, as programs and phones write them
+_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u2018\u2019\u201b\u02bc\u00b4\uff07", "'"),
+        # they stand between letters and are not seen
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff"),
+    }
 )
+_SPACES = re.compile(r"\s+")
+_WORD = re.compile(r"\b\w")
 
 # a word without the punctuation around it
 _CORE = re.compile(r"[^\W_](?:.*[^\W_])?")
@@ -166,10 +194,30 @@ def keywords(text: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)
 
 
+def even(text: str) -> str:
+    """The text with one kind of space, hyphen and apostrophe each."""
+    return _SPACES.sub(" ", text.translate(_ALIKE)).strip()
+
+
 def signal_in(text: str) -> str | None:
     """The first words that carry on, as they were said."""
-    found = SIGNALS.search(text)
+    found = SIGNALS.search(even(text))
     return found[0] if found else None
+
+
+def opening_signal(text: str) -> str | None:
+    """Those with which it opens, but for a greeting, thanks and the like."""
+    text = even(text)
+    before = _OPENING.match(text)
+    # the longest row of such words may have taken one that is a part of the signal: “and then”
+    for at in _word_starts(text, before.end() if before else 0):
+        if (found := SIGNALS.match(text, at)) is not None:
+            return found[0]
+    return None
+
+
+def _word_starts(text: str, end: int) -> list[int]:
+    return [found.start() for found in _WORD.finditer(text, 0, end + 1)] + [end]
 
 
 # fewer letters than this tell nothing; signs of Chinese and Japanese say more each

@@ -6,7 +6,7 @@ import pytest
 
 from claudekeeper.features.routing import decide
 from claudekeeper.features.talk import Talk, hear
-from claudekeeper.features.wording import keywords, signal_in
+from claudekeeper.features.wording import keywords, opening_signal, signal_in
 from claudekeeper.model.routing import RoutingSettings, Scorer
 
 PLAIN = RoutingSettings(scorer="plain")
@@ -97,6 +97,46 @@ def test_keywords_are_lower_case_without_punctuation_short_and_stop_words() -> N
 )  # fmt: skip
 def test_every_signal_of_the_rule_is_heard(text: str) -> None:
     assert signal_in(text)
+
+
+CARRIES_ON = [
+    "follow up add a test", "Follow-up: add a test", "followup, add a test", "FOLLOW UP: a test",
+    "follow\u2011up add a test", "follow \u2013 up", "following up: add a test",
+    "and  then rename the billing columns", "And then, add a test", "and\nthen the billing columns",
+    "\u2026and then add a test", "and\u00a0then add a test", "and, also: add a test",
+    "also\u2014add a test", "\u201calso\u201d add a test", "- also rename the billing columns",
+    "keep  going", "Keep going!", "keep-going", "keep\tgoing with the tests", "continue\u2026",
+    "going back to refactor the database migrations", "Going  back to the billing migrations",
+    "while youre at it, rename the billing columns", "While you\u2019re  at it: the billing columns",
+    "while you are at it, rename the billing columns", "in that  same file rename the columns",
+    "Same thing, but for the billing service", "One more thing \u2014 rename the billing columns",
+    "actually, use the billing database columns", "Wait - use the billing columns instead",
+    "oh, and rename the billing database columns",
+]  # fmt: skip
+SAID_BEFORE = ["", "ok, ", "hey ", "please ", "Hey Claude, ", "thanks! ", "ok then, ", "well \u2014 "]
+
+
+@BOTH
+@pytest.mark.parametrize("before", SAID_BEFORE)
+@pytest.mark.parametrize("text", CARRIES_ON)
+def test_however_it_is_written_a_signal_that_opens_lifts(
+    scorer: Scorer, before: str, text: str
+) -> None:
+    auth = talk("auth", "fix the auth bug", minutes=0.05)
+    routing = decide(before + text, [auth], RoutingSettings(scorer=scorer))
+    assert (routing.action, routing.session_id) == ("resume", "auth")
+    assert routing.confidence >= 0.85
+
+
+@pytest.mark.parametrize(
+    "text", ["follow upstream changes", "a waiter app", "write a follow-up mail", "fix it, wait"]
+)
+def test_what_does_not_open_with_a_signal_is_not_lifted_by_it(text: str) -> None:
+    assert opening_signal(text) is None
+
+
+def test_also_and_really_are_no_topic() -> None:
+    assert keywords("Also really test the exporter") == {"test", "exporter"}
 
 
 @pytest.mark.parametrize("text", ["awaiting", "waiter", "discontinued", "factually"])
