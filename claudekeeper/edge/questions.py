@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import DESK
+from claudekeeper.edge.keys import DESK, OVERVIEW, REGISTRY
 from claudekeeper.edge.wire import NoQuery, body_of, query_of, reply
-from claudekeeper.model.attention import Attention, Decision, Resolve
+from claudekeeper.model.attention import Attention, Decision, Resolve, answer_to
 from claudekeeper.model.errors import (
     AttentionGone,
     AttentionNotFound,
     BodyTooLarge,
+    GrantForgotten,
+    ModeRefused,
     UnsupportedMedia,
 )
+from claudekeeper.readers.permission_files import hindrance
 
 
 class Open(msgspec.Struct):
@@ -36,8 +41,28 @@ async def list_attention(request: web.Request) -> web.Response:
 async def resolve(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = await body_of(request, Resolve)
+    if wish.decision == "allow" and wish.updated_permissions:
+        await check_grant(request, wish)
     answer = request.app[DESK].resolve(wish)
     return reply(Settled(wish.attention_id, answer.decision))
+
+
+async def check_grant(request: web.Request, wish: Resolve) -> None:
+    """Refuses what Claude Code would drop without a word; the question stays open."""
+    attention = request.app[DESK].get(wish.attention_id)
+    if attention is None:
+        return
+    live = request.app[REGISTRY].get(attention.session_id)
+    session = request.app[OVERVIEW].session(attention.session_id)
+    workdir = live.workdir if live is not None else session and session.workdir
+    for change in answer_to(attention, wish).permissions:
+        scope, mode = change["destination"], change.get("mode")
+        if mode is not None:
+            request.app[REGISTRY].check_mode_set_by_an_answer(attention.session_id, mode)
+        if scope.endswith("Settings") and workdir:
+            fault = await asyncio.to_thread(hindrance, scope, workdir)
+            if fault is not None:
+                raise GrantForgotten(f"This cannot be allowed for good. {fault} Allow it once.")
 
 
 ENDPOINTS = [
@@ -49,6 +74,13 @@ ENDPOINTS = [
         "Answer a question; of two answers the first counts",
         Settled,
         takes=Resolve,
-        failures=(AttentionNotFound, AttentionGone, UnsupportedMedia, BodyTooLarge),
+        failures=(
+            AttentionNotFound,
+            AttentionGone,
+            GrantForgotten,
+            ModeRefused,
+            UnsupportedMedia,
+            BodyTooLarge,
+        ),
     ),
 ]

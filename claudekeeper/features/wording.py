@@ -12,16 +12,16 @@ def words_of(text: str) -> frozenset[str]:
 # for the plain rule: English only, as it is written down
 STOP_WORDS = words_of(
     """
-    about above after again against all also and any are aren't because been before being below between
-    both but can can't cannot could couldn't did didn't does doesn't doing don't down during each
-    few for from further get got had hadn't has hasn't have haven't having her here hers herself him
-    himself his how i'd i'll i'm i've into isn't it's its itself just let let's like make may me
-    might more most must mustn't myself need nor not now off once only other ought our ours
-    ourselves out over own please put really same shall she should shouldn't some such than that that's
-    the their theirs them themselves then there there's these they they're this those through too
-    under until very want was wasn't were weren't what what's when where which while who whom why
-    will with won't would wouldn't yes yet you you'd you'll you're you've your yours yourself
-    yourselves
+    about above after again against all also and any are aren't because been before being below
+    between both but can can't cannot could couldn't did didn't does doesn't doing don't down during
+    each few for from further get got had hadn't has hasn't have haven't having her here hers
+    herself him himself his how i'd i'll i'm i've into isn't it's its itself just let let's like
+    make may me might more most must mustn't myself need nor not now off once only other ought our
+    ours ourselves out over own please put really same shall she should shouldn't some such than
+    that that's the their theirs them themselves then there there's these they they're this those
+    through too under until very want was wasn't were weren't what what's when where which while who
+    whom why will with won't would wouldn't yes yet you you'd you'll you're you've your yours
+    yourself yourselves
     """
 )
 

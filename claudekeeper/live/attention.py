@@ -32,6 +32,11 @@ class Desk:
             if session_id in (None, attention.session_id)
         ]
 
+    def get(self, attention_id: str) -> Attention | None:
+        """One that is open."""
+        found = self._open.get(attention_id)
+        return found[0] if found is not None else None
+
     def count(self, session_id: str) -> int:
         return sum(attention.session_id == session_id for attention, _ in self._open.values())
 

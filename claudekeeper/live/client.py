@@ -12,7 +12,7 @@ import msgspec
 from claudekeeper.live.line import Item
 from claudekeeper.model.attention import Answer, Attention, kind_of
 from claudekeeper.model.commands import PermissionMode
-from claudekeeper.model.grants import Grants
+from claudekeeper.model.grants import Grants, offers
 from claudekeeper.model.sessions import now
 
 
@@ -40,10 +40,15 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     blocked_path: str | None
     reason: str | None
     agent_id: str | None
+    # it is asked about this every time, whatever is allowed
+    guarded: bool = False
 
-    def shown(self, session_id: str, plan: dict[str, Any]) -> Attention:
+    def shown(
+        self, session_id: str, plan: dict[str, Any], workdir: str, mode: str | None
+    ) -> Attention:
         """As people see it; `plan` is what the model wrote, if it is a plan."""
         known = msgspec.structs.asdict(self)
+        guarded = known.pop("guarded")
         kind = kind_of(self.tool)
         if kind == "plan":
             known["input"] = plan | self.input
@@ -51,6 +56,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             id=str(uuid4()),
             session_id=session_id,
             kind=kind,
+            grants=offers(
+                self.tool,
+                self.input,
+                self.suggestions,
+                workdir=workdir,
+                mode=mode,
+                guarded=guarded,
+            ),
             origin="gateway",
             raised=now(),
             **known,

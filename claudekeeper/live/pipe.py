@@ -60,6 +60,8 @@ class Pipe(Transport):
     def __init__(self, inner: Transport, ears: Ears) -> None:
         self._inner = inner
         self._ears = ears
+        # calls that are asked about every time: the SDK does not say so
+        self.guarded: set[str] = set()
 
     async def connect(self) -> None:
         await self._inner.connect()
@@ -74,6 +76,7 @@ class Pipe(Transport):
         try:
             async for message in self._inner.read_messages():
                 if message.get("type") in CONTROL:
+                    self._note(message.get("request"))
                     yield message
                 else:
                     self._hear(message)
@@ -81,6 +84,11 @@ class Pipe(Transport):
             self._ears.ended(error)
             raise
         self._ears.ended(None)
+
+    def _note(self, request: Any) -> None:
+        match request:
+            case {"decision_reason_type": "safetyCheck", "tool_use_id": str(call)}:
+                self.guarded.add(call)
 
     def _hear(self, message: dict[str, Any]) -> None:
         try:
@@ -227,6 +235,8 @@ class SdkClient:
     async def _may_use(
         self, tool: str, given: dict[str, Any], context: ToolPermissionContext
     ) -> PermissionResultAllow | PermissionResultDeny:
+        guarded = context.tool_use_id in self._pipe.guarded
+        self._pipe.guarded.discard(str(context.tool_use_id))
         answer: Answer = await self._ears.ask(
             Question(
                 tool=tool,
@@ -238,6 +248,7 @@ class SdkClient:
                 blocked_path=context.blocked_path,
                 reason=context.decision_reason,
                 agent_id=context.agent_id,
+                guarded=guarded,
             )
         )
         if answer.decision == "deny":

@@ -193,6 +193,13 @@ class Registry:
         await self._choose(session_id, choices)
         self.changed(session_id)
 
+    def check_mode_set_by_an_answer(self, session_id: str, mode: str) -> None:
+        """A process that was not started for it does not take it, and does not say so."""
+        _check_mode(mode)
+        session = self._sessions.get(session_id)
+        if mode == "bypassPermissions" and session is not None and not session.may_bypass:
+            raise ModeRefused("Claude Code takes this mode when it starts: change it by itself.")
+
     async def fork(self, session_id: str, at: str | None = None) -> str:
         """The id of a copy, which goes on with the original's model and mode."""
         copy = await fork(session_id, at)

@@ -148,6 +148,11 @@ class LiveSession:
         return self._process.pid
 
     @property
+    def may_bypass(self) -> bool:
+        """Whether its CLI can be told not to ask at all."""
+        return self._process.client is not None and self._process.client.bypass
+
+    @property
     def offers(self) -> dict[str, Any]:
         """What its CLI says of itself: commands, models; empty while there was none."""
         return self._process.info
@@ -351,7 +356,8 @@ class LiveSession:
         self.stream.flush()
         # newer CLIs ask with an empty input; what is approved must be seen all the same
         plan = self._hearing.plan_of(question.tool_use_id)
-        answer = await self._world.desk.ask(question.shown(self.id, plan))
+        mode = self._hearing.permission_mode
+        answer = await self._world.desk.ask(question.shown(self.id, plan, self.workdir, mode))
         self._choosing.answered(answer)
         if answer.decision == "deny" and question.tool_use_id is not None:
             self._hearing.denied.add(question.tool_use_id)

@@ -139,6 +139,7 @@ class Terminals:
             title=None,
             description=None,
             suggestions=event.permission_suggestions,
+            grants=event.grants,
             blocked_path=None,
             reason=None,
             agent_id=event.agent_id,

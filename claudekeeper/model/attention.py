@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.errors import InvalidRequest
+from claudekeeper.model.grants import Grant
 from claudekeeper.model.sessions import Origin
 
 Kind = Literal["permission", "question", "plan"]
@@ -31,6 +33,8 @@ class Attention(msgspec.Struct, rename="camel", kw_only=True):
     title: str | None
     description: str | None
     suggestions: list[dict[str, Any]]
+    # what may be allowed for good: each of them, given back as `updatedPermissions`, is enough
+    grants: list[Grant] = []
     blocked_path: str | None
     reason: str | None
     agent_id: str | None
@@ -49,9 +53,10 @@ class Answer(msgspec.Struct, kw_only=True):
     interrupt: bool = False
 
 
-class _Rule(msgspec.Struct, rename="camel"):
-    tool_name: str
-    rule_content: str | None = None
+class _Rule(msgspec.Struct, rename="camel", omit_defaults=True):
+    tool_name: Annotated[str, Meta(min_length=1)]
+    # none for the whole tool; Claude Code drops all of an answer in which it is null
+    rule_content: Annotated[str, Meta(min_length=1)] | None = None
 
 
 class _Permission(msgspec.Struct, tag_field="type", kw_only=True):
@@ -59,7 +64,7 @@ class _Permission(msgspec.Struct, tag_field="type", kw_only=True):
 
 
 class _Rules(_Permission, kw_only=True):
-    rules: list[_Rule]
+    rules: Annotated[list[_Rule], Meta(min_length=1)]
     behavior: Literal["allow", "deny", "ask"]
 
 
@@ -77,7 +82,7 @@ class _SetMode(_Permission, tag="setMode"):
 
 
 class _Directories(_Permission, kw_only=True):
-    directories: list[str]
+    directories: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)]
 
 
 class _AddDirectories(_Directories, tag="addDirectories"): ...
@@ -89,6 +94,8 @@ class _RemoveDirectories(_Directories, tag="removeDirectories"): ...
 _PERMISSIONS = list[
     _AddRules | _ReplaceRules | _RemoveRules | _SetMode | _AddDirectories | _RemoveDirectories
 ]
+# changes, rules and directories in one answer: of more, Claude Code drops all
+MOST_CHANGES = 4_000
 
 
 class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
@@ -101,7 +108,7 @@ class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_onl
     updated_permissions: list[dict[str, Any]] | None = None
     answers: dict[str, str | list[str]] | None = None
     interrupt: bool = False
-    by: Annotated[str, msgspec.Meta(max_length=100)] = "client"
+    by: Annotated[str, Meta(max_length=100)] = "client"
 
 
 def kind_of(tool: str) -> Kind:
@@ -157,9 +164,17 @@ def _one_text(question: str, answer: str | list[str], *, several: bool) -> str:
 
 
 def _permissions(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As they came, once it is certain that Claude Code can take them."""
+    """As Claude Code takes them, all or none."""
     try:
-        msgspec.convert(given, _PERMISSIONS)
+        changes = msgspec.convert(given, _PERMISSIONS)
     except msgspec.ValidationError as error:
         raise InvalidRequest(f"'updatedPermissions' is not valid: {error}.") from error
-    return given
+    parts = sum(
+        len(each.rules if isinstance(each, _Rules) else each.directories)
+        for each in changes
+        if not isinstance(each, _SetMode)
+    )
+    if len(changes) + parts > MOST_CHANGES:
+        raise InvalidRequest(f"'updatedPermissions' takes {MOST_CHANGES:,} changes at most.")
+    known: list[dict[str, Any]] = msgspec.to_builtins(changes)
+    return known

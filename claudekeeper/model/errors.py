@@ -130,6 +130,11 @@ class AttentionGone(KeeperError):
     sentence = "This question is settled already."
 
 
+class GrantForgotten(KeeperError):
+    code, status = "grant_forgotten", 409
+    sentence = "Claude Code would not keep what is to be allowed for good; allow it once instead."
+
+
 class WorkdirMissing(KeeperError):
     code, status = "workdir_missing", 400
     sentence = "The working directory does not exist on this machine."

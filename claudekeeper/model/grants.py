@@ -1,13 +1,22 @@
-"""What a person allowed for a session, so that its next process need not ask again. Pure."""
+"""What a person may allow for good, and what was allowed for a session, so that its next process
+need not ask again. Pure."""
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
 # what somebody allowed first is forgotten first, and asked again
 MOST = 200
+
+# a grant: changes that belong together, as Claude Code takes them
+Grant = list[dict[str, Any]]
+
+# kept in the process and nowhere else
+PASSING = frozenset({"session", "cliArg"})
 
 _ESCAPED = str.maketrans({"\\": "\\\\", "(": "\\(", ")": "\\)"})
 
@@ -30,10 +39,11 @@ class Grants(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
 def with_answer(grants: Grants, permissions: list[dict[str, Any]]) -> Grants:
     """What holds after an answer with these permissions.
 
-    Claude Code keeps those of a session in its process, and those of other scopes in files.
+    Claude Code keeps those of a session, or of its command line, in its process, and those of
+    other scopes in files.
     """
     for each in permissions:
-        if each["destination"] == "session":
+        if each["destination"] in PASSING:
             grants = _changed(grants, each)
     return grants
 
@@ -57,3 +67,53 @@ def _changed(grants: Grants, change: dict[str, Any]) -> Grants:
 def _rule(rule: dict[str, Any]) -> str:
     content = rule.get("ruleContent")
     return f"{rule['toolName']}({content.translate(_ESCAPED)})" if content else rule["toolName"]
+
+
+# what stands in quotes is no sign of the shell's
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
+# a command that writes what it prints into a file: no rule for commands says that it may
+_WRITES = re.compile(r">(?!&|\s*/dev/null\b)|\btee\b")
+# one that needs no question where edits need none
+_EDITS = re.compile(r"\s*(?:touch|mkdir|rmdir|rm|mv|cp)\s[^|;&<>`$()\n]*")
+
+
+def offers(
+    tool: str,
+    given: dict[str, Any],
+    suggested: list[dict[str, Any]],
+    *,
+    workdir: str | None,
+    mode: str | None,
+    guarded: bool,
+) -> list[Grant]:
+    """What may be allowed for good: after each of them, the same call is not asked about again.
+
+    Claude Code means some of its suggestions together, and makes some that change nothing.
+    `guarded`: it asks about this file every time, whatever is allowed.
+    """
+    command = str(given.get("command")) if tool == "Bash" else None
+    if guarded or (command is not None and _WRITES.search(_QUOTED.sub("", command))):
+        return []
+    folders = [each for each in suggested if each.get("type") == "addDirectories"]
+    outside = [each for each in folders if not _lies_in(each, workdir)]
+    others = [each for each in suggested if each not in folders]
+    edits = command is None or _EDITS.fullmatch(command) is not None
+    if command is None:
+        grants = [[each] for each in others]
+    else:
+        # a line may be several commands: what allows one of them is no use without the others
+        rules = [each for each in others if "rules" in each]
+        modes = [each for each in others if each not in rules]
+        grants = ([rules] if rules else []) + [[each] for each in modes if edits]
+    if grants:
+        return [[*each, *outside] for each in grants]
+    # to let somebody in is enough only where edits are not asked about
+    return [outside] if outside and edits and mode == "acceptEdits" else []
+
+
+def _lies_in(change: dict[str, Any], workdir: str | None) -> bool:
+    """Whether the session works there already."""
+    if workdir is None:
+        return False
+    directories = change.get("directories") or []
+    return all(PurePosixPath(str(each)).is_relative_to(workdir) for each in directories)

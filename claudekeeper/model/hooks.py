@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 import msgspec
@@ -9,10 +10,22 @@ import orjson
 
 from claudekeeper.model.attention import Answer, Decision, kind_of
 from claudekeeper.model.entries import Entry, loads
+from claudekeeper.model.grants import Grant, offers
 
 # how Claude Code tells the model that the person at the terminal said no
 _REFUSED_THERE = "doesn't want to proceed with this tool use"
 
+# files by which programs are set up and whose names begin with no dot
+_GUARDED = frozenset(
+    {
+        "bunfig.toml",
+        "lefthook.yml",
+        "lefthook.yaml",
+        "gradle-wrapper.properties",
+        "maven-wrapper.properties",
+        "pyrightconfig.json",
+    }
+)
 
 # what names no session cannot have a question: a stranger's words would be shown as its id
 SessionId = Annotated[
@@ -29,6 +42,8 @@ class HookEvent(msgspec.Struct, kw_only=True):
     tool_name: str | None = None
     tool_input: dict[str, Any] = {}
     permission_suggestions: list[dict[str, Any]] = []
+    permission_mode: str | None = None
+    cwd: str | None = None
     agent_id: str | None = None
     # of a notification, a beginning, an end
     message: str | None = None
@@ -36,6 +51,28 @@ class HookEvent(msgspec.Struct, kw_only=True):
     notification_type: str | None = None
     source: str | None = None
     reason: str | None = None
+
+    @property
+    def grants(self) -> list[Grant]:
+        """What may be allowed for good."""
+        return offers(
+            self.tool_name or "",
+            self.tool_input,
+            self.permission_suggestions,
+            workdir=self.cwd,
+            mode=self.permission_mode,
+            guarded=any(_may_be_guarded(path, self.cwd) for path in self._changed),
+        )
+
+    @property
+    def _changed(self) -> list[str]:
+        """The paths that are to be changed, as far as they are told."""
+        given = self.tool_input if self.tool_name != "Read" else {}
+        paths = [given.get("file_path"), given.get("notebook_path")]
+        for each in self.permission_suggestions:
+            directories = each.get("directories")
+            paths += directories if isinstance(directories, list) else []
+        return [path for path in paths if isinstance(path, str)]
 
 
 class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -47,6 +84,14 @@ class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     pid: int = 0
     entrypoint: str = "unknown"
     again: bool = False
+
+
+def _may_be_guarded(path: str, workdir: str | None) -> bool:
+    """Whether Claude Code may ask about this file whatever is allowed; hooks are not told."""
+    place = PurePosixPath(path)
+    if workdir is not None and place.is_relative_to(workdir):
+        place = place.relative_to(workdir)
+    return place.name.lower() in _GUARDED or any(part.startswith(".") for part in place.parts)
 
 
 def output_of(answer: Answer) -> dict[str, Any]:

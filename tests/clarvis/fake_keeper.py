@@ -400,7 +400,9 @@ def question(number: int, of: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "origin": "gateway",
         "raised": "2025-10-01T09:00:00Z",
     }
-    return asked | changes
+    asked |= changes
+    # each by itself, unless a test says what belongs together
+    return {"grants": [[each] for each in asked["suggestions"]]} | asked
 
 
 def failure(status: int, code: str, message: str) -> web.Response:

@@ -107,13 +107,22 @@ CARRIES_ON = [
     "also\u2014add a test", "\u201calso\u201d add a test", "- also rename the billing columns",
     "keep  going", "Keep going!", "keep-going", "keep\tgoing with the tests", "continue\u2026",
     "going back to refactor the database migrations", "Going  back to the billing migrations",
-    "while youre at it, rename the billing columns", "While you\u2019re  at it: the billing columns",
+    "while youre at it, rename the billing columns", "While you\u2019re  at it: the columns",
     "while you are at it, rename the billing columns", "in that  same file rename the columns",
     "Same thing, but for the billing service", "One more thing \u2014 rename the billing columns",
     "actually, use the billing database columns", "Wait - use the billing columns instead",
     "oh, and rename the billing database columns",
 ]  # fmt: skip
-SAID_BEFORE = ["", "ok, ", "hey ", "please ", "Hey Claude, ", "thanks! ", "ok then, ", "well \u2014 "]
+SAID_BEFORE = [
+    "",
+    "ok, ",
+    "hey ",
+    "please ",
+    "Hey Claude, ",
+    "thanks! ",
+    "ok then, ",
+    "well \u2014 ",
+]
 
 
 @BOTH

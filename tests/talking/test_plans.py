@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.talking.conftest import StartKeeper
 from tests.talking.keeper import Ear, Keeper
 
 
@@ -17,3 +18,24 @@ async def test_a_plan_can_be_read_where_it_is_asked_about(keeper: Keeper, ear: E
     await keeper.post("/resolve", answer)
     await ear.finished(session, outcome="done")
     assert (keeper.workdir / "done.txt").read_text() == "as planned"
+
+
+async def test_edits_that_an_approval_allowed_stay_allowed(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = (await keeper.send("plan: write it down", permissionMode="plan"))["sessionId"]
+    mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    await keeper.resolve(await ear.asked(session), updatedPermissions=[mode])
+    await ear.finished(session, outcome="done")
+    await keeper.send("write: one.txt: 1", session)
+    await ear.finished(session, outcome="done")
+    await keeper.stop()
+    keeper = await start_keeper()
+    later = await keeper.listen()
+    await keeper.send("write: two.txt: 2", session)
+    await later.finished(session, outcome="done")
+    assert (keeper.workdir / "two.txt").exists()
+    assert len(ear.of("attention/raised")) == 1
+    assert later.of("attention/raised") == []

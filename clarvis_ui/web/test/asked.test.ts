@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { planIn } from '../src/state/plan';
-import type { Attention, Suggestion } from '../src/transport/attention';
+import { type Attention, readAttention, type Suggestion } from '../src/transport/attention';
 import {
   askedBy,
   editableText,
   editedInput,
+  grantWords,
   questionsOf,
   suggestionWords,
   worthOffering,
@@ -24,6 +25,7 @@ function asking(tool: string, input: Attention['input'], more: Partial<Attention
     title: null,
     description: null,
     suggestions: [],
+    grants: [],
     blockedPath: null,
     reason: null,
     agentId: null,
@@ -124,11 +126,51 @@ test('what the session may do already is not offered', () => {
     destination: 'session',
   });
   const edits: Suggestion = { type: 'setMode', mode: 'acceptEdits', destination: 'session' };
-  const suggestions = [directories(WORKDIR), directories(WORKDIR, '/tmp'), edits];
-  expect(worthOffering(asking('Bash', {}, { suggestions }), WORKDIR)).toEqual([
-    directories(WORKDIR, '/tmp'),
-    edits,
+  const grants = [[directories(WORKDIR)], [directories(WORKDIR, '/tmp')], [edits]];
+  expect(worthOffering(asking('Bash', {}, { grants }), WORKDIR)).toEqual([
+    [directories(WORKDIR, '/tmp')],
+    [edits],
   ]);
+});
+
+describe('what belongs together is one answer', () => {
+  const rule = (toolName: string, ruleContent: string, destination: string): Suggestion => ({
+    type: 'addRules',
+    rules: [{ toolName, ruleContent }],
+    behavior: 'allow',
+    destination,
+  });
+  const folder: Suggestion = {
+    type: 'addDirectories',
+    directories: ['/tmp/out'],
+    destination: 'session',
+  };
+  const edits: Suggestion = { type: 'setMode', mode: 'acceptEdits', destination: 'session' };
+  test.each([
+    [[edits, folder], 'Allow all edits in this session, also in /tmp/out'],
+    [
+      [rule('Bash', 'touch /tmp/out/a', 'localSettings'), folder],
+      'Always allow “touch /tmp/out/a” in this project, for you, and access to /tmp/out in this session',
+    ],
+    [
+      [rule('Bash', 'curl x', 'localSettings'), rule('Bash', 'sh', 'localSettings')],
+      'Always allow “curl x”, “sh” in this project, for you',
+    ],
+    [
+      [rule('Read', '//tmp/out/**', 'session'), rule('Bash', 'make', 'localSettings')],
+      'Always allow reading everything in /tmp/out in this session, and “make” in this project, for you',
+    ],
+    [[folder], 'Always allow access to /tmp/out in this session'],
+  ])('%o', (grant, words) => {
+    expect(grantWords(grant, WORKDIR)).toBe(words);
+  });
+
+  test('an older keeper says it of each suggestion by itself', () => {
+    const raw = { id: '1', sessionId: 's', suggestions: [edits, folder] };
+    expect(readAttention(raw)?.grants).toEqual([[edits], [folder]]);
+    expect(readAttention({ ...raw, grants: [[edits, folder]] })?.grants).toEqual([[edits, folder]]);
+    expect(readAttention({ ...raw, grants: [[], 5] })?.grants).toEqual([]);
+  });
 });
 
 describe('another input', () => {

@@ -24,6 +24,7 @@ function question(id: string, changes: Partial<Attention> = {}): Attention {
     title: null,
     description: null,
     suggestions: [],
+    grants: [],
     blockedPath: null,
     reason: null,
     agentId: null,

@@ -18,6 +18,8 @@ export interface Attention {
   title: string | null;
   description: string | null;
   suggestions: Suggestion[];
+  /** What may be allowed for good; each of them is one answer. */
+  grants: Suggestion[][];
   blockedPath: string | null;
   reason: string | null;
   agentId: string | null;
@@ -44,6 +46,16 @@ function readSuggestion(raw: unknown): Suggestion | null {
   return given && typeof given.type === 'string' ? (given as Suggestion) : null;
 }
 
+/** An older keeper does not say which of its suggestions belong together. */
+function readGrants(given: Fields): Suggestion[][] {
+  if (!Array.isArray(given.grants)) {
+    return each(given.suggestions, readSuggestion).map((suggestion) => [suggestion]);
+  }
+  return given.grants
+    .map((grant) => each(grant, readSuggestion))
+    .filter((grant) => grant.length > 0);
+}
+
 export function readAttention(raw: unknown): Attention | null {
   const given = fields(raw);
   const id = given && text(given.id);
@@ -59,6 +71,7 @@ export function readAttention(raw: unknown): Attention | null {
     title: text(given.title),
     description: text(given.description),
     suggestions: each(given.suggestions, readSuggestion),
+    grants: readGrants(given),
     blockedPath: text(given.blockedPath),
     reason: text(given.reason),
     agentId: text(given.agentId),

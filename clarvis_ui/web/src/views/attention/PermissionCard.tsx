@@ -3,7 +3,7 @@ import { spelledOut } from '../../blocks/safe';
 import type { Half } from '../../state/halves';
 import { within } from '../../state/paths';
 import type { Answer, Attention } from '../../transport/attention';
-import { askedBy, editableText, editedInput, suggestionWords, worthOffering } from './asked';
+import { askedBy, editableText, editedInput, grantWords, worthOffering } from './asked';
 import { EvidenceView } from './EvidenceView';
 import { Reason } from './Reason';
 import { isSecondClick } from './useGuard';
@@ -32,9 +32,9 @@ export function PermissionCard(props: CardProps) {
   const choosing = half.open === null;
   const [problem, setProblem] = useState<string | null>(null);
   const asked = askedBy(attention, workdir);
-  const always = worthOffering(attention, workdir).map((suggestion) => ({
-    words: spelledOut(suggestionWords(suggestion, workdir)),
-    answer: { decision: 'allow', updatedPermissions: [suggestion] } satisfies Answer,
+  const always = worthOffering(attention, workdir).map((grant) => ({
+    words: spelledOut(grantWords(grant, workdir)),
+    answer: { decision: 'allow', updatedPermissions: grant } satisfies Answer,
   }));
   const numbered = Object.fromEntries(
     always.map(({ answer }, at) => [String(at + 1), () => onAnswer(answer)]),

@@ -126,12 +126,49 @@ const SCOPES: Readonly<Record<string, string>> = {
 };
 
 /** Those that would change something: where the session works already, it need not be let in. */
-export function worthOffering({ suggestions }: Attention, workdir: string | null): Suggestion[] {
-  return suggestions.filter(({ type, directories }) => {
-    const paths = list(directories).map(verbatim);
-    const known = paths.length > 0 && paths.every((path) => within(path, workdir) !== path);
-    return type !== 'addDirectories' || !known;
-  });
+export function worthOffering({ grants }: Attention, workdir: string | null): Suggestion[][] {
+  return grants.filter((grant) =>
+    grant.some(({ type, directories }) => {
+      const paths = list(directories).map(verbatim);
+      const known = paths.length > 0 && paths.every((path) => within(path, workdir) !== path);
+      return type !== 'addDirectories' || !known;
+    }),
+  );
+}
+
+/** What one answer would allow for good: its rules, and where else; each scope is said once. */
+export function grantWords(grant: readonly Suggestion[], workdir: string | null): string {
+  const folders = grant.filter(({ type }) => type === 'addDirectories');
+  const others = grant.filter((change) => !folders.includes(change));
+  const [first, ...rest] = others.length > 0 ? others : folders;
+  if (first === undefined) return '';
+  const rules = rest.length > 0 && others.every(isAllowing);
+  const words = rules
+    ? allowingWords(others, workdir)
+    : [first, ...rest].map((one) => suggestionWords(one, workdir)).join('; ');
+  if (others.length === 0 || folders.length === 0) return words;
+  const paths = folders.flatMap(({ directories }) => list(directories));
+  const places = paths.map((path) => within(verbatim(path), workdir)).join(', ');
+  const scope = SCOPES[verbatim(folders[0]?.destination)] ?? '';
+  // a session's edits are meant for this session there too
+  const same = first.type === 'setMode' && first.destination === folders[0]?.destination;
+  return same ? `${words}, also in ${places}` : `${words}, and access to ${places} ${scope}`.trim();
+}
+
+function isAllowing({ type, behavior }: Suggestion): boolean {
+  return type === 'addRules' && behavior !== 'deny';
+}
+
+/** Several rules: together where they hold for the same, one after another where not. */
+function allowingWords(changes: readonly Suggestion[], workdir: string | null): string {
+  const scopes = new Map<string, string[]>();
+  for (const { destination, rules } of changes) {
+    const words = list(rules).map((raw) => ruleWords(fields(raw) ?? {}, workdir));
+    const scope = SCOPES[verbatim(destination)] ?? '';
+    scopes.set(scope, [...(scopes.get(scope) ?? []), ...words]);
+  }
+  const parts = [...scopes].map(([scope, words]) => `${words.join(', ')} ${scope}`.trim());
+  return `Always allow ${parts.join(', and ')}`;
 }
 
 /** What "always" would mean: the rule, and its scope. */

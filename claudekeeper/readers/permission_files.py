@@ -1,0 +1,101 @@
+"""Where Claude Code writes down what is allowed for good, and whether it can."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from claudekeeper.readers.paths import claude_home
+
+Scope = Literal["userSettings", "projectSettings", "localSettings"]
+_NAMES: dict[Scope, str] = {
+    "userSettings": "settings.json",
+    "projectSettings": ".claude/settings.json",
+    "localSettings": ".claude/settings.local.json",
+}
+
+
+def hindrance(scope: Scope, workdir: str) -> str | None:
+    """Blocks. Why something allowed in this scope would be forgotten; None where it would not.
+
+    Claude Code does not say so: it goes on, and its next process asks again.
+    """
+    path = _folder(scope, workdir) / _NAMES[scope]
+    if (fault := _fault(path)) is not None:
+        return f"{path} {fault}."
+    if scope == "projectSettings" and not _trusted(workdir):
+        return (
+            f"Claude Code heeds what {path} allows only where the directory is trusted: "
+            "start Claude Code there once, in a terminal."
+        )
+    return None
+
+
+def _folder(scope: Scope, workdir: str) -> Path:
+    if scope == "userSettings":
+        return claude_home()
+    return Path(workdir) if scope == "projectSettings" else _root(Path(workdir))
+
+
+def _root(workdir: Path) -> Path:
+    """The main worktree of its repository: all worktrees share one file; else the directory."""
+    for folder in (workdir, *workdir.parents):
+        if folder == Path.home():
+            break  # one's home is no project
+        git = folder / ".git"
+        if git.is_dir():
+            return folder
+        if git.is_file():
+            kept, _, _ = _text(git).removeprefix("gitdir:").strip().rpartition("/worktrees/")
+            return Path(os.path.normpath(folder / kept)).parent if kept else folder
+    return workdir
+
+
+def _fault(path: Path) -> str | None:
+    if path.exists():
+        try:
+            content = path.read_text(encoding="utf-8")
+            if content.strip() and not isinstance(orjson.loads(content), dict):
+                return "has no settings in it"
+        except OSError as error:
+            return f"cannot be read ({error.strerror})"
+        except ValueError:
+            return "is not valid JSON"
+    place = next(each for each in (path, *path.parents) if each.exists())
+    return None if os.access(place, os.W_OK) else "cannot be written"
+
+
+def _trusted(workdir: str) -> bool:
+    """Whether a person has said so in a terminal, of this directory or one above it."""
+    projects = _projects()
+    return any(
+        isinstance(known := projects.get(place), dict) and known.get("hasTrustDialogAccepted")
+        for place in _places(workdir)
+    )
+
+
+def _places(workdir: str) -> Iterator[str]:
+    for start in dict.fromkeys((workdir, os.path.realpath(workdir))):
+        path = Path(start)
+        yield from map(str, (path, *path.parents, _root(path)))
+
+
+def _projects() -> dict[str, Any]:
+    beside = Path.home() if "CLAUDE_CONFIG_DIR" not in os.environ else claude_home()
+    try:
+        known = orjson.loads(_text(beside / ".claude.json"))
+    except ValueError:
+        return {}
+    projects = known.get("projects") if isinstance(known, dict) else None
+    return projects if isinstance(projects, dict) else {}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
