@@ -74,7 +74,7 @@ class Terminal:
             ) from error
         if answer.status >= 400:
             raise Refused(f"{_sentence(said)} ({answer.status}, {address})")
-        return orjson.loads(said) if said else None
+        return _whole(said) if said else None
 
     def _connected(self, address: str) -> http.client.HTTPConnection:
         if address.startswith("unix:"):
@@ -104,6 +104,15 @@ class _Unix(http.client.HTTPConnection):
 def _address(config: Config, port: int) -> str:
     scheme = "https" if config.tls_cert else "http"
     return f"{scheme}://{in_url(reachable(config.host))}:{port}"
+
+
+def _whole(said: bytes) -> Any:
+    """An answer; one that could not go on says so in its last line."""
+    try:
+        return orjson.loads(said)
+    except orjson.JSONDecodeError as error:
+        reason = _sentence(said.rstrip(b"\n").rpartition(b"\n")[2])
+        raise Refused(reason) from error
 
 
 def _sentence(said: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 import msgspec
@@ -13,12 +14,15 @@ from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REG
 from claudekeeper.edge.sessions import is_lost, position_of, readable, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
+    Failure,
     HistoryQuery,
+    Refusal,
     query_of,
     reply,
 )
 from claudekeeper.live.session import LiveSession
 from claudekeeper.model.errors import (
+    KeeperError,
     MessageNotFound,
     SessionNotFound,
     TranscriptUnreadable,
@@ -29,6 +33,8 @@ from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import Page, View
 from claudekeeper.readers.lines import Changed
 from claudekeeper.readers.whole import ALL, Whole
+
+log = logging.getLogger(__name__)
 
 # seconds in which a client has to take a piece of a stream
 READER_SECONDS = 60.0
@@ -164,9 +170,6 @@ async def _stream(
             )
     try:
         return await _send(request, rest, whole, unwritten)
-    except (Changed, OSError) as error:
-        # the head is sent: only a broken connection can still say that the rest is missing
-        raise ConnectionResetError("the transcript changed while it was sent") from error
     finally:
         if whole is not None:
             await asyncio.to_thread(whole.close)
@@ -183,19 +186,39 @@ async def _send(
     before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
     separator = before + b'"messages":['
     slowly = request.app[SLOW_LANE].run
-    try:
-        while whole is not None and (piece := await slowly(whole.next_piece)):
-            await _give(request, response, separator + piece)
-            separator = b","
-    except (Changed, OSError):
-        response.force_close()
-        raise
+    while whole is not None:
+        try:
+            piece = await slowly(whole.next_piece)
+        except Exception as error:  # noqa: BLE001 - it is told, and logged
+            # the head is sent: what was begun stays open, and the last line says why
+            last = Failure(_reason(request, error))
+            await _give(request, response, b"\n" + msgspec.json.encode(last) + b"\n")
+            await response.write_eof()
+            return response
+        if not piece:
+            break
+        await _give(request, response, separator + piece)
+        separator = b","
     if unwritten:
         await _give(request, response, separator + msgspec.json.encode(unwritten)[1:-1])
         separator = b","
     await _give(request, response, (b"]" if separator == b"," else separator + b"]") + after)
     await response.write_eof()
     return response
+
+
+def _reason(request: web.Request, error: Exception) -> Refusal:
+    """Why a stream cannot go on."""
+    if isinstance(error, Changed):
+        found: KeeperError = TranscriptUnreadable(
+            "The transcript was changed while it was sent; ask for it again."
+        )
+    elif isinstance(error, OSError):
+        found = TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.")
+    else:
+        log.error("%s %s failed in mid-stream", request.method, request.path, exc_info=error)
+        found = KeeperError()
+    return Refusal(found.code, found.message)
 
 
 async def _give(request: web.Request, response: web.StreamResponse, piece: bytes) -> None:
@@ -214,7 +237,8 @@ ENDPOINTS = [
         "GET",
         "/sessions/{id}",
         conversation,
-        "A session and its messages, in pages from the end; limit=all streams the whole",
+        "A session and its messages, in pages from the end; limit=all streams the whole, and if it "
+        'cannot go on, the answer is no whole JSON and its last line is `{"error": …}`, a Failure',
         Conversation,
         query=HistoryQuery,
         failures=(SessionNotFound, MessageNotFound, TranscriptUnreadable),

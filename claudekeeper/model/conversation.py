@@ -23,7 +23,6 @@ class Node(msgspec.Struct, gc=False):
     parent: str | None
     offset: int
     length: int
-    part: int
     spoken: bool
     assistant: bool
     hidden: bool
@@ -39,7 +38,7 @@ class Node(msgspec.Struct, gc=False):
     kind: Kind | None = None
 
 
-def node_of(entry: Entry, offset: int, length: int, part: int) -> Node | None:
+def node_of(entry: Entry, offset: int, length: int) -> Node | None:
     """The node of a line; None where the SDK's reader drops the line."""
     if not entry.whole or not entry.in_chain:
         return None
@@ -52,7 +51,6 @@ def node_of(entry: Entry, offset: int, length: int, part: int) -> Node | None:
         parent=entry.parent_uuid or None,
         offset=offset,
         length=length,
-        part=part,
         spoken=spoken,
         assistant=assistant,
         hidden=not spoken or entry.is_meta or apart,

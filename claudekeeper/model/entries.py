@@ -8,11 +8,12 @@ on a line, NULs, a byte-order mark, bad UTF-8, half an emoji, wrong types) takes
 from __future__ import annotations
 
 import json
-import re
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw
+
+from claudekeeper.model.objects import object_spans
 
 NOTHING = Raw(b"")
 # what a strict decoder raises at what others wrote
@@ -40,11 +41,6 @@ TOLD_BY_TYPE = frozenset(
 CHAIN_TYPES = frozenset({"user", "assistant", "progress", "system", "attachment"})
 
 TYPE_FIRST = b'{"type":"'
-
-# where a line begins, when looked for inside another; a hostile one has many, so few are tried
-_LINE_START = re.compile(r'\{\s*"(?:parentUuid|type|uuid|isSidechain|sessionId|logicalParentUuid)"')
-_PADDING = "\x00\ufeff \t\n"
-MOST_ATTEMPTS = 64
 
 
 class CacheWrites(msgspec.Struct, gc=False):
@@ -135,6 +131,14 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
         return self.type in CHAIN_TYPES and self.uuid is not None
 
 
+class Piece(NamedTuple):
+    """An entry, and where its bytes stand in its line."""
+
+    start: int
+    end: int
+    entry: Entry
+
+
 class Block(msgspec.Struct, gc=False):
     """What ties content blocks together, and their text."""
 
@@ -181,15 +185,20 @@ def glimpse(line: bytes) -> Entry | None:
     if b"\r" in line:
         return None
     try:
-        return _entry.decode(line)
+        entry = _entry.decode(line)
     except REFUSED:
         return None
+    # one without a name is known by its words, and they have to be text for that
+    return entry if entry.uuid or is_text(line) else None
 
 
 def parse(line: bytes) -> tuple[list[Entry], int]:
     """The entries of one line, and how many pieces of it were not readable."""
     entry = parse_whole(line)
-    return ([entry], 0) if entry is not None else _salvage(line)
+    if entry is not None:
+        return [entry], 0
+    found, bad = pieces(line)
+    return [piece.entry for piece in found], bad
 
 
 def is_text(written: bytes | Raw) -> bool:
@@ -290,54 +299,57 @@ def _text(value: object) -> str | None:
     return _whole(value) if isinstance(value, str) else None
 
 
-def _salvage(line: bytes) -> tuple[list[Entry], int]:
-    """Everything good that a strange line holds."""
-    entries: list[Entry] = []
+def pieces(line: bytes) -> tuple[list[Piece], int]:
+    """The entries of a strange line with the bytes of each, and how much of it was not readable.
+
+    An object among others is found again by its own bytes, so that reading all objects of a line
+    takes as long as reading the line.
+    """
+    found: list[Piece] = []
     bad = 0
+    start = 0
     # the SDK reads with universal newlines: a lone carriage return ends a line for it
-    for piece in line.split(b"\r"):
-        if not piece.strip():
-            continue
-        found, lost = _salvage_piece(piece)
-        entries += found
-        bad += lost
-    return entries, bad
+    for part in line.split(b"\r"):
+        if part.strip():
+            objects, lost = _salvage(part, start)
+            found += objects
+            bad += lost
+        start += len(part) + 1
+    return found, bad
 
 
-def _salvage_piece(piece: bytes) -> tuple[list[Entry], int]:
-    text = piece.decode("utf-8", "replace").strip()
+def _salvage(part: bytes, start: int) -> tuple[list[Piece], int]:
+    """Everything good that a strange line holds; `start` is where the part begins in its line."""
     try:
-        return _entries_of(json.loads(text), whole=True)
+        return _one_object(json.loads(part.decode("utf-8", "replace").strip()), part, start)
     except RecursionError:
         return [], 1
     except ValueError:
         pass
-    entries: list[Entry] = []
-    decoder = json.JSONDecoder()
-    torn = bool(text[: max(text.find("{"), 0)].strip(_PADDING))
-    attempts = 0
-    start = _LINE_START.search(text)
-    while start and attempts < MOST_ATTEMPTS:
-        attempts += 1
-        at = start.start()
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = -1
-        # inside a torn line an object that something else follows is a fragment of that line
-        if end >= 0 and text[end:].lstrip(_PADDING)[:1] in ("", "{"):
-            entries += _entries_of(value, whole=False)[0]
-            at = end - 1
-        else:
-            torn = True
-        start = _LINE_START.search(text, at + 1)
-    return entries, int(torn or not entries)
+    spans, torn = object_spans(part)
+    objects: list[Piece] = []
+    for at, end in spans:
+        one = part[at:end]
+        entry = parse_whole(one) or _loose_entry(one)
+        if entry is not None:
+            entry.whole = False
+            objects.append(Piece(start + at, start + end, entry))
+    return objects, int(torn or not objects)
 
 
-def _entries_of(value: object, *, whole: bool) -> tuple[list[Entry], int]:
+def _loose_entry(one: bytes) -> Entry | None:
+    value = loads(one)
+    return _entry_of(value) if isinstance(value, dict) else None
+
+
+def _one_object(value: object, part: bytes, start: int) -> tuple[list[Piece], int]:
     if not isinstance(value, dict):
         return [], 1
-    entry = Entry(type=_text(value.get("type")) or "", whole=whole)
+    return [Piece(start, start + len(part), _entry_of(value))], 0
+
+
+def _entry_of(value: dict[str, Any]) -> Entry:
+    entry = Entry(type=_text(value.get("type")) or "")
     for name, key in _STRINGS:
         setattr(entry, name, _text(value.get(key)))
     for name, key in _FLAGS:
@@ -351,7 +363,7 @@ def _entries_of(value: object, *, whole: bool) -> tuple[list[Entry], int]:
         entry.team_name = str(value["teamName"] or "") or None
     cost = value.get("totalCostUSD")
     entry.total_cost_usd = float(cost) if isinstance(cost, int | float) else None
-    return [entry], 0
+    return entry
 
 
 def _body_of(loose: dict[str, Any]) -> Body:

@@ -18,14 +18,12 @@ Queue = Literal["waits", "taken", "withdrawn", "absorbed", "removed"]
 
 
 class Link(msgspec.Struct, gc=False):
-    """Where a line stands in the file, what it hangs on, and what it is to a reader."""
+    """Where an entry stands in the file, what it hangs on, and what it is to a reader."""
 
     uuid: str
     parent: str | None
     offset: int
     length: int
-    # 0 where the line is one entry, as nearly always; else which, counted from the line's end
-    part: int = 0
     kind: Kind | None = None
     # the reply that the line is a block of
     reply: str | None = None
@@ -40,7 +38,7 @@ class Link(msgspec.Struct, gc=False):
     words: str | None = None
 
 
-def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = False) -> Link | None:
+def link_of(entry: Entry, offset: int, length: int, nested: bool = False) -> Link | None:
     """The link of a line; None for a line that is neither shown nor part of a chain."""
     if entry.is_sidechain and not nested:
         return None
@@ -50,24 +48,24 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
         if entry.type == "assistant":
             kind: Kind | None = "error" if entry.is_api_error_message else "reply"
             parent = entry.parent_uuid or entry.logical_parent_uuid
-            return Link(uuid, parent, offset, length, part, kind, entry.message.id)
+            return Link(uuid, parent, offset, length, kind, entry.message.id)
         # of a result that may be megabytes only the beginning is looked at
         if entry.type == "user" and bytes(
             memoryview(entry.message.content)[:_BEGINNING]
         ).startswith(_RESULT):
             kind = "compaction" if entry.is_compact_summary else "toolResult"
             parent = entry.parent_uuid or entry.logical_parent_uuid
-            return Link(uuid, parent, offset, length, part, kind, light=True)
+            return Link(uuid, parent, offset, length, kind, light=True)
     if entry.type == "queue-operation":
-        return _queued_link(entry, offset, length, part)
+        return _queued_link(entry, offset, length)
     if uuid is None and entry.type not in ("user", "assistant"):
         return None
     kind = kind_of(entry, nested=nested)
     uuid = uuid or identity_of(entry)
     parent = entry.parent_uuid or entry.logical_parent_uuid
     if entry.type == "assistant":
-        return Link(uuid, parent, offset, length, part, kind, entry.message.id)
-    link = Link(uuid, parent, offset, length, part, kind, light=True)
+        return Link(uuid, parent, offset, length, kind, entry.message.id)
+    link = Link(uuid, parent, offset, length, kind, light=True)
     match entry.type:
         case "user" if kind in ("prompt", "command"):
             said = blocks_of(entry.message.content)
@@ -92,8 +90,8 @@ def link_of(entry: Entry, offset: int, length: int, part: int, nested: bool = Fa
     return link
 
 
-def _queued_link(entry: Entry, offset: int, length: int, part: int) -> Link | None:
-    link = Link(identity_of(entry), None, offset, length, part, light=True)
+def _queued_link(entry: Entry, offset: int, length: int) -> Link | None:
+    link = Link(identity_of(entry), None, offset, length, light=True)
     words = prompt_of(blocks_of(entry.content))
     match entry.operation:
         # what the machine queued for itself (ends of background tasks) is no prompt

@@ -14,7 +14,14 @@ from typing import Literal, TypeVar
 
 from claudekeeper.model.branches import Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
-from claudekeeper.model.entries import TYPE_FIRST, glimpse, parse, parse_whole, told_nothing
+from claudekeeper.model.entries import (
+    TYPE_FIRST,
+    Piece,
+    glimpse,
+    parse_whole,
+    pieces,
+    told_nothing,
+)
 from claudekeeper.model.errors import MessageNotFound, TranscriptUnreadable
 from claudekeeper.model.links import Link, link_of
 from claudekeeper.model.messages import Message
@@ -172,7 +179,7 @@ def _unroll(
         # what is kept goes to a client, so its text is looked at
         entry = parse_whole(line)
         if entry is not None:
-            link = link_of(entry, offset, len(line), 0, nested)
+            link = link_of(entry, offset, len(line), nested)
             if link is not None:
                 unrolling.add(link)
                 if link.kind is not None:
@@ -201,7 +208,7 @@ def _unroll_all(descriptor: int, reading: _Reading, nested: bool) -> None:
         entry = glimpse(line)
         if entry is None:
             links += _links_of(line, offset, nested)
-        elif (link := link_of(entry, offset, len(line), 0, nested)) is not None:
+        elif (link := link_of(entry, offset, len(line), nested)) is not None:
             links.append(link)
     links.reverse()
     for link in links:
@@ -210,12 +217,9 @@ def _unroll_all(descriptor: int, reading: _Reading, nested: bool) -> None:
 
 
 def _links_of(line: bytes, offset: int, nested: bool) -> list[Link]:
-    """The links of a line that may hold several entries."""
-    entries, _ = parse(line)
-    parts = range(-len(entries), 0)
+    """The links of a line that may hold several entries, each with its own place."""
     found = (
-        link_of(entry, offset, len(line), part, nested)
-        for part, entry in zip(parts, entries, strict=True)
+        link_of(entry, offset + start, end - start, nested) for start, end, entry in pieces(line)[0]
     )
     return [link for link in found if link is not None]
 
@@ -296,9 +300,10 @@ def _context(descriptor: int, reading: _Reading) -> list[Node]:
         for offset, line, _ in forwards(descriptor, 0, reading.size):
             if not line or told_nothing(line):
                 continue
-            entries, _ = parse(line)
-            for part, entry in enumerate(entries, start=-len(entries)):
-                node = node_of(entry, offset, len(line), part)
+            whole = parse_whole(line)
+            found = [Piece(0, len(line), whole)] if whole is not None else pieces(line)[0]
+            for start, end, entry in found:
+                node = node_of(entry, offset + start, end - start)
                 if node is not None:
                     nodes.append(node)
         reading.context = context_chain(nodes)
@@ -320,6 +325,9 @@ def _context_page(
         if end < 0:
             raise MessageNotFound
     start = max(0, end - limit)
+    if start > 0 and not chain[start].uuid:
+        # an empty uuid leads to no page above it
+        start += 1 if end - start > 1 else -1
     nodes = chain[start:end]
     messages = list(messages_at(descriptor, session_id, nodes, [None] * len(nodes), nested))
     return Page(messages, before=nodes[0].uuid if start > 0 and nodes else None)

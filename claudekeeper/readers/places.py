@@ -20,7 +20,6 @@ class Place(Protocol):
     uuid: str
     offset: int
     length: int
-    part: int
     kind: Kind | None
 
 
@@ -56,7 +55,10 @@ def messages_at(
         if entry is None:
             entry = entry_at(lines, place)
         kind = place.kind or kind_of(entry, nested=nested) or "notice"
-        yield message_of(entry, session_id, kind, branch)
+        message = message_of(entry, session_id, kind, branch)
+        # an empty uuid is one to the SDK's reader, and to nobody else
+        message.uuid = place.uuid
+        yield message
 
 
 def entry_at(lines: Places, place: Place) -> Entry:
@@ -64,10 +66,9 @@ def entry_at(lines: Places, place: Place) -> Entry:
     line = lines.line(place.offset, place.length)
     entry = parse_whole(line)
     if entry is None:
+        # it may have been seen without a close look at it
         entries, _ = parse(line)
-        # the only entry of a line may have been seen without a close look at it
-        part = place.part or -(len(entries) == 1)
-        entry = entries[part] if -len(entries) <= part < 0 else None
-    if entry is None or (entry.uuid or identity_of(entry)) != place.uuid:
+        entry = entries[0] if len(entries) == 1 else None
+    if entry is None or place.uuid not in (entry.uuid, entry.uuid or identity_of(entry)):
         raise Changed
     return entry

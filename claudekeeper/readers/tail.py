@@ -8,7 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, parse, parse_whole, told_nothing
+from claudekeeper.model.entries import Entry, parse, parse_whole, pieces, told_nothing
+from claudekeeper.model.messages import identity_of
 from claudekeeper.model.sessions import iso
 from claudekeeper.readers.lines import Changed, backwards, forwards, mark_before, opened
 
@@ -92,29 +93,42 @@ def _read(descriptor: int, tail: Tail) -> Growth:
     if facts.st_size - tail.offset > FLOOD:
         return Growth("flood", _end(descriptor, facts, tail.path))
     earlier: list[Entry] = []
+    known: list[Entry] = []
     start = tail.offset
     if not tail.begun:
         start = _line_start(descriptor, tail.offset)
-        earlier = _earlier(descriptor, start)
+        # one file in five ends without a newline: whoever read it has what stood there
+        known = parse(os.pread(descriptor, tail.offset - start, start))[0]
+        earlier = [*_earlier(descriptor, start), *known]
+    told = {identity_of(entry) for entry in known}
     entries: list[Entry] = []
     said = 0
     offset = start
     for at, line, ended in forwards(descriptor, start, facts.st_size):
-        if not ended:
-            # one file in five ends without a newline: what is whole is told, and looked at again
-            whole = parse_whole(line)
-            entries += [whole] if whole is not None else []
+        if not ended and not _is_whole(line):
+            # its writer may still be mid-append
             break
         if line and not told_nothing(line):
-            found = parse(line)[0]
+            found = [entry for entry in parse(line)[0] if identity_of(entry) not in told]
             entries += found
             said += sum(memoryview(entry.message.content).nbytes for entry in found)
             if len(entries) > CROWD or (said > MUCH and len(entries) > 1):
                 return Growth("flood", _end(descriptor, facts, tail.path))
-        offset = at + len(line) + 1
-    reached = Tail(tail.path, facts.st_ino, offset, mark_before(descriptor, offset), begun=True)
+        told.clear()
+        # what follows on the same line is read from there
+        offset = at + len(line) + ended
+    # within a line that is still being written, what stood there is known by the first place
+    begun = tail.begun or offset >= tail.offset
+    offset = offset if begun else tail.offset
+    reached = Tail(tail.path, facts.st_ino, offset, mark_before(descriptor, offset), begun)
     unsure = tail.mark is None and _is_within_a_line(descriptor, tail.offset)
     return Growth("grown" if entries else "same", reached, entries, earlier, unsure)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line that no newline ends has all that it says."""
+    # most that have not are recognised without a close look
+    return line.endswith((b"}", b"\0")) and (parse_whole(line) is not None or pieces(line)[1] == 0)
 
 
 def _is_another(descriptor: int, facts: os.stat_result, tail: Tail) -> bool:
@@ -130,9 +144,9 @@ def _is_within_a_line(descriptor: int, offset: int) -> bool:
 
 
 def _end(descriptor: int, facts: os.stat_result, path: str) -> Tail:
-    """Behind all that stands there, but before a line that may not be whole."""
-    start = _line_start(descriptor, facts.st_size)
-    return Tail(path, facts.st_ino, start, mark_before(descriptor, start))
+    """Behind all that stands there, which is read anew; its last line need not be whole."""
+    end = facts.st_size
+    return Tail(path, facts.st_ino, end, mark_before(descriptor, end))
 
 
 def _said_since(descriptor: int, end: int, since: int) -> int:

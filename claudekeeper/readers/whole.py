@@ -147,7 +147,7 @@ def _message_in(
         said = _said(line)
     except REFUSED:
         return None
-    if said.uuid != link.uuid or said.tool_denial_kind is not None or link.part:
+    if said.uuid != link.uuid or said.tool_denial_kind is not None:
         return None
     body = said.message
     content, usage = bytes(body.content), bytes(body.usage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import threading
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from yarl import URL
 
+from claudekeeper.readers.lines import Changed
+from claudekeeper.readers.whole import Whole
 from tests.edge.conftest import Api, StartKeeper, error_code, get
 from tests.writing import SESSION, Transcript, projects_folder
 
@@ -140,6 +143,76 @@ async def test_hostile_bytes_arrive_as_valid_json(start_keeper: StartKeeper) -> 
     for query in ("", "?limit=all"):
         (message,) = (await get(keeper, AT + query))["messages"]
         assert message["content"][0]["text"] == "� half, � bad, \x00 nul"
+
+
+@pytest.mark.parametrize("view", ["full", "context"])
+async def test_a_queued_prompt_with_bad_bytes_ends_no_stream(
+    start_keeper: StartKeeper, view: str
+) -> None:
+    transcript = Transcript()
+    transcript.prompt("one")
+    transcript.line(type="queue-operation", operation="enqueue", content="also BYTE this")
+    transcript.raw(transcript.lines.pop().replace(b"BYTE", b"\xff\xe2\x82"))
+    transcript.line(type="queue-operation", operation="remove")
+    transcript.reply("both")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    page = await get(keeper, f"{AT}?view={view}")
+    whole = await get(keeper, f"{AT}?view={view}&limit=all")
+    assert whole["messages"] == page["messages"]
+    assert len(whole["messages"]) == (3 if view == "full" else 2)
+
+
+async def test_a_message_without_a_name_ends_no_stream(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    transcript.prompt("one")
+    second = transcript.reply("two")
+    nameless = transcript.reply("three")
+    transcript.raw(transcript.lines.pop().replace(nameless.encode(), b""))
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    for view in ("full", "context"):
+        page = await get(keeper, f"{AT}?view={view}")
+        whole = await get(keeper, f"{AT}?view={view}&limit=all")
+        assert whole["messages"] == page["messages"]
+        assert [message["kind"] for message in whole["messages"]] == ["prompt", "reply", "reply"]
+    above = await get(keeper, f"{AT}?view=context&limit=1")
+    # an empty name leads to no page above it
+    assert above["before"] == second
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Changed(), "transcript_unreadable"),
+        (OSError(errno.EIO, "Input/output error"), "transcript_unreadable"),
+        (ValueError("never foreseen"), "internal_error"),
+    ],
+)
+async def test_a_stream_that_cannot_go_on_says_why_in_its_last_line(
+    start_keeper: StartKeeper,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    code: str,
+) -> None:
+    write_long(700)
+    keeper = await start_keeper()
+    next_piece = Whole.next_piece
+    told: list[bytes] = []
+
+    def broken(whole: Whole) -> bytes:
+        if told:
+            raise error
+        told.append(next_piece(whole))
+        return told[0]
+
+    monkeypatch.setattr(Whole, "next_piece", broken)
+    async with keeper.get(f"{AT}?limit=all") as answer:
+        body = await answer.read()
+    assert told[0] in body
+    with pytest.raises(ValueError, match=r"Extra data|delimiter|Expecting"):
+        json.loads(body)
+    assert json.loads(body.splitlines()[-1])["error"]["code"] == code
 
 
 async def test_health_answers_while_a_file_is_read(

@@ -51,13 +51,72 @@ def test_half_a_line_waits_for_the_rest(path: Path) -> None:
     assert uuids(grow(first.tail)) == ["b"]
 
 
-def test_a_whole_line_without_a_newline_counts_and_is_looked_at_again(path: Path) -> None:
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"\n", line("c") + b"\n"],
+        [b"\n" + line("c") + b"\n"],
+        [b"\n" + line("c")],
+        [b"\n" + line("c")[:20], line("c")[20:], b"\n"],
+        [line("c") + b"\n"],
+        [line("c")[:20], line("c")[20:] + b"\n"],
+        [b"\r\n" + line("c") + b"\n"],
+        [b"\0\0\n" + line("c") + b"\n"],
+    ],
+)
+@pytest.mark.parametrize("stood", ["when the tail was taken", "when it grew"])
+def test_a_whole_line_without_a_newline_counts_once(
+    path: Path, pieces: list[bytes], stood: str
+) -> None:
     tail = at_end(str(path))
     append(path, line("b"))
-    first = grow(tail)
-    assert uuids(first) == ["b"]
-    append(path, b"\n" + line("c") + b"\n")
-    assert uuids(grow(first.tail)) == ["b", "c"]
+    if stood == "when it grew":
+        first = grow(tail)
+        assert uuids(first) == ["b"]
+        tail = first.tail
+    else:
+        tail = at_end(str(path))
+    found: list[str | None] = []
+    for piece in pieces:
+        append(path, piece)
+        growth = grow(tail)
+        tail = growth.tail
+        found += uuids(growth)
+    assert found == ["c"]
+
+
+def test_a_whole_object_before_a_half_one_counts_once(path: Path) -> None:
+    append(path, line("b") + line("c")[:20])
+    tail = at_end(str(path))
+    found: list[str | None] = []
+    for piece in (line("c")[20:30], line("c")[30:], b"\n"):
+        append(path, piece)
+        growth = grow(tail)
+        tail = growth.tail
+        found += uuids(growth)
+    assert found == ["c"]
+
+
+@pytest.mark.parametrize("stood", [line("b"), line("b")[:20], line("x") + line("b")[:20]])
+def test_the_only_line_of_a_file_need_not_have_ended(tmp_path: Path, stood: bytes) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(stood)
+    tail = at_end(str(path))
+    whole = stood == line("b")
+    append(path, (b"" if whole else line("b")[20:]) + b"\n" + line("c") + b"\n")
+    assert uuids(grow(tail)) == (["c"] if whole else ["b", "c"])
+
+
+def test_a_flood_without_a_newline_is_not_told_later(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tails, "CROWD", 2)
+    tail = at_end(str(path))
+    append(path, b"\n".join(line(name) for name in "bcde"))
+    flood = grow(tail)
+    assert flood.fate == "flood"
+    append(path, b"\n" + line("f") + b"\n")
+    assert uuids(grow(flood.tail)) == ["f"]
 
 
 def test_a_place_within_a_line_begins_with_that_line(path: Path) -> None:

@@ -17,6 +17,15 @@ test('a page is asked for with its cursor', async () => {
   expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions?limit=200&cursor=a%26b');
 });
 
+test('a stream that could not go on says why in its last line', async () => {
+  const error = { code: 'transcript_unreadable', message: 'The transcript was changed.' };
+  const { api } = answering(`{"messages":[{"uuid":"a"}\n${JSON.stringify({ error })}\n`);
+  expect(await api.conversation('s', null, 'all')).toEqual({
+    ok: false,
+    failure: { code: error.code, sentence: error.message },
+  });
+});
+
 test('what was open when the keeper ended is read from the session', async () => {
   const question = { id: 'q', sessionId: 's', tool: 'Bash', input: {}, kind: 'permission' };
   const { api, fetcher } = answering({ messages: [], interrupted: { questions: [question] } });

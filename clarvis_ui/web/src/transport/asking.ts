@@ -38,6 +38,7 @@ export function createAsk(fetcher: typeof fetch): Ask {
     const patience = createPatience((words?.length ?? 0) / SLOWEST_UPLOAD);
     let answer: Response;
     let raw: unknown;
+    let came = '';
     try {
       answer = await fetcher(path, {
         method,
@@ -48,10 +49,13 @@ export function createAsk(fetcher: typeof fetch): Ask {
           ...(keepalive && words.length < KEPT_ALIVE && { keepalive }),
         }),
       });
-      raw = JSON.parse(await wordsOf(answer, patience.renew));
+      came = await wordsOf(answer, patience.renew);
+      raw = JSON.parse(came);
     } catch (error) {
       if (signal?.aborted) return failed(CANCELLED, 'This was no longer wanted.');
       if (error instanceof SyntaxError) {
+        const reason = lastLineOf(came);
+        if (reason) return failed(reason.code, reason.message);
         return failed(
           NOT_UNDERSTOOD,
           'The server gave an answer that this page does not understand.',
@@ -90,6 +94,15 @@ function createPatience(more: number) {
       timer = wait(PATIENCE_MS);
     },
   };
+}
+
+/** A stream that could not go on says why in a line of its own. */
+function lastLineOf(words: string): ReturnType<typeof readFailure> {
+  try {
+    return readFailure(JSON.parse(words.trimEnd().split('\n').at(-1) ?? ''));
+  } catch {
+    return null;
+  }
 }
 
 async function wordsOf(answer: Response, onPiece: () => void): Promise<string> {

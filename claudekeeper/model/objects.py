@@ -1,0 +1,80 @@
+"""Where whole JSON objects stand in a line that has more or less than one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+# where an object of a transcript begins, when looked for inside a line; a hostile one has many
+# such places that lead nowhere
+_BEGINNING = re.compile(r'\{\s*"(?:parentUuid|type|uuid|isSidechain|sessionId|logicalParentUuid)"')
+_PADDING = "\x00\ufeff \t\n"
+# what follows an object that stands for itself: the next one, or nothing; and one that is a part
+_GOES_ON = re.compile(r"[\x00\ufeff \t\n]*(?:\{|\Z)")
+_IS_PART = re.compile(r"[\x00\ufeff \t\n]*[,:\]}]")
+# times its own length that a line is looked at for objects
+MOST_EFFORT = 64
+
+_decoder = json.JSONDecoder()
+
+
+def object_spans(part: bytes) -> tuple[list[tuple[int, int]], bool]:
+    """The first and last byte of each object, and whether anything else stands there.
+
+    Takes a time in proportion to the length, however many objects there are.
+    """
+    # a byte that is no text stays one character, so that places in text and bytes agree
+    text = part.decode("utf-8", "surrogateescape")
+    spans: list[tuple[int, int]] = []
+    torn = False
+    last = 0
+    effort = len(text) * MOST_EFFORT
+    found = _BEGINNING.search(text)
+    while found and effort > 0:
+        at = found.start()
+        end, reached = _object_at(text, at)
+        if end is not None and _stands_for_itself(text, last, at, end):
+            torn = torn or bool(text[last:at].strip(_PADDING))
+            spans.append((at, end))
+            last = end
+            found = _BEGINNING.search(text, end)
+            continue
+        torn = True
+        # to say why not, all that stands before is looked at
+        effort -= reached - at + len(text) // MOST_EFFORT + 1
+        found = _BEGINNING.search(text, at + 1)
+    torn = torn or found is not None or bool(text[last:].strip(_PADDING))
+    return list(_in_bytes(text, spans)), torn
+
+
+def _stands_for_itself(text: str, last: int, at: int, end: int) -> bool:
+    """Whether an object is no fragment of a torn one; `last` is where the one before it ends."""
+    if _GOES_ON.match(text, end):
+        return True
+    # where no other can be open, what is no JSON may follow too
+    return text.find("{", last, at) < 0 and not _IS_PART.match(text, end)
+
+
+def _object_at(text: str, at: int) -> tuple[int | None, int]:
+    """Where the object ends that begins there, None where it is none; and how far was looked."""
+    try:
+        _, end = _decoder.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        # such a string was looked for to the end of the text
+        return None, len(text) if error.msg.startswith("Unterminated") else error.pos
+    except (ValueError, RecursionError):
+        return None, len(text)
+    return end, end
+
+
+def _in_bytes(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Places in a text as places in the bytes that it was decoded from."""
+    character = byte = 0
+    for span in spans:
+        places = []
+        for place in span:
+            byte += len(text[character:place].encode("utf-8", "surrogateescape"))
+            character = place
+            places.append(byte)
+        yield places[0], places[1]
