@@ -127,6 +127,7 @@ def _rare_phrase(corpus: Corpus, environment: Mapping[str, str], index: Path) ->
 def main() -> None:
     from claudekeeper.features.search import Filters, Finder
     from claudekeeper.features.search_query import parse
+    from claudekeeper.readers.history import History
     from claudekeeper.readers.search_index import open_to_read
 
     index, count, words = sys.argv[1:]
@@ -135,7 +136,7 @@ def main() -> None:
     for _ in range(int(count)):
         start = perf_counter()
         with closing(open_to_read(Path(index))) as database:
-            page = Finder(database, parse(words), Filters()).newest(PAGE, None)
+            page = Finder(database, parse(words), Filters(), History()).newest(PAGE, None)
         seconds.append(perf_counter() - start)
         found = len(page.hits)
     print(orjson.dumps({"seconds": seconds, "found": found}).decode())

@@ -234,7 +234,7 @@ def create_app(
     app[BRANCHING] = Branching(history, families, lane)
     app[RETELLING] = Retelling(ask)
     app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
-    app[SEARCH] = Search(places.words, folders, book.looked, lane)
+    app[SEARCH] = Search(places.words, folders, book.looked, lane, history)
     app[TERMINALS] = Terminals(desk, presences, bus, recent_lines(catalog))
     app[SOCKETS] = Sockets()
     tie_together(app)

@@ -7,21 +7,21 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
+from claudekeeper.features.hit_place import HitPlaces
 from claudekeeper.features.search_query import Query
 from claudekeeper.features.search_wording import Wording
 from claudekeeper.features.snippets import Piece, finds_in, score, snippet
-from claudekeeper.model.entries import Entry, blocks_of, parse
+from claudekeeper.model.entries import Entry, parse
 from claudekeeper.model.errors import InvalidRequest
 from claudekeeper.model.messages import Kind, Role, identity_of, kind_of, role_of
 from claudekeeper.model.plaintext import Where, part_at, parts_of, said_in
-from claudekeeper.model.prompts import prompt_of
 from claudekeeper.model.sessions import iso
+from claudekeeper.readers.history import History
 from claudekeeper.readers.indexing import moment_of
-from claudekeeper.readers.lines import Changed, forwards, opened
+from claudekeeper.readers.lines import opened
 from claudekeeper.readers.search_index import (
     EPOCH,
     PLACES,
@@ -30,14 +30,14 @@ from claudekeeper.readers.search_index import (
     matching,
     workdir_tag,
 )
-from claudekeeper.readers.subagents import inline_agents, place_of
 
 # messages whose words are read for one answer; a cursor leads on from there
 MOST_EXAMINED = 3_000
 # messages of which the best are chosen, of each sort
 POOL = 100
-# how far behind a prompt that waited it is looked for its second writing
-BEHIND = 2_000_000
+
+# what stands before and behind a line
+_ENDS = (b"", b"\n")
 
 _CURSOR = re.compile(r"([0-9]):(-?[0-9]{1,15}):([0-9]{1,5})")
 
@@ -61,7 +61,7 @@ class Hit(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
     uuid: str
     agent_id: str | None
-    # the session's call that started the subagent, where it is known
+    # the session's own call below which the subagent ran, where it is known
     tool_use_id: str | None
     role: Role
     kind: Kind
@@ -104,14 +104,15 @@ class _Found(msgspec.Struct):
 class Finder:
     """One search over one open index. Blocks: call it in a thread."""
 
-    def __init__(self, database: sqlite3.Connection, query: Query, filters: Filters) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, query: Query, filters: Filters, history: History
+    ) -> None:
         self._database = database
         self._query = query
         self._filters = filters
         self._examined = 0
         self._seen: set[tuple[str, str]] = set()
-        # of old transcripts, which hold the lines of their subagents
-        self._inline: dict[str, dict[str, str]] = {}
+        self._places = HitPlaces(database, history)
         self._words = Wording(database, query.terms)
         # whether what is looked at now has a word only inside of longer ones
         self._inside = False
@@ -228,22 +229,26 @@ class Finder:
         text = said_in(parts)
         # the index knows words; quotes, dots and slashes between them are seen only here
         finds = finds_in(text, self._query.terms)
-        if finds is None or _is_written_again(entry, place):
+        if finds is None:
             return None
-        uuid = identity_of(entry)
+        uuid, agent = identity_of(entry), place.agent
         if (place.session, uuid) in self._seen:
             return None
+        # a hit is a message that can be opened; what the index has beside them is none
+        if not self._places.is_read(place) or not self._places.is_shown(place, entry):
+            return None
+        if agent is None and entry.is_sidechain:
+            agent = self._places.agent_inside(place, uuid)
+            if agent is None:
+                return None
         self._seen.add((place.session, uuid))
         part = part_at(parts, finds[0].start)
         decides = any(each.decides for each in parts)
-        agent = place.agent
-        if agent is None and entry.is_sidechain:
-            agent = self._inline_agent(place.path, uuid)
         hit = Hit(
             place.session,
             uuid,
             agent,
-            place_of(Path(place.path)) if place.agent is not None else None,
+            self._places.call_of(place, agent) if agent is not None else None,
             role_of(entry, kind),
             kind,
             entry.timestamp or iso(time * 1_000_000),
@@ -256,48 +261,22 @@ class Finder:
         worth = score(text, finds, kind, decides=decides) if self._weighs else 0.0
         return _Found(hit, time, place.row, worth)
 
-    def _inline_agent(self, path: str, uuid: str) -> str | None:
-        if path not in self._inline:
-            self._inline[path] = inline_agents(Path(path))
-        return self._inline[path].get(uuid)
-
 
 def entry_at(place: Place) -> Entry | None:
     """The line at a place; None where the file is not what it was."""
+    before = min(place.offset, 1)
     try:
         with opened(place.path) as descriptor:
-            line = os.pread(descriptor, place.length, place.offset)
+            around = os.pread(descriptor, before + place.length + 1, place.offset - before)
     except OSError:
+        return None
+    end = before + place.length
+    line = around[before:end]
+    # inside of another line there may be what looks like one
+    if around[:before] not in _ENDS or around[end:] not in _ENDS:
         return None
     entries, _ = parse(line)
     return entries[place.part] if place.part < len(entries) else None
-
-
-def _is_written_again(entry: Entry, place: Place) -> bool:
-    """Whether a prompt that waited in a queue stands further down as what it became."""
-    if entry.type != "queue-operation":
-        return False
-    words = prompt_of(blocks_of(entry.content))
-    try:
-        with opened(place.path) as descriptor:
-            start = place.offset + place.length
-            end = min(os.fstat(descriptor).st_size, start + BEHIND)
-            for _, line, _ in forwards(descriptor, start, end):
-                if any(words == _prompt(each) for each in parse(line)[0]):
-                    return True
-    except (OSError, Changed):
-        pass
-    return False
-
-
-def _prompt(entry: Entry) -> str | None:
-    kind = kind_of(entry) if entry.operation != "popAll" else "prompt"
-    if kind not in ("prompt", "command"):
-        return None
-    content = entry.message.content if entry.type == "user" else entry.content
-    if entry.type == "attachment":
-        return said_in(parts_of(entry, kind)).strip()
-    return prompt_of(blocks_of(content))
 
 
 def read_cursor(cursor: str | None) -> tuple[int, int | None, int]:

@@ -24,6 +24,7 @@ from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import KeeperError
 from claudekeeper.readers import indexer, lexicon
 from claudekeeper.readers.discovery import Row
+from claudekeeper.readers.history import History
 from claudekeeper.readers.indexing import (
     Backlog,
     Transcript,
@@ -81,10 +82,12 @@ class Search:
         roots: Iterable[Path],
         after: Callable[[], Awaitable[None]],
         lane: SlowLane,
+        history: History,
     ) -> None:
         """`after` is waited for: thousands of files are looked at by one after the other."""
         self._index = index
         self._lane = lane
+        self._history = history
         self._after = after
         self._roots = list(roots)
         self._tasks = Tasks()
@@ -122,7 +125,8 @@ class Search:
     ) -> Page:
         try:
             with contextlib.closing(open_to_read(self._index)) as database:
-                finder = Finder(database, query, _narrowed(database, filters))
+                narrowed = _narrowed(database, filters)
+                finder = Finder(database, query, narrowed, self._history)
                 look = finder.best if order == "relevance" else finder.newest
                 return look(limit, cursor)
         except sqlite3.Error as error:

@@ -90,6 +90,18 @@ def link_of(entry: Entry, offset: int, length: int, nested: bool = False) -> Lin
     return link
 
 
+def shown_as(entry: Entry, *, nested: bool = False) -> Kind | None:
+    """What a history makes of the line by itself; None: it is shown nowhere.
+
+    A sidechain line of the session's own file is one of a subagent's.
+    """
+    inline = entry.is_sidechain and not nested
+    if inline and entry.type == "queue-operation":
+        return None
+    link = link_of(entry, 0, 0, nested=nested or inline)
+    return link.kind if link is not None else None
+
+
 def _queued_link(entry: Entry, offset: int, length: int) -> Link | None:
     link = Link(identity_of(entry), None, offset, length, light=True)
     words = prompt_of(blocks_of(entry.content))

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal, TypeVar
 
-from claudekeeper.model.branches import Departure, Unrolling
+from claudekeeper.model.branches import EARLY, Departure, Unrolling
 from claudekeeper.model.conversation import Node, context_chain, node_of
 from claudekeeper.model.entries import (
     TYPE_FIRST,
@@ -112,6 +112,31 @@ class History:
 
         return self._with_reading(path, nested, read)
 
+    def shows(self, path: Path, uuid: str, offset: int, *, nested: bool = False) -> bool:
+        """Whether the message of a line that begins at `offset` is told, as the file is now.
+
+        A prompt that waited in line is not, once something became of it.
+        """
+
+        def read(descriptor: int, reading: _Reading) -> bool:
+            unrolling = reading.unrolling
+
+            def enough() -> bool:
+                index = unrolling.index_of(uuid)
+                if index is None or reading.position > offset:
+                    return reading.position <= offset
+                # what waits before everything else is looked at again at the start of the file,
+                # and the lines just before it may still turn out to stand behind it
+                links = unrolling.links
+                return len(links) > index + EARLY and links[-1].queue != "waits"
+
+            if not enough():
+                _unroll(descriptor, reading, nested, enough, Fresh())
+            index = unrolling.index_of(uuid)
+            return index is not None and unrolling.links[index].kind is not None
+
+        return self._with_reading(path, nested, read)
+
     def unrolled(self, path: Path, read: Callable[[int, Unrolling], T]) -> T:
         """What `read` finds in a transcript of which every line has its place."""
 
@@ -187,8 +212,8 @@ def _unroll(
         else:
             for link in reversed(_links_of(line, offset, nested)):
                 unrolling.add(link)
+        reading.position = offset
         if enough():
-            reading.position = offset
             return
     unrolling.finish()
 

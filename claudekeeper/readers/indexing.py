@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.model.entries import Entry, parse, told_nothing
-from claudekeeper.model.messages import kind_of, role_of
+from claudekeeper.model.links import shown_as
+from claudekeeper.model.messages import role_of
 from claudekeeper.model.plaintext import parts_of, said_in
 from claudekeeper.readers.discovery import SUFFIX, project_folders, transcripts
 from claudekeeper.readers.lines import Changed, forwards, mark_before, opened
@@ -264,10 +265,7 @@ def _read_on(
 def _said(
     entry: Entry, time: int, offset: int, length: int, part: int, *, nested: bool
 ) -> Said | None:
-    if not may_be_shown(entry):
-        return None
-    inside = nested or entry.is_sidechain
-    kind = kind_of(entry, nested=inside)
+    kind = shown_as(entry, nested=nested)
     if kind is None:
         return None
     parts = parts_of(entry, kind)
@@ -278,19 +276,15 @@ def _said(
     return Said(time, offset, length, part, KINDS.index(kind), text, tags)
 
 
-def may_be_shown(entry: Entry) -> bool:
-    """Whether a history could have this line: it needs a name, or words of its own."""
-    if entry.type == "queue-operation":
-        # what the machine queued for itself (ends of background tasks) is no prompt
-        return entry.operation == "enqueue" and b'"{\\"task_id\\"' not in bytes(entry.content)
-    return entry.uuid is not None or entry.type in ("user", "assistant")
-
-
 def _only_grew(descriptor: int, facts: os.stat_result, known: Source) -> bool:
     """Whether the part that was read is still what it was."""
     if known.inode != facts.st_ino or facts.st_size < known.offset:
         return False
-    return mark_before(descriptor, known.offset) == known.mark
+    if mark_before(descriptor, known.offset) != known.mark:
+        return False
+    # a line that had no end yet, and that went on, is another line now
+    ended = known.mark[-1:] in (b"", b"\n")
+    return ended or os.pread(descriptor, 1, known.offset) in (b"", b"\n")
 
 
 def moment_of(timestamp: str | None) -> int | None:

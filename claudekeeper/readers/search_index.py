@@ -64,6 +64,7 @@ CREATE TABLE file (
     time INTEGER,
     messages INTEGER NOT NULL
 );
+CREATE INDEX file_of_session ON file (session, agent);
 CREATE TABLE message (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,
@@ -357,6 +358,14 @@ def matching(
     for row in rows:
         row_id, path, session, agent, workdir, offset, length, part, kind = row
         yield Place(row_id, path, session, agent, workdir, offset, length, part, KINDS[kind])
+
+
+def paths_of(database: sqlite3.Connection, session: str, agent: str | None) -> list[str]:
+    """The transcripts that have the words of a session, or of one of its subagents."""
+    rows = database.execute(
+        "SELECT path FROM file WHERE session = ? AND agent IS ?", (session, agent)
+    )
+    return [path for (path,) in rows]
 
 
 def workdirs(database: sqlite3.Connection) -> set[str]:

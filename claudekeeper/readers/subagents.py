@@ -15,7 +15,8 @@ import msgspec
 
 from claudekeeper.model.entries import Entry, blocks_of, loads, parse, starts, told_nothing
 from claudekeeper.model.errors import MessageNotFound, SubagentNotFound
-from claudekeeper.model.messages import Message, kind_of, message_of
+from claudekeeper.model.links import link_of
+from claudekeeper.model.messages import Message, identity_of, kind_of, message_of
 from claudekeeper.model.prompts import prompt_of
 from claudekeeper.readers.history import History, Page
 from claudekeeper.readers.lines import Changed, backwards, forwards, opened
@@ -75,6 +76,11 @@ def read_subagent(
     return _inline_page(entries, session_id, agent_id, limit, before)
 
 
+def file_of(transcript: Path, session_id: str, agent_id: str) -> Path | None:
+    """The file that is read for a subagent, of several with its id. Blocks."""
+    return _files(transcript, session_id).get(agent_id)
+
+
 class Workers:
     """What a session's subagents did, as the results of their calls come by. Blocks."""
 
@@ -120,7 +126,7 @@ def _files(transcript: Path, session_id: str) -> dict[str, Path]:
         beside = []
     for name in beside:
         path = transcript.parent / name
-        if not path.is_symlink() and session_of(path) == session_id:
+        if not path.is_symlink() and (session_of(path) or "").lower() == session_id:
             found.setdefault(_agent_id(name) or name, path)
     return found
 
@@ -246,10 +252,13 @@ def _inline(transcript: Path) -> dict[str, list[Entry]]:
     runs: dict[str, list[Entry]] = {}
     run_of: dict[str, str] = {}
     for entry in _entries(transcript):
-        if not entry.is_sidechain or entry.uuid is None:
+        if not entry.is_sidechain or link_of(entry, 0, 0, nested=True) is None:
             continue
-        root = run_of.get(entry.parent_uuid or "", entry.uuid)
-        run_of[entry.uuid] = root
+        if entry.type == "queue-operation":
+            continue
+        uuid = identity_of(entry)
+        root = run_of.get(entry.parent_uuid or "", uuid)
+        run_of[uuid] = root
         runs.setdefault(root, []).append(entry)
     return runs
 
@@ -257,10 +266,9 @@ def _inline(transcript: Path) -> dict[str, list[Entry]]:
 def inline_agents(transcript: Path) -> dict[str, str]:
     """The subagents of sidechain lines in the session's own file, by the lines' uuids. Blocks."""
     return {
-        entry.uuid: root
+        identity_of(entry): root
         for root, entries in _inline(transcript).items()
         for entry in entries
-        if entry.uuid is not None
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from claudekeeper.features.search import Filters
 from claudekeeper.features.search_query import parse
 from claudekeeper.live.promptness import SlowLane
 from claudekeeper.readers import search_index
+from claudekeeper.readers.history import History
 from claudekeeper.readers.indexing import backlog, work_off
 from claudekeeper.readers.search_index import open_index
 from tests.edge.conftest import Api, StartKeeper, error_code, get
@@ -109,7 +111,9 @@ async def test_words_that_were_not_gathered_are_gathered_at_the_next_start(
         with monkeypatch.context() as much:
             much.setattr(search_index, "LITTLE", 0)
             list(work_off(database, [each.transcript for each in todo.stale]))
-    search = searching.Search(index, [projects_folder()], after=_at_once, lane=SlowLane())
+    search = searching.Search(
+        index, [projects_folder()], after=_at_once, lane=SlowLane(), history=History()
+    )
     await search.start()
     await until(lambda: search.indexed.stage == "ready")
     page = await search.find(parse("heron"), Filters(), "newest", 10, None)
@@ -166,7 +170,9 @@ async def test_a_broken_index_is_made_anew(isolated: Path, monkeypatch: pytest.M
     transcript.write(projects_folder())
     index = isolated / "words.db"
     index.write_bytes(b"this is no database at all, and never was" * 100)
-    search = searching.Search(index, [projects_folder()], after=_at_once, lane=SlowLane())
+    search = searching.Search(
+        index, [projects_folder()], after=_at_once, lane=SlowLane(), history=History()
+    )
     await search.start()
     await until(lambda: search.indexed.stage == "ready")
     page = await search.find(parse("heron"), Filters(), "newest", 5, None)
@@ -232,3 +238,38 @@ async def test_only_below_the_given_directories(start_keeper: StartKeeper) -> No
     assert {hit["workdir"] for hit in hits} == {"/code/shop", "/code/shop/api"}
     assert await found(keeper, "heron", 0, "&within=/code/sh") == []
     assert await found(keeper, "heron", 0, "&within=/code/shop&workdir=/code/shopping") == []
+
+
+async def test_every_hit_opens_at_its_address(start_keeper: StartKeeper) -> None:
+    transcript = Transcript()
+    transcript.prompt("a heron?")
+    for words in ("a heron that waits", "<task-notification>a heron ended</task-notification>"):
+        transcript.line(
+            type="queue-operation",
+            operation="enqueue",
+            content=words,
+            sessionId=SESSION,
+            timestamp="2026-03-01T10:00:01.000Z",
+        )
+    transcript.reply("the heron of the pond")
+    transcript.prompt("<task-notification>a heron ended</task-notification>")
+    transcript.result("c1", "heron.txt")
+    transcript.prompt("a heron inline", isSidechain=True, parent=None)
+    path = transcript.write(projects_folder())
+    # a copy of the session that was not written to for long has another message
+    other = Transcript()
+    other.prompt("the heron of long ago")
+    os.utime(other.write(projects_folder(), "-code-other"), (1, 1))
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    nested = Transcript()
+    nested.prompt("a heron of a subagent", isSidechain=True)
+    (below / "agent-a1.jsonl").write_bytes(nested.lines[0] + b"\n")
+    keeper = await start_keeper()
+    hits = await found(keeper, "heron", 7)
+    for hit in hits:
+        agent = f"/subagents/{hit['agentId']}" if hit["agentId"] else ""
+        answer = await get(keeper, f"/sessions/{SESSION}{agent}?limit=500&before={hit['uuid']}")
+        all_of_it = await get(keeper, f"/sessions/{SESSION}{agent}?limit=500")
+        assert hit["uuid"] not in {message["uuid"] for message in answer["messages"]}
+        assert hit["uuid"] in {message["uuid"] for message in all_of_it["messages"]}

@@ -16,6 +16,7 @@ import pytest
 from claudekeeper.features.search import Filters, Finder, Hit
 from claudekeeper.features.search_query import parse
 from claudekeeper.readers import indexing
+from claudekeeper.readers.history import History
 from claudekeeper.readers.indexer import build
 from claudekeeper.readers.search_index import open_index, open_to_read
 from tests.grepping import Found, grep, messages_below
@@ -37,7 +38,7 @@ def found(index: Path, text: str, filters: Filters | None = None, limit: int = 5
     cursor = None
     with contextlib.closing(open_to_read(index)) as database:
         while True:
-            finder = Finder(database, parse(text), filters or Filters())
+            finder = Finder(database, parse(text), filters or Filters(), History())
             page = finder.newest(limit, cursor)
             hits += page.hits
             cursor = page.cursor
@@ -317,9 +318,9 @@ def test_the_most_telling_come_first_if_that_is_asked_for(index: Path) -> None:
     transcript.write(projects_folder())
     build(index, [projects_folder()])
     with contextlib.closing(open_to_read(index)) as database:
-        page = Finder(database, parse("heron pond"), Filters()).best(1, None)
+        page = Finder(database, parse("heron pond"), Filters(), History()).best(1, None)
         assert [hit.uuid for hit in page.hits] == [asked]
-        rest = Finder(database, parse("heron pond"), Filters()).best(1, page.cursor)
+        rest = Finder(database, parse("heron pond"), Filters(), History()).best(1, page.cursor)
         assert len(rest.hits) == 1
         assert rest.cursor is None
 
@@ -335,6 +336,8 @@ def test_what_waited_in_a_queue_and_was_written_again_is_found_once(index: Path)
             sessionId=SESSION,
             timestamp="2026-03-01T10:00:01.000Z",
         )
+    # as Claude Code notes that the first of them is taken from the queue
+    transcript.line(type="queue-operation", operation="dequeue", sessionId=SESSION)
     uuid = transcript.prompt("a heron that became a prompt")
     transcript.write(projects_folder())
     build(index, [projects_folder()])
