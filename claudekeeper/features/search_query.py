@@ -9,10 +9,18 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.errors import InvalidRequest
+from claudekeeper.readers.lexicon import letters_of
 
 MOST_TERMS = 64
-# shorter words are meant whole: everything begins with an "a"
+# words of fewer letters are meant whole: everything begins with an "a"
 SHORTEST_START = 3
+# Scripts that write syllables, or no vowels: a sign is more than a letter there, and what other
+# languages put beside a short word is attached to it. Hebrew to Thaana, Ethiopic to syllabics,
+# Yi, Vai, Korean.
+_DENSE = re.compile(
+    "[\u0590-\u07bf\u0860-\u08ff\u1200-\u167f\u18b0-\u18ff\u2d80-\u2ddf\ua000-\ua48f"
+    "\ua500-\ua63f\uab00-\uab2f\uab70-\uabbf\uac00-\ud7a3\ufb1d-\ufdff\ufe70-\ufefc]+"
+)
 # and so are these, which every message has
 _WHOLE = """
 and are but can did for from had has have how its not our out she the that them then there
@@ -20,7 +28,6 @@ they this was were what when which who why will with you your
 """
 
 _PIECE = re.compile(r'"([^"]*)"?|(\S+)')
-_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[^\W_]+")
 _COMBINING = re.compile(r"[\u0300-\u036f]")
 # "What did we decide about …?", "Which database did we choose?", "decisions on …"
@@ -56,12 +63,18 @@ class Term(msgspec.Struct, frozen=True):
     @property
     def anywhere(self) -> bool:
         """Whether it may stand inside of a word."""
-        return self.kind == "literal" or self.begins
+        return self.kind == "literal" or self.begins or self.attaches
 
     @property
     def begins(self) -> bool:
         """Whether a longer word will do."""
-        return len(self.text) >= SHORTEST_START and self.text.casefold() not in WHOLE_WORDS
+        letters = len(letters_of(self.text))
+        return letters >= SHORTEST_START and self.text.casefold() not in WHOLE_WORDS
+
+    @property
+    def attaches(self) -> bool:
+        """Whether it is short, but may be what something else is attached to."""
+        return _DENSE.fullmatch(self.text) is not None
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -97,10 +110,16 @@ def _term(piece: re.Match[str]) -> Term | None:
     if quoted is not None:
         quoted = quoted.strip()
         return Term("literal", quoted) if _WORD.search(quoted) else None
-    bare = _EDGES.sub("", bare)
+    bare = _without_edges(bare)
     if not bare:
         return None
     return Term("word" if _WORD.fullmatch(bare) else "literal", bare)
+
+
+def _without_edges(text: str) -> str:
+    """Without the signs around it; the vowels of many scripts are marks on letters, and stay."""
+    ends = [at for at, sign in enumerate(text) if unicodedata.category(sign)[0] in "LMN"]
+    return text[ends[0] : ends[-1] + 1] if _WORD.search(text) else ""
 
 
 # ---- letters as the index takes them: case and accents do not count ----

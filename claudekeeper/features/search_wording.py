@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from claudekeeper.features.search_query import WHOLE_WORDS, Term, fold
-from claudekeeper.readers.lexicon import LEAST, words_ending, words_with
+from claudekeeper.readers.lexicon import LEAST, words_around, words_ending, words_with
 from claudekeeper.readers.search_index import spaced, words_beginning
 
 # longer forms of a word that are named one by one; beyond them the index is asked for all
@@ -62,6 +62,9 @@ class Wording:
         begun = self._begun(term)
         if not term.anywhere:
             return begun
+        if not (term.kind == "literal" or term.begins):
+            around = self._longer(fold(term.text)[0], words_around)
+            return _either(begun, around or _of([_quoted(term.text) + " *"]))
         first = _WORDS.match(text := spaced(term.text))
         inside = self._from_inside(first[0], text[first.end() :]) if first else None
         return _either(begun, inside)
@@ -69,7 +72,8 @@ class Wording:
     def _from_inside(self, first: str, rest: str) -> str | None:
         """The same, where its first word begins inside of a longer one."""
         if not _WORDS.search(rest):
-            return self._longer(first, words_with) or None
+            # a sign behind it, or a vowel that is written as a mark, ends the word for the index
+            return self._longer(first, words_ending if rest else words_with) or None
         behind = self._phrase(rest)
         longer = self._longer(first, words_ending) if behind else ""
         if longer is None:

@@ -8,7 +8,9 @@ as that of the words.
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import unicodedata
 
 # letters that stand together and are kept; fewer are in every other word
 LEAST = 3
@@ -17,10 +19,14 @@ END = "\x03\x03"
 # what is longer is no word but data in letters
 LONGEST = 200
 
-# `lexicon_stale` has a row while words were taken in that the lexicon does not have
+# a syllable is two or three letters
+_SYLLABLES = re.compile("[\uac00-\ud7a3]+")
+
+# `kept`: the word, where its letters are others. `lexicon_stale` has a row while words were taken
+# in that the lexicon does not have
 TABLES = """
 CREATE VIRTUAL TABLE lexicon USING fts5(
-    word, tokenize='trigram case_sensitive 1', detail=none, columnsize=0
+    word, kept UNINDEXED, tokenize='trigram case_sensitive 1', detail=none, columnsize=0
 );
 CREATE TABLE lexicon_stale (since INTEGER NOT NULL);
 """
@@ -34,19 +40,35 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.fresh USING fts5(
 """
 
 
+_FRESH_WORDS = """
+INSERT INTO lexicon (word, kept)
+SELECT letters_of(term) || ?, CASE WHEN letters_of(term) != term THEN term END
+FROM temp.fresh_words AS new WHERE length(term) <= ?
+AND NOT EXISTS (SELECT 1 FROM vocabulary WHERE term = new.term)
+"""
+_ALL_WORDS = """
+INSERT INTO lexicon (word, kept)
+SELECT letters_of(term) || ?, CASE WHEN letters_of(term) != term THEN term END
+FROM temp.all_words WHERE length(term) <= ?
+"""
+
+
+def letters_of(word: str) -> str:
+    """The word in letters, also where several of them are written as one syllable."""
+    if word.isascii():
+        return word
+    return _SYLLABLES.sub(lambda found: unicodedata.normalize("NFD", found[0]), word)
+
+
 def take_in(database: sqlite3.Connection, texts: list[str]) -> None:
     """The new words of these texts, which the index itself does not have yet."""
+    database.create_function("letters_of", 1, letters_of, deterministic=True)
     database.execute(_FRESH)
     database.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.fresh_words USING fts5vocab(temp, fresh, row)"
     )
     database.executemany("INSERT INTO temp.fresh (rowid, said) VALUES (?, ?)", enumerate(texts))
-    database.execute(
-        "INSERT INTO lexicon (word) SELECT term || ? FROM temp.fresh_words AS new"
-        " WHERE length(term) <= ?"
-        " AND NOT EXISTS (SELECT 1 FROM vocabulary WHERE term = new.term)",
-        (END, LONGEST),
-    )
+    database.execute(_FRESH_WORDS, (END, LONGEST))
     database.execute("INSERT INTO temp.fresh (fresh) VALUES ('delete-all')")
 
 
@@ -61,17 +83,14 @@ def is_stale(database: sqlite3.Connection) -> bool:
 
 def make_anew(database: sqlite3.Connection) -> None:
     """Gather the words of the whole index."""
+    database.create_function("letters_of", 1, letters_of, deterministic=True)
     database.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.all_words USING fts5vocab(main, words, row)"
     )
     database.execute("BEGIN IMMEDIATE")
     try:
         database.execute("DELETE FROM lexicon")
-        database.execute(
-            "INSERT INTO lexicon (word) SELECT term || ? FROM temp.all_words"
-            " WHERE length(term) <= ?",
-            (END, LONGEST),
-        )
+        database.execute(_ALL_WORDS, (END, LONGEST))
         database.execute("DELETE FROM lexicon_stale")
     except BaseException:
         database.execute("ROLLBACK")
@@ -81,21 +100,34 @@ def make_anew(database: sqlite3.Connection) -> None:
 
 def words_with(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
     """Every word that has this inside; None where there are more than `most`, or it is short."""
-    return _words(database, piece, most) if len(piece) >= LEAST else None
+    return _words(database, piece, most) if len(letters_of(piece)) >= LEAST else None
+
+
+def words_around(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
+    """The same for what is short, which takes a look at every word."""
+    rows = database.execute(
+        "SELECT coalesce(kept, word) FROM lexicon WHERE instr(coalesce(kept, word), ?) LIMIT ?",
+        (piece, most + 1),
+    )
+    found = [word.removesuffix(END) for (word,) in rows]
+    return found if len(found) <= most else None
 
 
 def words_ending(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
     """Every word that ends so; None where there are more than `most`."""
-    return _words(database, piece + END, most)
+    return _words(database, piece, most, END)
 
 
-def _words(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
-    letters = {piece[at : at + LEAST] for at in range(len(piece) - LEAST + 1)}
-    match = " AND ".join(f'"{each}"' for each in sorted(letters))
+def _words(database: sqlite3.Connection, piece: str, most: int, end: str = "") -> list[str] | None:
+    letters = letters_of(piece) + end
+    threes = {letters[at : at + LEAST] for at in range(len(letters) - LEAST + 1)}
+    match = " AND ".join(f'"{each}"' for each in sorted(threes))
     found: list[str] = []
-    for (word,) in database.execute("SELECT word FROM lexicon WHERE lexicon MATCH ?", (match,)):
-        if piece in word:
-            found.append(word.removesuffix(END))
+    rows = database.execute("SELECT word, kept FROM lexicon WHERE lexicon MATCH ?", (match,))
+    for word, kept in rows:
+        whole = kept or word.removesuffix(END)
+        if whole.endswith(piece) if end else piece in whole:
+            found.append(whole)
             if len(found) > most:
                 return None
     return found

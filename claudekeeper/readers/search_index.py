@@ -42,8 +42,9 @@ MOST_DEAD = 20_000
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # scripts that put no spaces between words: every character is a word there
 _UNSPACED = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\U00020000-\U0003ffff])"
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f"
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\ua980-\ua9ff\uaa60-\uaa7f"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
 )
 # characters, beyond which the words are not looked at one by one as they come
 LITTLE = 4_000_000
@@ -131,8 +132,16 @@ class Reading(msgspec.Struct, gc=False):
 
 
 def spaced(text: str) -> str:
-    """The text with its words apart, in every script."""
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+    """The text with its words apart, in every script, and small: SQLite knows fewer capitals."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", _small(text))
+
+
+def _small(text: str) -> str:
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    # İ would become an i and a dot
+    return "".join(small if len(small := each.lower()) == 1 else each for each in text)
 
 
 def workdir_tag(workdir: str) -> str:

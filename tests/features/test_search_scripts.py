@@ -1,0 +1,109 @@
+"""Words with something attached are found as grep finds them, in every script that attaches."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from claudekeeper.features.search_query import Term
+from claudekeeper.readers.indexer import build
+from tests.features.test_search import found, names
+from tests.grepping import grep
+from tests.writing import SESSION, Transcript, projects_folder
+
+# what is looked for, and what people write: it stands alone, with particles, endings, in compounds
+WRITTEN = {
+    "Korean": (
+        ("파일", "설정", "코드", "값", "앱", "키", "서버", "데이터"),
+        ("{}", "{}을", "{}은", "{}이", "{}에서", "{}들의", "새{}", "로그{}에", "{}시스템", "{}1"),
+    ),
+    "Japanese": (
+        ("設定", "値", "ファイル", "変える", "ﾌｧｲﾙ", "佐々木"),
+        ("{}", "{}を", "この{}は", "新{}の", "PDF{}"),
+    ),
+    "Chinese": (("文件", "值", "配置"), ("{}", "这个{}的", "改{}", "{}夹")),
+    "Thai": (("ไฟล์", "ค่า", "โค้ด"), ("{}", "{}นี้", "ใน{}", "เปิด{}ใหม่")),
+    "Lao": (("ຄ່າ", "ລະຫັດ"), ("{}", "{}ນີ້", "ໃນ{}")),
+    "Khmer": (("ឯកសារ", "តម្លៃ"), ("{}", "{}នេះ", "ក្នុង{}")),
+    "Burmese": (("ဖိုင်", "တန်ဖိုး"), ("{}", "{}ကို", "ဒီ{}")),
+    "Hindi": (("फ़ाइल", "मान", "की", "कोड"), ("{}", "{}ें", "{}ों को", "नई{}")),
+    "Tamil": (("கோப்பு", "குறி", "தரவு"), ("{}", "{}கள்", "{}க்கு", "{}களில்", "புதிய{}")),
+    "Telugu": (("ఫైల్", "విలువ"), ("{}", "{}ను", "{}లో", "కొత్త{}")),
+    "Turkish": (("dosya", "İşlem", "değer"), ("{}", "{}lar", "{}larımızdan", "{}’nin", "ana{}")),
+    "Finnish": (("tiedosto", "määritys"), ("{}", "{}ssa", "{}issamme", "loki{}n", "{}kaan")),
+    "Hungarian": (("fájl", "érték"), ("{}", "{}ban", "{}okból", "{}jainkat", "napló{}")),
+    "Basque": (("fitxategi", "kode"), ("{}", "{}aren", "{}etatik", "iturburu-{}")),
+    "Swahili": (("faili", "soma"), ("{}", "ma{}", "ana{}", "wali{}eni")),
+    "Georgian": (("ფაილი", "კოდი"), ("{}", "{}სთვის", "{}ში", "ახალ{}")),
+    "Armenian": (("Ֆայլ", "կոդ"), ("{}", "{}ում", "{}երից", "նոր{}ը")),
+    "Mongolian": (("файл", "утга"), ("{}", "{}уудын", "{}аас", "шинэ{}")),
+    "Kazakh": (("құжат", "код"), ("{}", "{}тардың", "{}ымыз", "жаңа{}")),
+    "Hebrew": (("קובץ", "דף", "קוד"), ("{}", "ה{}", "ב{}", "{}ים", "{}ו")),
+    "Arabic": (("ملف", "خط", "قيمة"), ("{}", "ال{}", "وب{}", "{}ات", "{}نا")),
+    "Amharic": (("ፋይል", "ቤት", "ኮድ"), ("{}", "የ{}", "{}ዎች", "ከ{}ው")),
+    "Inuktitut": (("ᐃᓪᓗ", "ᐃᓄ"), ("{}", "{}ᒃᑯᑦ", "{}ᖃᖅᑐᖅ")),
+}
+
+
+def write_all() -> None:
+    transcript = Transcript()
+    for words, forms in WRITTEN.values():
+        for word, form in product(words, forms):
+            transcript.prompt(f"… {form.format(word)} …")
+            transcript.reply(f"({form.format(word).upper()})")
+    transcript.write(projects_folder())
+
+
+def test_what_attaches_to_a_word_hides_it_nowhere(isolated: Path) -> None:
+    write_all()
+    index = isolated / "words.db"
+    build(index, [projects_folder()])
+    missed = {}
+    for script, (words, _) in WRITTEN.items():
+        for word in words:
+            expected = grep(projects_folder(), word)
+            hits = names(found(index, word, limit=200))
+            if expected - hits:
+                missed[script, word] = f"{len(expected - hits)} of {len(expected)}"
+    assert missed == {}
+
+
+def test_a_korean_word_with_a_particle_is_the_word(isolated: Path) -> None:
+    transcript = Transcript()
+    alone = transcript.prompt("파일 하나")
+    inside = transcript.prompt("로그파일을 지워")
+    attached = transcript.prompt("파일을 지워")
+    transcript.write(projects_folder())
+    build(isolated / "words.db", [projects_folder()])
+    hits = found(isolated / "words.db", "파일")
+    assert [(hit.uuid, hit.inside) for hit in hits] == [
+        (attached, False),
+        (alone, False),
+        (inside, True),
+    ]
+
+
+def test_of_a_very_short_word_the_whole_ones_come_first(isolated: Path) -> None:
+    transcript = Transcript()
+    alone = transcript.prompt("키 하나")
+    attached = transcript.prompt("로그키에 키를")
+    transcript.write(projects_folder())
+    build(isolated / "words.db", [projects_folder()])
+    hits = found(isolated / "words.db", "키")
+    assert [(hit.uuid, hit.inside) for hit in hits] == [(alone, False), (attached, True)]
+
+
+@pytest.mark.parametrize("word", ["au", "по", "út", "ու", "და"])
+def test_short_words_of_letters_are_meant_whole(word: str) -> None:
+    assert not Term("word", word).anywhere
+
+
+def test_a_vowel_that_is_a_mark_belongs_to_the_word(isolated: Path) -> None:
+    transcript = Transcript()
+    said = transcript.prompt("बैठक की तारीख")
+    transcript.prompt("का काम")
+    transcript.write(projects_folder())
+    build(isolated / "words.db", [projects_folder()])
+    assert names(found(isolated / "words.db", "की")) == {(SESSION, said)}
