@@ -70,6 +70,7 @@ class Proxy:
             web.get(f"{session}/subagents/{{agent:{ID}}}", self.within_session),
             web.get(f"{session}/commands", self.within_session),
             web.get(f"{session}/resume", self.within_session),
+            web.get(f"{session}/specification", self.within_session),
             web.get(f"{session}/timeline", self.within_session),
             web.get(f"{session}/family", self.family),
             web.get(f"{session}/branches", self.within_session),

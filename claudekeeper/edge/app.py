@@ -46,6 +46,7 @@ from claudekeeper.edge.keys import (
     CLI_VERSION,
     CONFIG,
     CONVERSATIONS,
+    COVERAGE,
     DESK,
     DOOR,
     ENDING,
@@ -78,6 +79,7 @@ from claudekeeper.features.archive import Archive
 from claudekeeper.features.branching import Branching
 from claudekeeper.features.conversation_book import Book
 from claudekeeper.features.conversations import Conversations
+from claudekeeper.features.coverage import CoverageBook
 from claudekeeper.features.family import Families
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
@@ -224,10 +226,11 @@ def create_app(
         config.conversations,
         clock,
     )
-    app[RESUMING] = Resuming(catalog, history, overview, desk, clock)
+    app[COVERAGE] = coverage = CoverageBook(catalog, cache)
+    app[RESUMING] = Resuming(catalog, history, overview, desk, coverage, clock)
     folders = [places.projects, archive.gone]
     app[USAGE] = book = UsageBook(catalog, cache, folders, label_of(overview))
-    app[TIMELINES] = Timelines(catalog, cache, book, label_of(overview))
+    app[TIMELINES] = Timelines(catalog, cache, book, label_of(overview), coverage)
     app[FAMILIES] = families = Families(
         catalog, overview.session, Chains(), cache.sharing, lambda: book.all_seen, lane
     )
@@ -244,7 +247,7 @@ def create_app(
             _slow_lane,
             _preferences,
             _records,
-            *_running(PRESENCES, FOLLOW, CATALOG, ARCHIVE, USAGE, SEARCH),
+            *_running(PRESENCES, FOLLOW, CATALOG, ARCHIVE, USAGE, COVERAGE, SEARCH),
             # ends after the registry: what became of the last turns is still written down
             *_running(CONVERSATIONS),
             _registry,

@@ -11,6 +11,7 @@ from claudekeeper.edge.tally import Tally
 from claudekeeper.features.archive import Archive
 from claudekeeper.features.branching import Branching
 from claudekeeper.features.conversations import Conversations
+from claudekeeper.features.coverage import CoverageBook
 from claudekeeper.features.family import Families
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
@@ -55,6 +56,7 @@ RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
 ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
 CONVERSATIONS: web.AppKey[Conversations] = web.AppKey("conversations", Conversations)
+COVERAGE: web.AppKey[CoverageBook] = web.AppKey("coverage", CoverageBook)
 RESUMING: web.AppKey[Resuming] = web.AppKey("resuming", Resuming)
 RETELLING: web.AppKey[Retelling] = web.AppKey("retelling", Retelling)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)

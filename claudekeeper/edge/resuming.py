@@ -9,13 +9,24 @@ from claudekeeper.edge.keys import RESUMING, RETELLING
 from claudekeeper.edge.sessions import row_of
 from claudekeeper.edge.wire import NoQuery, query_of, reply
 from claudekeeper.features.retelling import Retold
-from claudekeeper.model.errors import AsideFailed, SessionNotFound, TranscriptUnreadable
+from claudekeeper.model.errors import (
+    AsideFailed,
+    SessionNotFound,
+    SpecificationNotFound,
+    TranscriptUnreadable,
+)
 from claudekeeper.model.resume import Resume
+from claudekeeper.readers.specification import Specification
 
 
 async def resume(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     return reply(await request.app[RESUMING].of(await row_of(request)))
+
+
+async def specification(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    return reply(await request.app[RESUMING].specification(await row_of(request)))
 
 
 async def retell(request: web.Request) -> web.Response:
@@ -32,6 +43,14 @@ ENDPOINTS = [
         "A recap in Claude's own words: asked beside the session, which stays as it is",
         Retold,
         failures=(SessionNotFound, TranscriptUnreadable, AsideFailed),
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/specification",
+        specification,
+        "The specification that is written in the session's directory",
+        Specification,
+        failures=(SessionNotFound, SpecificationNotFound),
     ),
     Endpoint(
         "GET",

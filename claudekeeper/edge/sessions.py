@@ -1,4 +1,4 @@
-"""The list of sessions, and one session's name."""
+"""The list of sessions, one session's name, and whether it was given up."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
@@ -22,15 +23,17 @@ from claudekeeper.edge.wire import (
     query_of,
     reply,
 )
+from claudekeeper.features.preferences import GivenUp
 from claudekeeper.model.errors import (
     BodyTooLarge,
     InvalidRequest,
+    SessionGoesOn,
     SessionNotFound,
     StateUnwritable,
     TranscriptUnreadable,
     UnsupportedMedia,
 )
-from claudekeeper.model.sessions import Session, iso, project_of
+from claudekeeper.model.sessions import Session, iso, now, project_of
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.paths import is_session_id
 
@@ -96,9 +99,27 @@ async def rename(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     wish = await body_of(request, Rename)
-    await request.app[PREFERENCES].rename(session_id, wish.name)
+    if wish.name is msgspec.UNSET and wish.given_up is msgspec.UNSET:
+        raise InvalidRequest("Say what is to change: `name` or `givenUp`.")
+    if wish.given_up is not msgspec.UNSET:
+        await _give_up(request, session_id, given_up=wish.given_up)
+    if wish.name is not msgspec.UNSET:
+        await request.app[PREFERENCES].rename(session_id, wish.name)
     request.app[OVERVIEW].tell(session_id)
     return reply(shown(request, session_id))
+
+
+async def _give_up(request: web.Request, session_id: str, *, given_up: bool) -> None:
+    session = shown(request, session_id)
+    if given_up and session.state in ("starting", "running"):
+        raise SessionGoesOn
+    mark = None
+    if given_up:
+        row = await request.app[CATALOG].row(session_id)
+        row = await request.app[CATALOG].counted(row) if row is not None else None
+        messages = row.summary.messages if row is not None and row.counted else None
+        mark = GivenUp(session.given_up or now(), messages)
+    await request.app[PREFERENCES].give_up(session_id, mark)
 
 
 async def row_of(request: web.Request) -> Row:
@@ -185,9 +206,9 @@ ENDPOINTS = [
         "PATCH",
         "/sessions/{id}",
         rename,
-        "Name a session, or clear its name",
+        "Name a session, clear its name, mark it as given up or take that back",
         Session,
         takes=Rename,
-        failures=(SessionNotFound, UnsupportedMedia, BodyTooLarge, StateUnwritable),
+        failures=(SessionNotFound, SessionGoesOn, UnsupportedMedia, BodyTooLarge, StateUnwritable),
     ),
 ]

@@ -12,11 +12,13 @@ from aiohttp import web
 from claudekeeper.edge.keys import (
     ARCHIVE,
     CATALOG,
+    COVERAGE,
     DESK,
     ENDING,
     FOLLOW,
     HISTORY,
     OVERVIEW,
+    PREFERENCES,
     PRESENCES,
     RECORDS,
     REGISTRY,
@@ -49,6 +51,7 @@ def tie_together(app: web.Application) -> None:
     registry, presences, follow = app[REGISTRY], app[PRESENCES], app[FOLLOW]
     overview, catalog = app[OVERVIEW], app[CATALOG]
     archive, search = app[ARCHIVE], app[SEARCH]
+    coverage, preferences = app[COVERAGE], app[PREFERENCES]
     records, ending, terminals = app[RECORDS], app[ENDING], app[TERMINALS]
 
     def session_changed(session_id: str) -> None:
@@ -68,6 +71,10 @@ def tie_together(app: web.Application) -> None:
         follow.row_changed(before, row)
         app[USAGE].note(row)
         search.row_changed(before, row)
+        coverage.note(before, row)
+        if row is not None and row.counted and preferences.given_up(row.found.id) is not None:
+            # a title that is written into the file is nothing that was said
+            preferences.went_on(row.found.id, row.summary.messages)
         if row is None:
             archive.nudge()
 
@@ -84,6 +91,9 @@ def tie_together(app: web.Application) -> None:
     catalog.was_counted = overview.tell_counted
     overview.is_archived = archive.has
     overview.archived_since = archive.since
+    overview.covered = coverage.progress_of
+    overview.given_up = preferences.given_up
+    coverage.changed = overview.tell_counted
     registry.changed = app[DESK].changed = session_changed
     presences.ours = registry.runs
     presences.changed = presence_changed

@@ -167,9 +167,10 @@ class NoQuery(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Rename(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """`null` clears the name."""
+    """`name`: `null` clears it. `givenUp`: whether the person gave the session up."""
 
-    name: Name | None
+    name: Name | msgspec.UnsetType | None = msgspec.UNSET
+    given_up: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 def query_of(request: web.Request, type_: type[T]) -> T:

@@ -1,5 +1,5 @@
-"""What people set: names, models and modes of sessions, what those may, and how much one is told
-on coming back. Kept in state.json, replaced whole."""
+"""What people set: names, models and modes of sessions, what those may, how much one is told
+on coming back, and which sessions were given up. Kept in state.json, replaced whole."""
 
 from __future__ import annotations
 
@@ -36,12 +36,20 @@ class Chosen(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True):
     grants: Grants | None = None
 
 
+class GivenUp(msgspec.Struct, rename="camel", frozen=True):
+    """When a session was given up, and how many messages it had by then."""
+
+    at: str
+    messages: int | None = None
+
+
 class State(msgspec.Struct, rename="camel"):
     """The content of state.json; fields of newer versions are kept as they are."""
 
     names: dict[str, str] = {}
     choices: dict[str, Chosen] = {}
     recap: str | None = None
+    given_up: dict[str, GivenUp] = {}
 
 
 class Preferences:
@@ -101,6 +109,37 @@ class Preferences:
         async with self._writing:
             await self._change(msgspec.structs.replace(self._state, recap=recap))
 
+    def given_up(self, session_id: str) -> str | None:
+        """When the session was given up, if it was."""
+        mark = self._state.given_up.get(session_id)
+        return mark.at if mark is not None else None
+
+    async def give_up(self, session_id: str, mark: GivenUp | None) -> None:
+        """Mark the session as given up, or not any more; returns when it is on disk."""
+        async with self._writing:
+            marks = {key: each for key, each in self._state.given_up.items() if key != session_id}
+            if mark is not None:
+                marks[session_id] = mark
+            while len(marks) > REMEMBERED:
+                del marks[next(iter(marks))]
+            await self._change(msgspec.structs.replace(self._state, given_up=marks))
+
+    def went_on(self, session_id: str, messages: int | None = None) -> bool:
+        """Something was said in this session, which is no longer given up then. `messages`: how
+        many it has now. Whether it was given up."""
+        mark = self._state.given_up.get(session_id)
+        if mark is None:
+            return False
+        if messages is not None and mark.messages is None:
+            # it was not read to its end by then
+            self._state.given_up[session_id] = GivenUp(mark.at, messages)
+        elif messages is not None and messages <= (mark.messages or 0):
+            return False
+        else:
+            del self._state.given_up[session_id]
+        self._tasks.start(self._save(), name="preferences:save")
+        return True
+
     def choices_of(self, session_id: str) -> Choices:
         chosen = self._state.choices.get(session_id) or Chosen()
         return Choices(chosen.model, chosen.permission_mode, grants=chosen.grants or Grants())
@@ -144,6 +183,8 @@ class Preferences:
         whole = {**self._raw, "names": msgspec.Raw(msgspec.json.encode(state.names))}
         if state.choices or "choices" in whole:
             whole["choices"] = msgspec.Raw(msgspec.json.encode(state.choices))
+        if state.given_up or "givenUp" in whole:
+            whole["givenUp"] = msgspec.Raw(msgspec.json.encode(state.given_up))
         if state.recap or "recap" in whole:
             whole["recap"] = msgspec.Raw(msgspec.json.encode(state.recap))
         await asyncio.to_thread(write_whole, self._path, msgspec.json.encode(whole))

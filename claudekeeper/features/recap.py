@@ -7,6 +7,7 @@ import re
 
 from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.decisions import Decision
+from claudekeeper.model.readiness import Category, Coverage, spoken
 from claudekeeper.model.resume import (
     Caution,
     Cost,
@@ -38,11 +39,13 @@ def recap_of(
     cost: Cost,
     warnings: list[Caution],
     workdir: str | None,
+    coverage: Coverage | None = None,
 ) -> Recap:
     quick = [
         # what got no reply is told with what to do next
         _about(title, idle_seconds, [] if next_action.kind == "reply" else turns),
         _how_far(progress) if progress is not None and progress.done < progress.items else "",
+        _how_covered(coverage),
         _next(next_action),
         _last_words(turns) if next_action.kind == "done" else "",
         *(caution.message for caution in warnings),
@@ -51,6 +54,7 @@ def recap_of(
         _section("Where we were", [_about(title, idle_seconds, turns), *map(_turn, turns)]),
         _section("Next", [_next(next_action)]),
         _section("Progress", _tasks(progress)),
+        _section("Checklist", _checklist(coverage)),
         _section("Decided", [_decision(each) for each in decisions[-MOST_LISTED:]]),
         _section("Done", _work(work, workdir)),
         _section("Before going on", [*(each.message for each in warnings), _cost(cost)]),
@@ -99,6 +103,42 @@ def _how_far(progress: TaskProgress | None) -> str:
     if progress is None:
         return ""
     return f"{progress.done} of {progress.items} tasks are done ({progress.percent} %)."
+
+
+def _how_covered(coverage: Coverage | None) -> str:
+    """Percent, and the next topic."""
+    if coverage is None or not coverage.categories:
+        return ""
+    share = f"The checklist is {coverage.percent} % covered"
+    topic = f"; next topic: {spoken(coverage.next.category)}" if coverage.next else ""
+    return f"{share}{topic}."
+
+
+def _checklist(coverage: Coverage | None) -> list[str]:
+    """The three groups, and the suggested next topic."""
+    if coverage is None:
+        return []
+    if coverage.error is not None:
+        return [f"{coverage.file} cannot be used: {coverage.error}"]
+    groups = [
+        (title, [each for each in coverage.categories if each.status == status])
+        for title, status in (
+            ("Complete", "complete"),
+            ("In progress", "in_progress"),
+            ("Not started", "not_started"),
+        )
+    ]
+    topic = coverage.next
+    share = f"{coverage.done} of {coverage.items} items are covered ({coverage.percent} %)"
+    return [
+        f"{share}; readiness {coverage.readiness} of 100.",
+        *(f"- {title}: {', '.join(map(_share, group))}" for title, group in groups if group),
+        f"Suggested next topic: {spoken(topic.category)}: {topic.item}" if topic else "",
+    ]
+
+
+def _share(category: Category) -> str:
+    return f"{spoken(category.name)} ({category.percent} %)"
 
 
 def _next(action: NextAction) -> str:

@@ -11,6 +11,9 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
+
+from claudekeeper.features.coverage import CoverageBook
 from claudekeeper.features.recap import recap_of
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.catalog import Catalog
@@ -23,30 +26,46 @@ from claudekeeper.model.closing import (
     closing_of,
     waiting_question,
 )
+from claudekeeper.model.errors import SpecificationNotFound
 from claudekeeper.model.facts import Facts
 from claudekeeper.model.prices import price_of
+from claudekeeper.model.readiness import Coverage
 from claudekeeper.model.resume import (
     Caution,
     Cost,
-    Coverage,
     Resume,
     Work,
     next_action,
+    outcome_of,
     progress_of,
     tasks_of,
     work_of,
 )
 from claudekeeper.model.sessions import Session
-from claudekeeper.readers.checklist import coverage_of, read_checklist
+from claudekeeper.readers.checklist import read_checklist
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
 from claudekeeper.readers.lines import opened
+from claudekeeper.readers.specification import (
+    Specification,
+    find_specification,
+    read_specification,
+)
 
 IDLE_DAYS = 30
 DAY = 86_400
 # the last turns mostly stand in the first of these; a turn of thousands of calls is not read whole
 PAGES = (60, 400)
 _HEAD = re.compile(r"ref: refs/heads/(\S+)")
+
+
+class Seen(msgspec.Struct):
+    """What the disk tells of a session."""
+
+    closing: Closing
+    coverage: Coverage | None
+    specification: str | None
+    cautions: list[Caution]
 
 
 class Resuming:
@@ -58,36 +77,54 @@ class Resuming:
         history: History,
         overview: Overview,
         desk: Desk,
+        coverage: CoverageBook,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._catalog = catalog
         self._history = history
         self._overview = overview
         self._desk = desk
+        self._coverage = coverage
         self._clock = clock
 
     async def of(self, row: Row) -> Resume:
         row, facts, beside = await self._catalog.facts(row)
         session = self._overview.session(row.found.id, row)
         assert session is not None
-        closing, coverage, cautions = await asyncio.to_thread(
-            self._look, row, session, facts or Facts()
-        )
-        closing.question = self._open_question(session.id) or closing.question
+        seen = await asyncio.to_thread(self._look, row, session, facts or Facts())
+        seen.closing.question = self._open_question(session.id) or seen.closing.question
         work = work_of(facts, beside) if facts is not None else None
-        return self._put_together(row, session, facts, work, closing, coverage, cautions)
+        return self._put_together(row, session, facts, work, seen)
 
-    def _look(
-        self, row: Row, session: Session, facts: Facts
-    ) -> tuple[Closing, Coverage | None, list[Caution]]:
-        """What the disk tells."""
+    async def specification(self, row: Row) -> Specification:
+        """The specification of the session's project."""
+        row, facts, _ = await self._catalog.facts(row)
+        workdir = row.summary.workdir
+
+        def read() -> Specification:
+            path = self._specification(workdir, facts or Facts()) if workdir else None
+            if workdir is None or path is None:
+                raise SpecificationNotFound
+            return read_specification(workdir, path)
+
+        try:
+            return await asyncio.to_thread(read)
+        except OSError as error:
+            raise SpecificationNotFound from error
+
+    def _look(self, row: Row, session: Session, facts: Facts) -> Seen:
         closing = self._closing(row, session, facts)
-        coverage = None
+        covered = self._coverage.covered(row)
         workdir = session.workdir
-        if workdir is not None and (found := read_checklist(workdir)) is not None:
-            coverage = coverage_of(*found, _said(facts, closing))
+        path = self._specification(workdir, facts) if workdir is not None else None
         idle = int(self._clock() - _last(row, facts))
-        return closing, coverage, _cautions(session, idle)
+        cautions = _cautions(session, idle)
+        return Seen(closing, covered.coverage if covered else None, path, cautions)
+
+    def _specification(self, workdir: str, facts: Facts) -> str | None:
+        checklist = read_checklist(workdir)
+        named = checklist.specification if checklist is not None else None
+        return find_specification(workdir, named, facts.files)
 
     def _closing(self, row: Row, session: Session, facts: Facts) -> Closing:
         if row.fault is not None:
@@ -122,14 +159,19 @@ class Resuming:
         session: Session,
         facts: Facts | None,
         work: Work | None,
-        closing: Closing,
-        coverage: Coverage | None,
-        cautions: list[Caution],
+        seen: Seen,
     ) -> Resume:
         known = facts or Facts()
+        closing, coverage, cautions = seen.closing, seen.coverage, seen.cautions
         tasks = tasks_of(known)
         working = session.state in ("running", "starting")
-        action = next_action(closing, tasks, working=working)
+        action = next_action(
+            closing,
+            tasks,
+            working=working,
+            coverage=coverage,
+            specification=seen.specification,
+        )
         progress = progress_of(tasks)
         cost = _cost(session, known if facts is not None else None)
         idle = max(0, int(self._clock() - _last(row, known)))
@@ -144,6 +186,7 @@ class Resuming:
             cost=cost,
             warnings=cautions,
             workdir=session.workdir,
+            coverage=coverage,
         )
         return Resume(
             session_id=session.id,
@@ -161,6 +204,10 @@ class Resuming:
             choices=["resume", "fresh"] if cautions else ["resume"],
             complete=facts is not None,
             recap=recap,
+            outcome=outcome_of(
+                action, tasks, coverage, given_up=session.given_up is not None and not working
+            ),
+            specification=seen.specification,
         )
 
 
@@ -175,15 +222,6 @@ def _further_back(turns: list[LastTurn], asked: list[str]) -> list[LastTurn]:
     room = MOST_TURNS - len(turns)
     before = asked[: -len(turns) or None][-room:] if room > 0 else []
     return [LastTurn(prompt, None, None) for prompt in before]
-
-
-def _said(facts: Facts, closing: Closing) -> list[str]:
-    """Everything that is kept of what was talked about."""
-    said = [*facts.asked]
-    said += [f"{made.about} {made.decision} {made.reason or ''}" for made in facts.decisions]
-    said += [task.text for task in tasks_of(facts)]
-    said += [text for turn in closing.turns for text in (turn.prompt, turn.reply) if text]
-    return said
 
 
 def _last(row: Row, facts: Facts) -> float:

@@ -1,8 +1,10 @@
-"""A recap in Claude's own words: a small question beside the session, asked once a last message."""
+"""A recap in Claude's own words: a small question beside the session, asked once a last message
+and state of the checklist."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -12,12 +14,16 @@ import msgspec
 
 from claudekeeper.live.aside import ask_aside
 from claudekeeper.model.errors import AsideFailed
+from claudekeeper.model.readiness import Coverage, most_lacking, spoken
 from claudekeeper.model.resume import Resume
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 # what is sent, in tokens; two bytes are hardly ever more than one, in hexadecimal either
 SYSTEM, STATE, TURNS, QUESTION = 2_000, 4_000, 3_000, 1_000
+# … of the state so much is kept for the checklist
+CHECKLIST = 1_500
+MOST_LACKING, MOST_MISSING = 3, 8
 BYTES_A_TOKEN = 2
 REMEMBERED = 256
 AT_ONCE = 2
@@ -66,7 +72,7 @@ class Retelling:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def of(self, resume: Resume) -> Retold:
-        key = (resume.session_id, _last_message(resume))
+        key = (resume.session_id, f"{_last_message(resume)}:{_covered(resume.coverage)}")
         lock = self._asking.setdefault(resume.session_id, asyncio.Lock())
         async with lock:
             told = self._told.get(key)
@@ -93,13 +99,36 @@ def prompt_for(resume: Resume) -> str:
         f"Person: {turn.prompt or '(further back)'}\nAssistant: {turn.reply or '(nothing yet)'}"
         for turn in resume.turns
     )
+    checklist = cut(_checklist(resume.coverage), CHECKLIST)
+    left = STATE - (len(checklist.encode()) // BYTES_A_TOKEN + 2 if checklist else 0)
+    facts = "\n\n".join(filter(None, [cut(resume.recap.detailed, left), checklist]))
     return "\n\n".join(
         [
-            f"<facts>\n{cut(resume.recap.detailed, STATE)}\n</facts>",
+            f"<facts>\n{facts}\n</facts>",
             f"<turns>\n{cut(turns, TURNS, end=True)}\n</turns>",
             cut(_QUESTION, QUESTION),
         ]
     )
+
+
+def _checklist(coverage: Coverage | None) -> str:
+    """What is missing of the categories that lack most, and every category."""
+    if coverage is None or not coverage.categories:
+        return ""
+    lines: list[str] = []
+    for each in most_lacking(coverage, MOST_LACKING):
+        lines.append(f"Missing in {spoken(each.name)}:")
+        lines += [f"- {item}" for item in each.missing[:MOST_MISSING]]
+        if len(each.missing) > MOST_MISSING:
+            lines.append(f"- and {len(each.missing) - MOST_MISSING} more")
+    lines += [
+        "Categories:",
+        *(
+            f"- {spoken(each.name)}: {each.done} of {each.items} covered ({each.percent} %)"
+            for each in coverage.categories
+        ),
+    ]
+    return "\n".join(["## The project's checklist", *lines])
 
 
 def cut(text: str, tokens: int, *, end: bool = False) -> str:
@@ -110,6 +139,14 @@ def cut(text: str, tokens: int, *, end: bool = False) -> str:
         return text
     kept = raw[-most:] if end else raw[:most]
     return kept.decode("utf-8", "ignore")
+
+
+def _covered(coverage: Coverage | None) -> str:
+    """What tells the state of a checklist from another one."""
+    if coverage is None:
+        return ""
+    told = [(each.name, each.items, each.missing) for each in coverage.categories]
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
 
 
 def _last_message(resume: Resume) -> str:

@@ -9,10 +9,12 @@ from typing import Literal
 
 import msgspec
 
+from claudekeeper.features.coverage import CoverageBook, Covered
 from claudekeeper.features.router import inside
 from claudekeeper.features.usage import Amount, UsageBook
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.model.activity import WIDTH, Asked, Sums, add_up, by_quarter
+from claudekeeper.model.readiness import percent
 from claudekeeper.model.replies import NANO
 from claudekeeper.readers.accounts import zone
 from claudekeeper.readers.cache import Cache
@@ -53,6 +55,15 @@ class Said(msgspec.Struct, rename="camel"):
     workdir: str | None
 
 
+class Completion(msgspec.Struct, rename="camel"):
+    """How much of the project's checklist was covered at the end of a day or hour."""
+
+    start: str
+    items: int
+    done: int
+    percent: int
+
+
 class Timeline(msgspec.Struct, rename="camel"):
     """Every day or hour in which something was done, and the first prompts of all that time.
 
@@ -68,6 +79,9 @@ class Timeline(msgspec.Struct, rename="camel"):
     buckets: list[Bucket]
     prompts: list[Said]
     complete: bool
+    # where the project has a checklist: the days or hours in which more of it was covered, and
+    # how much was before; null for several projects
+    completion: list[Completion] | None = None
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -97,17 +111,19 @@ class Timelines:
         cache: Cache,
         usage: UsageBook,
         label_of: Callable[[str], str | None],
+        coverage: CoverageBook,
     ) -> None:
         self._catalog = catalog
         self._cache = cache
         self._usage = usage
         self._label_of = label_of
+        self._coverage = coverage
 
     async def of_session(self, row: Row, span: Span) -> Timeline:
         """Everything that its transcript holds, and what its subagents used."""
         row, diary = await self._catalog.diary(row)
 
-        def look() -> tuple[list[Moment], list[Asked]]:
+        def look() -> tuple[list[Moment], list[Asked], Covered | None]:
             hours: dict[str, Sums] = {}
             asked: list[Asked] = []
             if diary is not None:
@@ -116,14 +132,15 @@ class Timelines:
             for hour, sums in self._cache.done_beside(row.found.id, span.start, span.end):
                 add_up(hours.setdefault(hour, [0] * WIDTH), sums)
             found = [(hour, sums) for hour, sums in hours.items() if _lies_in(hour, span)]
-            return sorted(found), sorted(asked, key=lambda each: each.at)
+            covered = self._coverage.covered(row)
+            return sorted(found), sorted(asked, key=lambda each: each.at), covered
 
-        moments, asked = await asyncio.to_thread(look)
+        moments, asked, covered = await asyncio.to_thread(look)
         workdir = row.summary.workdir
         prompts = [(row.found.id, workdir, each) for each in asked[: span.limit]]
         # of what cannot be read there will never be more
         complete = diary is not None or row.fault is not None
-        return self._told(span, moments, prompts, complete=complete)
+        return self._told(span, moments, prompts, covered, complete=complete)
 
     async def of_projects(
         self, workdir: str | None, within: list[str] | None, span: Span
@@ -131,19 +148,26 @@ class Timelines:
         """What was done in a directory, or in all of them; each reply and prompt once."""
         complete = await self._usage.current()
 
-        def look() -> tuple[list[Moment], list[Prompt]]:
+        rows = await self._catalog.rows() if workdir is not None else []
+
+        def look() -> tuple[list[Moment], list[Prompt], Covered | None]:
             allowed = _allowed(workdir, within, self._cache.workdirs)
             moments = self._cache.done(span.start, span.end, allowed)
-            return moments, self._cache.asked(span.start, span.end, allowed, span.limit)
+            asked = self._cache.asked(span.start, span.end, allowed, span.limit)
+            covered = None
+            if workdir is not None and (allowed is None or workdir in allowed):
+                covered = self._coverage.covered_together(rows, workdir)
+            return moments, asked, covered
 
-        moments, prompts = await asyncio.to_thread(look)
-        return self._told(span, moments, prompts, complete=complete)
+        moments, prompts, covered = await asyncio.to_thread(look)
+        return self._told(span, moments, prompts, covered, complete=complete)
 
     def _told(
         self,
         span: Span,
         moments: list[Moment],
         prompts: Iterable[Prompt],
+        covered: Covered | None,
         *,
         complete: bool,
     ) -> Timeline:
@@ -162,7 +186,22 @@ class Timelines:
                 for session, workdir, each in prompts
             ],
             complete,
+            completion_of(covered, span, by) if covered is not None else None,
         )
+
+
+def completion_of(covered: Covered, span: Span, by: Step) -> list[Completion]:
+    """Cumulative: what was covered before the span counts in its first entry."""
+    length = _length(by)
+    items = covered.coverage.items
+    done: dict[str, int] = {}
+    for number, at in enumerate(covered.since, start=1):
+        hour = hour_of(at) if at else ""
+        if hour >= span.end:
+            break
+        # what the checklist itself marks has no time
+        done[(hour if hour >= span.start else span.after or "")[:length]] = number
+    return [Completion(start, items, each, percent(each, items)) for start, each in done.items()]
 
 
 def step_of(moments: list[Moment]) -> Step:
@@ -175,11 +214,15 @@ def step_of(moments: list[Moment]) -> Step:
 
 def gathered(moments: Iterable[Moment], by: Step) -> list[Moment]:
     """The same in hours or in days."""
-    length = len("2026-03-01T10" if by == "hour" else "2026-03-01")
+    length = _length(by)
     buckets: dict[str, Sums] = {}
     for hour, sums in moments:
         add_up(buckets.setdefault(hour[:length], [0] * WIDTH), sums)
     return list(buckets.items())
+
+
+def _length(by: Step) -> int:
+    return len("2026-03-01T10" if by == "hour" else "2026-03-01")
 
 
 def _total(moments: Iterable[Moment]) -> Sums:

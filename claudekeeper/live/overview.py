@@ -14,7 +14,9 @@ from claudekeeper.live.registry import Registry
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.events import SessionRemoved, SessionUpdated
 from claudekeeper.model.prompts import shortened
+from claudekeeper.model.readiness import SessionProgress, percent
 from claudekeeper.model.sessions import Liveness, Presence, Session, State, Status, iso, project_of
+from claudekeeper.model.summary import Summary
 from claudekeeper.readers.discovery import Row
 
 _STATES: dict[Status, State] = {"busy": "running", "waiting": "waiting", "idle": "idle"}
@@ -36,6 +38,9 @@ class Overview:
         # whether only the archive still has it; and since when
         self.is_archived: Callable[[Row], bool] = lambda _: False
         self.archived_since: Callable[[Row], str | None] = lambda _: None
+        # how far it is by its project's checklist; and when a person gave it up
+        self.covered: Callable[[str], SessionProgress | None] = lambda _: None
+        self.given_up: Callable[[str], str | None] = lambda _: None
         # what was left unfinished there
         self._left = left
         self._catalog = catalog
@@ -59,6 +64,7 @@ class Overview:
         if self.is_archived(row):
             session.archived = True
             session.archived_since = self.archived_since(row)
+        session.progress = self.covered(session_id) or session.progress
         if session.error is None and left is not None:
             session.error = left.fault
         chosen = self._registry.choices(session_id)
@@ -67,7 +73,11 @@ class Overview:
         if live is not None:
             session = _overlaid(session, live)
         presence = self._presences.of(session_id)
-        return self._elsewhere(session, presence) if presence is not None else session
+        if presence is not None:
+            session = self._elsewhere(session, presence)
+        if session.state not in ("starting", "running"):
+            session.given_up = self.given_up(session_id)
+        return session
 
     def state(self, row: Row) -> State:
         """The state alone, for whoever looks through thousands."""
@@ -140,7 +150,15 @@ def _written(row: Row, name: str | None) -> Session:
         tokens=summary.tokens if counted else None,
         error=row.fault,
         unreadable=summary.unreadable,
+        progress=_by_tasks(summary),
     )
+
+
+def _by_tasks(summary: Summary) -> SessionProgress | None:
+    items, done = summary.tasks, summary.tasks_done
+    if not items:
+        return None
+    return SessionProgress("tasks", items, done, percent(done, items), done == items)
 
 
 def _begun(session_id: str, live: Liveness, name: str | None) -> Session:

@@ -80,6 +80,11 @@ class MessageNotFound(NotFound):
     sentence = "The session has no message with this uuid."
 
 
+class SpecificationNotFound(NotFound):
+    code = "specification_not_found"
+    sentence = "No specification is written in the directory of this session."
+
+
 class SubagentNotFound(NotFound):
     code = "subagent_not_found"
     sentence = "The session has no subagent with this id."
@@ -153,6 +158,11 @@ class ModeRefused(KeeperError):
 class ModelRefused(KeeperError):
     code, status = "model_refused", 409
     sentence = "Claude Code refuses this model."
+
+
+class SessionGoesOn(KeeperError):
+    code, status = "session_goes_on", 409
+    sentence = "The session is at work: it can be given up when the turn has ended."
 
 
 class MessageTaken(KeeperError):

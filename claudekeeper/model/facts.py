@@ -108,7 +108,9 @@ class _Edit(msgspec.Struct, gc=False):
     notebook_path: str | None = None
 
 
-class _Result(msgspec.Struct, gc=False):
+class CallResult(msgspec.Struct, gc=False):
+    """What a tool brought back."""
+
     type: str = ""
     tool_use_id: str = ""
     is_error: bool | None = None
@@ -117,7 +119,7 @@ class _Result(msgspec.Struct, gc=False):
 
 _calls = msgspec.json.Decoder(list[_Call])
 _edit = msgspec.json.Decoder(_Edit)
-_results = msgspec.json.Decoder(list[_Result])
+_results = msgspec.json.Decoder(list[CallResult])
 
 
 class FactFinder:
@@ -203,7 +205,7 @@ class FactFinder:
     # ---- results ----
 
     def _add_results(self, entry: Entry) -> None:
-        for result in _decoded_results(entry.message.content):
+        for result in results_in(entry.message.content):
             call = self.facts.pending.pop(result.tool_use_id, None)
             if call is not None:
                 self._settle(call, result, entry)
@@ -212,7 +214,7 @@ class FactFinder:
                 if len(settled) > MOST_PENDING:
                     del settled[next(iter(settled))]
 
-    def _settle(self, call: Pending, result: _Result, entry: Entry) -> None:
+    def _settle(self, call: Pending, result: CallResult, entry: Entry) -> None:
         facts = self.facts
         tool, given = call
         failed = bool(result.is_error)
@@ -307,7 +309,8 @@ def _decoded_calls(content: bytes) -> Iterator[_Call]:
             yield call
 
 
-def _decoded_results(content: Raw) -> list[_Result]:
+def results_in(content: Raw) -> list[CallResult]:
+    """The results in a user line's content."""
     try:
         return _results.decode(content)
     except REFUSED:

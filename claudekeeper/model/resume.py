@@ -11,14 +11,22 @@ import msgspec
 from claudekeeper.model.closing import Closing, LastTurn, Question
 from claudekeeper.model.decisions import Decision
 from claudekeeper.model.facts import Facts, Share, share_of
-from claudekeeper.model.tasklist import Task
+from claudekeeper.model.readiness import Coverage, percent, spoken
+from claudekeeper.model.tasklist import Task, tasks_done
 
 # `answer`: Claude asks; `reply`: the person got none; `continue`, `start`: a task; `working`: a
 # turn runs now
 NextKind = Literal["working", "answer", "reply", "continue", "start", "done"]
 WarningCode = Literal["idle_long", "directory_gone", "branch_moved"]
 
+Outcome = Literal["complete", "givenUp"]
+
 GO_ON = "Continue where you left off."
+WRITE_IT = "Write the specification: every category of the checklist is covered"
+WRITE_IT_PROMPT = (
+    "Every category of the checklist is covered. Write the specification from what we decided,"
+    " into SPECIFICATION.md."
+)
 
 
 class NextAction(msgspec.Struct, rename="camel"):
@@ -57,27 +65,6 @@ class TaskProgress(msgspec.Struct, rename="camel"):
     percent: int
     groups: list[Part]
     tasks: list[Item]
-
-
-class Category(msgspec.Struct, rename="camel"):
-    """A category of the project's checklist, and what was not talked about yet."""
-
-    name: str
-    items: int
-    done: int
-    percent: int
-    missing: list[str]
-
-
-class Coverage(msgspec.Struct, rename="camel"):
-    """The project's coverage-checklist.yml; `error` says why it tells nothing."""
-
-    file: str
-    items: int = 0
-    done: int = 0
-    percent: int = 0
-    categories: list[Category] = []
-    error: str | None = None
 
 
 class ChangedFile(msgspec.Struct, rename="camel"):
@@ -140,10 +127,23 @@ class Resume(msgspec.Struct, rename="camel"):
     choices: list[Literal["resume", "fresh"]]
     complete: bool
     recap: Recap
+    # `complete`: nothing is left to be done of what the session or its project listed; `givenUp`:
+    # the person said so, and nothing was said since
+    outcome: Outcome | None = None
+    # the specification's file, below the working directory, if it is written
+    specification: str | None = None
 
 
-def next_action(closing: Closing, tasks: Sequence[Task], *, working: bool) -> NextAction:
-    """The one thing to do: a question first, then what got no reply, then the task list."""
+def next_action(
+    closing: Closing,
+    tasks: Sequence[Task],
+    *,
+    working: bool,
+    coverage: Coverage | None = None,
+    specification: str | None = None,
+) -> NextAction:
+    """The one thing to do: a question first, then what got no reply, then the task list, then
+    the project's checklist."""
     question = closing.question
     if question is not None:
         return NextAction("answer", question.text, uuid=question.uuid)
@@ -158,11 +158,41 @@ def next_action(closing: Closing, tasks: Sequence[Task], *, working: bool) -> Ne
     waiting = next((task for task in tasks if task.state == "pending"), None)
     if waiting is not None:
         return NextAction("start", waiting.text, f"Start with: {waiting.text}")
+    if coverage is not None and coverage.categories:
+        return _checklist_action(coverage, tasks, specification)
     if tasks:
         return NextAction("done", f"All {len(tasks)} tasks are done.")
     if closing.standing == "nothing":
         return NextAction("done", "Nothing was said yet.")
     return NextAction("done", "Nothing is open: your last message was answered.")
+
+
+def _checklist_action(
+    coverage: Coverage, tasks: Sequence[Task], specification: str | None
+) -> NextAction:
+    topic = coverage.next
+    if topic is not None:
+        text = f"{spoken(topic.category)}: {topic.item}"
+        return NextAction("continue" if topic.begun else "start", text, topic.prompt)
+    if specification is None:
+        return NextAction("start", WRITE_IT, WRITE_IT_PROMPT)
+    listed = f"All {len(tasks)} tasks are done, and every" if tasks else "Every"
+    words = f"{listed} category of the checklist is covered. The specification is {specification}."
+    return NextAction("done", words)
+
+
+def outcome_of(
+    action: NextAction,
+    tasks: Sequence[Task],
+    coverage: Coverage | None,
+    *,
+    given_up: bool,
+) -> Outcome | None:
+    """Whether the work of a session is complete, or was given up; None: it goes on."""
+    if given_up:
+        return "givenUp"
+    listed = bool(tasks) or (coverage is not None and coverage.complete)
+    return "complete" if action.kind == "done" and listed else None
 
 
 def _unanswered(closing: Closing, last: LastTurn | None) -> NextAction:
@@ -199,13 +229,15 @@ def progress_of(tasks: Sequence[Task]) -> TaskProgress | None:
     groups: dict[str, list[Task]] = {}
     for task, name in zip(tasks, names, strict=True):
         groups.setdefault(name, []).append(task)
-    done = _done(tasks)
+    done = tasks_done(tasks)
     return TaskProgress(
         items=len(tasks),
         done=done,
         percent=percent(done, len(tasks)),
         groups=[
-            Part(name, len(members), _done(members), percent(_done(members), len(members)))
+            Part(
+                name, len(members), tasks_done(members), percent(tasks_done(members), len(members))
+            )
             for name, members in groups.items()
         ],
         tasks=[
@@ -222,11 +254,6 @@ def _groups(tasks: Sequence[Task]) -> list[str]:
         task.group or (head if head and len(head) <= 40 and heads.count(head) > 1 else "Tasks")
         for task, head in zip(tasks, heads, strict=True)
     ]
-
-
-def percent(done: int, items: int) -> int:
-    """Whole percents; 100 only when nothing is left."""
-    return done * 100 // items if items else 0
 
 
 def work_of(facts: Facts, beside: Sequence[Share] = (), most_files: int = 50) -> Work:
@@ -257,7 +284,3 @@ def tasks_of(facts: Facts) -> list[Task]:
 def one_line(text: str | None, most: int) -> str:
     words = " ".join((text or "").split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
-
-
-def _done(tasks: Sequence[Task]) -> int:
-    return sum(task.state == "completed" for task in tasks)

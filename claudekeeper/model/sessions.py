@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.errors import Fault
+from claudekeeper.model.readiness import SessionProgress
 from claudekeeper.model.replies import Tokens
 
 State = Literal["idle", "starting", "running", "waiting", "error"]
@@ -58,6 +59,10 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     archived: bool = False
     # since when it is deleted
     archived_since: str | None = None
+    # how far it is; null where neither a checklist nor a list of tasks tells
+    progress: SessionProgress | None = None
+    # when a person gave it up; null again as soon as it goes on
+    given_up: str | None = None
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,8 @@ from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.messages import Kind, kind_of, queued_prompt
 from claudekeeper.model.prompts import is_command, is_local, plain_words, prompt_of, shortened
 from claudekeeper.model.replies import NANO, Packed, Replies, Tokens, identity
+from claudekeeper.model.resume import tasks_of
+from claudekeeper.model.tasklist import tasks_done
 
 SYNTHETIC = "<synthetic>"
 
@@ -44,6 +46,9 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     # its first line, and the one of which that is a copy: who shares these shares a past
     beginning: int = 0
     copied: int = 0
+    # of its own lists
+    tasks: int = 0
+    tasks_done: int = 0
 
     @property
     def title(self) -> str | None:
@@ -136,6 +141,8 @@ class Fold:
         summary.spent += self._replies.settle(summary.tokens)
         self._finder.settle()
         self._beside.settle()
+        tasks = tasks_of(self._finder.facts)
+        summary.tasks, summary.tasks_done = len(tasks), tasks_done(tasks)
         for leaf, title in self._titles.items():
             if identity(leaf) in self._seen:
                 summary.summary_title = shortened(title)
@@ -213,18 +220,25 @@ class Fold:
 
 
 def said_by(entry: Entry) -> tuple[str, bool] | None:
-    """What a person typed in this line, and whether it was asked of Claude; None for no prompt."""
+    """What a person typed in this line, short enough for a list, and whether it was asked of
+    Claude; None for no prompt."""
+    said = words_by(entry)
+    return (shortened(said[0]), said[1]) if said is not None else None
+
+
+def words_by(entry: Entry) -> tuple[str, bool] | None:
+    """The same, whole."""
     if entry.type == "user" and not entry.is_meta and not entry.is_compact_summary:
         # most prompts are plain words: nothing to unwrap, nothing to tell apart
         text = plain_words(entry.message.content)
         if text:
-            return shortened(text), True
+            return text, True
     kind: Kind | None = kind_of(entry)
     if kind not in ("prompt", "command"):
         return None
     content = queued_prompt(entry) if entry.type == "attachment" else entry.message.content
     blocks = blocks_of(content)
-    text = shortened(prompt_of(blocks))
+    text = prompt_of(blocks)
     if not text:
         return None
     first = next((block.text for block in blocks if block.text), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -70,6 +70,10 @@ def listed(tasks: list[Task], words: str) -> list[Task]:
         elif len(tasks) + len(more) < MOST_TASKS:
             more.append(Task(task_id, short(text), state))
     return [*tasks, *more]
+
+
+def tasks_done(tasks: Iterable[Task]) -> int:
+    return sum(task.state == "completed" for task in tasks)
 
 
 def _without(tasks: list[Task], task_id: str) -> list[Task]:

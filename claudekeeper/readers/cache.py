@@ -40,6 +40,8 @@ _TABLES = (
 CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, time INTEGER, rows BLOB NOT NULL);
 -- one row a transcript: needed only when that one has grown
 CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
+-- what transcripts of projects with a checklist cover of it
+CREATE TABLE IF NOT EXISTS coverage (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 """
     + accounts.TABLES
 )
@@ -101,6 +103,31 @@ class Cache:
                 database.executemany("DELETE FROM fold WHERE path = ?", lost)
 
         self._use(write, None)
+
+    # ---- what is covered ----
+
+    def coverage(self, path: str) -> bytes | None:
+        """What a transcript covers of its project's checklist, packed."""
+
+        def read(database: sqlite3.Connection) -> bytes | None:
+            found = database.execute("SELECT folded FROM coverage WHERE path = ?", (path,))
+            row = found.fetchone()
+            return row[0] if row else None
+
+        return self._use(read, None)
+
+    def keep_coverage(self, folds: Mapping[str, bytes | None]) -> None:
+        """What is None is forgotten."""
+
+        def write(database: sqlite3.Connection) -> None:
+            kept = [(path, fold) for path, fold in folds.items() if fold is not None]
+            lost = [(path,) for path, fold in folds.items() if fold is None]
+            with database:
+                database.executemany("INSERT OR REPLACE INTO coverage VALUES (?, ?)", kept)
+                database.executemany("DELETE FROM coverage WHERE path = ?", lost)
+
+        if folds:
+            self._use(write, None)
 
     # ---- what was used ----
 
@@ -228,7 +255,7 @@ class Cache:
             database.execute("PRAGMA cache_size = -256")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
-                for name in ("shelf", "fold", *accounts.NAMES):
+                for name in ("shelf", "fold", "coverage", *accounts.NAMES):
                     database.execute(f"DROP TABLE IF EXISTS {name}")
                 database.execute(f"PRAGMA user_version = {VERSION}")
                 database.executescript(_TABLES)

@@ -1,4 +1,4 @@
-"""coverage-checklist.yml: by category, what is covered and what is missing."""
+"""coverage-checklist.yml: whichever way it is written, and a plain reason where it is no use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claudekeeper.model.resume import Coverage
-from claudekeeper.readers.checklist import LARGEST, coverage_of, read_checklist
+from claudekeeper.model.checklist import Checklist, checklist_of
+from claudekeeper.model.coverage import Covering, Discussion
+from claudekeeper.model.readiness import Coverage, coverage_of
+from claudekeeper.readers.checklist import LARGEST, read_checklist
 
 LIST = """
 categories:
@@ -27,14 +29,37 @@ security:
   subtopics: {auditing: true, tokens: false}
 operations: [backups]
 """
+BELOW_COVERAGE = """
+coverage:
+  business_requirements:
+    required_questions: ["Who pays?", "How much?"]
+    subtopics: [pricing]
+  security:
+    required_questions: ["Who may log in?"]
+    subtopics: [tokens, auditing]
+"""
 
 
-def coverage(folder: Path, text: str | bytes, *said: str) -> Coverage:
+def read(folder: Path, text: str | bytes) -> Checklist:
     content = text if isinstance(text, bytes) else text.encode()
     (folder / "coverage-checklist.yml").write_bytes(content)
     found = read_checklist(str(folder))
     assert found is not None
-    return coverage_of(*found, said)
+    return found
+
+
+def coverage(folder: Path, text: str | bytes, *said: str) -> Coverage:
+    checklist = read(folder, text)
+    covering = Covering(checklist.items, Discussion())
+    for words in said:
+        covering.person(words, "u", "2026-01-01T00:00:00Z")
+    return coverage_of(checklist, covering.discussion)
+
+
+def shape(folder: Path, text: str) -> dict[str, list[str]]:
+    checklist = read(folder, text)
+    assert checklist.error is None
+    return {each.name: [item.label for item in each.items] for each in checklist.categories}
 
 
 def test_what_was_said_or_marked_is_covered(tmp_path: Path) -> None:
@@ -53,6 +78,87 @@ def test_categories_may_be_a_mapping(tmp_path: Path) -> None:
     ]
 
 
+def test_categories_may_stand_below_coverage(tmp_path: Path) -> None:
+    told = coverage(tmp_path, BELOW_COVERAGE)
+    assert [(each.name, each.missing) for each in told.categories] == [
+        ("business_requirements", ["Who pays?", "How much?", "pricing"]),
+        ("security", ["Who may log in?", "tokens", "auditing"]),
+    ]
+
+
+SHAPES = {
+    "a list of strings": (
+        "- Who may log in?\n- backups",
+        {"Checklist": ["Who may log in?", "backups"]},
+    ),
+    "strings below coverage": ("coverage: [a, b]", {"Checklist": ["a", "b"]}),
+    "coverage is one category": (
+        "coverage:\n  required_questions: [one]\n  subtopics: [two]",
+        {"coverage": ["one", "two"]},
+    ),
+    "categories below coverage": ("coverage: {categories: [{name: A, topics: [b]}]}", {"A": ["b"]}),
+    "a list below coverage": ("coverage: [{title: A, key_points: [b]}]", {"A": ["b"]}),
+    "a project's name above": (
+        "shop:\n  a: {required_questions: [x]}\n  b: {topics: [y]}",
+        {"a": ["x"], "b": ["y"]},
+    ),
+    "titles": ("coverage: {a: {title: Security, subtopics: [b]}}", {"Security": ["b"]}),
+    "metadata beside": ("title: My app\nversion: 2\ncoverage: {a: [b]}", {"a": ["b"]}),
+    "names as keys of a list": (
+        "categories:\n- Security: [a, b]\n- ops: [c]",
+        {"Security": ["a", "b"], "ops": ["c"]},
+    ),
+    "rows with a category": (
+        "- {category: A, question: x}\n- {category: A, question: y}\n- {category: B, topic: z}",
+        {"A": ["x", "y"], "B": ["z"]},
+    ),
+    "nested subtopics": (
+        "a: {subtopics: {login: [mfa, sso], tokens: null}}",
+        {"a": ["login: mfa", "login: sso", "tokens"]},
+    ),
+    "nested subtopics in a list": (
+        "a: {subtopics: [{name: login, subtopics: [mfa, sso]}, tokens]}",
+        {"a": ["login: mfa", "login: sso", "tokens"]},
+    ),
+    "groups": (
+        "a: {login: [mfa], tokens: {subtopics: [b]}}\nc: [d]",
+        {"a": ["login: mfa", "tokens: b"], "c": ["d"]},
+    ),
+    "points and checks": (
+        "a: {key_points: [x], keyPoints: [y], checks: [z]}",
+        {"a": ["x", "y", "z"]},
+    ),
+    "camels": ("a: {requiredQuestions: [x], subTopics: [y]}", {"a": ["x", "y"]}),
+    "questions by id": ("a: {questions: {q1: Who pays?, q2: {text: Why?}}}", {"a": ["q1", "Why?"]}),
+    "a colon within": ("a: [{Rotation: how often?}]", {"a": ["Rotation: how often?"]}),
+    "what is optional": ("a: {questions: [x], optional_questions: [y]}", {"a": ["x"]}),
+    "numbers": ("a: [1, 2.5, 2026-01-01]", {"a": ["1", "2.5", "2026-01-01"]}),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_is_read(tmp_path: Path, name: str) -> None:
+    text, expected = SHAPES[name]
+    assert shape(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: {done: true, topics: [b, c]}",
+        "a: {status: complete, topics: [b, c]}",
+        "a: [{name: b, done: true}, {question: c, answer: because}]",
+        "a: {topics: [b, c], covered: [b, c]}",
+        'a: ["[x] b", "[X] c"]',
+        "a: {topics: {b: true, c: done}}",
+    ],
+)
+def test_what_the_file_marks_is_covered(tmp_path: Path, text: str) -> None:
+    told = coverage(tmp_path, text)
+    assert (told.items, told.done) == (2, 2)
+    assert {each.how for each in told.categories[0].entries} == {"marked"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -62,6 +168,9 @@ def test_categories_may_be_a_mapping(tmp_path: Path) -> None:
         b"\xff\xfe\x00",
         b"a: &x [1]\nb: *x",
         b"categories: 5",
+        b"coverage:",
+        b"coverage: words",
+        b"coverage: {a: {}}",
         b"!!python/object/apply:os.system ['true']",
         b"[" * 5_000,
         b"a:\n" + b"  - {b: [\n" * 2_000,
@@ -75,10 +184,26 @@ def test_what_cannot_be_used_says_so(tmp_path: Path, text: bytes) -> None:
     assert told.categories == []
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("coverage: 5", "Its “coverage” holds a single value, not categories."),
+        ("coverage:", "Its “coverage” holds nothing, not categories."),
+        ("a: b\nc: ]\nd: e", "It is not valid YAML (line 2)."),
+        ("just words", "It holds a single value, not categories."),
+        ("# nothing", "It is empty."),
+        ("{}", "It has no categories."),
+        ("a: {}", "It has no categories with questions or subtopics."),
+    ],
+)
+def test_the_reason_is_a_plain_one(tmp_path: Path, text: str, reason: str) -> None:
+    assert read(tmp_path, text).error == reason
+
+
 def test_a_checklist_that_changed_is_read_again(tmp_path: Path) -> None:
     assert coverage(tmp_path, "a: [one]").items == 1
     assert coverage(tmp_path, "a: [one, two]").items == 2
-    told = coverage(tmp_path, "a: [one]", "one")
+    told = coverage(tmp_path, "a: [one]", "one is what we want")
     assert (told.items, told.done) == (1, 1)
 
 
@@ -87,19 +212,19 @@ def test_no_file_is_no_coverage(tmp_path: Path) -> None:
     assert read_checklist(str(tmp_path)) is None
 
 
+KEYS = ["coverage", "categories", "name", "subtopics", "questions", "done", "covered", "answer"]
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.text() | st.integers(),
-        lambda inner: (
-            st.lists(inner)
-            | st.dictionaries(
-                st.sampled_from(["categories", "name", "subtopics", "questions", "done"])
-                | st.text(),
-                inner,
-            )
-        ),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner),
     )
 )
 def test_any_shape_is_read(told: object) -> None:
-    answer = coverage_of("coverage-checklist.yml", told if told is not None else {}, ["a b c"])
+    checklist = checklist_of("coverage-checklist.yml", told if told is not None else {})
+    covering = Covering(checklist.items, Discussion())
+    covering.person("a b c", "u", "")
+    answer = coverage_of(checklist, covering.discussion)
     assert answer.items == answer.done + sum(len(each.missing) for each in answer.categories)
+    assert (answer.error is None) == bool(answer.categories)

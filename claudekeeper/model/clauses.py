@@ -1,0 +1,350 @@
+"""A text as clauses: what each one does (state, ask, put off …), and its words without endings.
+
+Words of code and of quotations are not a person's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
+
+# `states`: something is so; `orders`: Claude is to do something; `asks`: a question; `plans`: it is
+# to be talked about; `defers`: it is not, or not known; `heads`: a heading, a quotation, a word
+# before a colon; `assents`: yes, no, agreed; `empty`: thanks and the like
+Sort = Literal["states", "orders", "asks", "plans", "defers", "heads", "assents", "empty"]
+
+_FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTE = re.compile(r"\s*>\s?")
+_HEADING = re.compile(r"\s*#{1,6}\s+")
+_LISTED = re.compile(r"\s*(?:[-*+•]|\(?(\d{1,2})[.)])\s+")
+# "1) admins 2) every month"
+_NUMBERED = re.compile(r"(?<=\s)(?=\(?\d{1,2}[.)]\s)")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]*_]*\s+|(?<=[。？！])|(?<=;)\s+|\s+[–—]\s+|\s+-\s+")
+_BUT = re.compile(
+    r"[,;]?\s+(?=(?:but|however|although|though|aber|mais|pero|però|maar|mas)\b)", re.IGNORECASE
+)
+_COLON = re.compile(r"(?<=\w):\s+")
+_MARKS = re.compile(r"[*_`~]+(?=\S)|(?<=\S)[*_`~]+")
+_ASKING = re.compile(r"[?？؟][\s\"'”’)\]*_]*\Z")
+
+_TALK = (
+    r"(?:talk|speak|discuss|mention|cover|go (?:in)?to|get (?:in)?to|touch|bring up|think|worry"
+    r"|care|address|bother|ask|consider|deal|reden|sprechen|besprechen|parl\w+|habl\w+|discut\w+)"
+)
+_DEFERS = re.compile(
+    rf"""\b(?:
+      (?:do\ not|don['’]?t|not|never|no|need\ not|without)\ (?:\w+\ ){{0,4}}?{_TALK}\w*
+    | (?:skip|postpon|defer|park)\w*\b(?!\ (?:payment|tax|rate|delay)) | forget(?:\ about)?\b
+    | ignore\b | leav\w+\ .{{0,60}}?\b(?:out|aside|for\ later|for\ now|open)\b
+    | (?:set|put|push)\ .{{0,60}}?\b(?:aside|off|back)\b | hold\ off
+    | (?:come|get|go)\ back\ (?:to|on|with) | return\ to | revisit\w*
+    | not\ (?:\w+\ ){{0,2}}?(?:now|yet|ready|sure|certain|decided|clear|defined|settled|known)\b
+    | (?:has|have|is|are|was|were)(?:n['’]t|\ not)\ (?:\w+\ ){{0,3}}?(?:yet|decided|discussed
+      |defined|settled|clear|sure|thought|talked)\b | \w+n['’]t\ (?:\w+\ ){{0,6}}?yet\b
+    | not\ (?:\w+\ ){{0,6}}?yet\b | no\ \w+(?:\ \w+)?\ (?:yet|for\ now)\b
+    | undecided | unclear | unknown | unresolved | tbd | to\ be\ (?:decided|determined|defined
+      |discussed|clarified|confirmed) | (?:still|remains?|is\ an?)\ open\b | open\ question
+    | (?:no|don['’]t\ have\ an?)\ idea | (?:don['’]?t|do\ not|dunno)\ (?:really\ )?know | dunno
+    | (?:let\ me|i['’]?ll|i\ will|we['’]?ll|we\ will|i\ need\ to|have\ to|must)\ (?:\w+\ )?
+      (?:think|check|ask|find\ out|look\ (?:in|up)|get\ back|see)\b
+    | next\ (?:question|one) | another\ (?:time|day) | some\ other\ time | come\w*\ later
+    | before\ we\ (?:get|come|go|talk|turn) | pass\Z
+    | noch\ nicht | überspring\w* | verschieb\w* | keine\ ahnung | weiß\ (?:ich\ )?(?:noch\ )?nicht
+    | zurückstell\w* | pas\ encore | plus\ tard | je\ ne\ sais\ pas | on\ verra
+    | todav[íi]a\ no | a[úu]n\ no | más\ tarde | no\ lo\ sé | no\ sé | ainda\ não | mais\ tarde
+    | não\ sei | non\ ancora | più\ tardi | non\ (?:lo\ )?so | nog\ niet | weet\ (?:ik\ )?niet
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# these put off where they stand alone, at an end, or in signs that have no spaces
+_LATER = re.compile(
+    r"(?<!days )(?<!hours )(?<!minutes )(?<!weeks )(?<!months )(?<!years )(?<!or )"
+    r"\b(?:later(?: on)?|afterwards|später|luego|después|tomorrow|morgen)"
+    r"[\s,.!]*(?:please|bitte)?[.!]*\Z"
+    r"|^\W*(?:later|später|afterwards)\b(?!\s+versions?)"
+    r"|まだ|後で|あとで|未定|以后再|稍后|暂时不|先不|还没|还不|나중에|아직",
+    re.IGNORECASE,
+)
+_PLANS = re.compile(
+    r"""^\W*(?:(?:ok|okay|so|now|then|and|please|well|great|good|next|first|also|yes|no|but)[,\s]+)*
+    (?:(?:let['’]?s|let\ us|shall\ we|can\ we|could\ we|(?:we|i|you)\ (?:still\ |also\ |now\ )?
+        (?:should|must|need\ to|have\ to|want\ to|will|can|could)
+        |(?:i|we)['’]?(?:d|ll|\ would)\ (?:like|want)\ to
+        |i['’]?ll|we['’]?ll)\ (?:\w+\ ){0,2}?
+        (?:talk|speak|discuss|cover|move\ on|go\ (?:on|over|through|into)|continue|look\ at|start
+        |begin|turn|address|clarify|define|work\ (?:on|through)|figure\ out|find\ out|decide
+        |proceed|settle)\b
+    |(?:continue|start|go\ on|move\ on|proceed|begin|carry\ on)\ (?:with|to|on|by)\b
+    |(?:ask|question|interview|remind|quiz)\ me\b
+    |remember\ to\b
+    |(?:here\ (?:is|are)|these\ are)\ (?:the|my|our|all|some)\ (?:\w+\ )?
+        (?:questions|topics|checklist)
+    |(?:lass\ uns|wir\ (?:sollten|müssen|reden|sprechen))\b.*\b(?:reden|sprechen|klären|besprechen)
+    |weiter\ mit\b|(?:parlons|discutons|continuons)\b|(?:hablemos|sigamos|continuemos)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WONDERS = re.compile(
+    r"^\W*(?:(?:please|can you|could you|would you|so|and|ok|i want to|i['’]d like to)\s+)*"
+    r"(?:tell me|explain|describe|wonder|know|i wonder|show me|what about|how about|do you know"
+    r"|i (?:would|['’]d) like to know|remind me)\b",
+    re.IGNORECASE,
+)
+_INTERROGATIVE = re.compile(
+    r"^\W*(?:(?:and|so|but|now|ok|then)[,\s]+)*(who|whom|whose|what|which|when|where|why|how"
+    r"|wer|wen|wem|was|welche\w*|wann|wo|warum|wie|qui|que|quel\w*|quand|où|pourquoi|comment"
+    r"|quién|qué|cuál|cuándo|dónde|cómo|chi|cosa|quale|come|perché)\b",
+    re.IGNORECASE,
+)
+_ORDERS = re.compile(
+    r"^\W*(?:(?:please|ok|okay|now|then|just|also|first|and|so|go ahead and|stop|no|yes)[,\s]+)*"
+    r"(?:(?:run|re-?run|fix|show|commit|push|revert|stop|wait|explain|rename|refactor|open|write"
+    r"|rewrite|implement|build|deploy|test|debug|check|look|read|update|delete|remove|list|print"
+    r"|install|merge|rebase|format|lint|clean|undo|redo|retry|try|search|find|grep|continue"
+    r"|summari[sz]e|review|analy[sz]e|investigate|generate|draw|translate|restart|upgrade|bump)\b"
+    r"|(?:add|create|make|change|move|put|get|set up|do|use) (?:an?|the|some|new|all|this|that|my"
+    r"|our|more|another)\b|go on\b|carry on\b|keep going\b)",
+    re.IGNORECASE,
+)
+_ASSENTS = re.compile(
+    r"^\W*(?:(?:yes|yeah|yep|yup|ok|okay|sure|agreed|right|correct|exactly|fine|perfect|good|great"
+    r"|sounds good|do it|do that|go ahead|that['’]?s (?:right|fine|good)|(?:no|nope|nah)(?: need)?"
+    r"|ja|nein|genau|oui|non|d['’]accord|sí|si|vale|não|sim|はい|いいえ|是|好|不|네|아니요"
+    r"|please|thanks|thank you|to both|both|to all|all of (?:it|them)|i agree|we agree)"
+    r"[\s,.!]*)+\Z",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"^\W*(?:(?:thanks|thank you|thx|cheers|hi|hello|hey|cool|nice|wow|hm+|uh|um|well|so|danke"
+    r"|merci|gracias|stop|wait|bye|good question|good point|interesting|i see|got it)[\s,.!]*)+\Z"
+    r"|^\W*\Z",
+    re.IGNORECASE,
+)
+
+_PHRASAL = re.compile(
+    r"\b(log|sign|set|back|roll|opt|check|pay|clean|start|shut|hand)(?:s|ged|ging|ed|ing)?[\s-]"
+    r"(in|on|up|out|off|back|down|over)\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# what means little wherever it stands
+STOP = words_of(
+    """
+    a about above after again all also am an and any anything are as at be because been before being
+    but by can could did do does doing done each every few for from further get go had has hasn't
+    have having he her here his how i if in into is it its just let like make me more most much my
+    next now of ok on only or other our out over own please put she should so some such than that
+    the their them then there these they thing things this those through to too topic topics under
+    until up us very was we were what when where which while who whom whose why will with would yes
+    you your yours want wants need needs talk discuss regarding concerning question questions still
+    subject i'm i've i'd i'll we're we've we'd we'll let's it's that's there's what's don't
+    der die das den dem des ein eine einen einem einer und oder ist sind wird werden wir ich du sie
+    es im in am an auf mit für von zu zum zur über bitte wie was wer wann wo warum soll sollen
+    le la les un une des du de et ou est sont nous vous il elle on en au aux pour avec sur dans qui
+    que quoi comment el los las una unos y o es son para con por en del al
+    """
+)
+# … and of these the ones that do not make a sentence of a word
+_FILLERS = words_of(
+    """
+    a about again all also an and any as at but for further in into its just like more my next now
+    of ok on only or other our out over please regarding concerning so some such than that the their
+    then these this those to too topic topics under up question questions subject what when where
+    which who why how yes your still der die das den dem des ein eine einen einem einer und oder zu
+    zum zur über bitte le la les un une des du de et ou au aux pour sur el los las una unos y o con
+    por en del al
+    """
+)
+_LIKE_MAY = frozenset({"may", "allow", "permit", "authoris", "authoriz", "darf", "dürfen"})
+_ENDINGS = (
+    *("isations", "izations", "isation", "ization", "ising", "izing", "ised", "ized", "ises"),
+    *("izes", "ise", "ize", "ations", "ation", "ions", "ion", "ings", "ing", "ies", "ed", "es"),
+    *("e", "s"),
+)
+_IZE = frozenset(_ENDINGS[:11])
+_SHORTEST = 3
+LONGEST = 40
+
+
+class Clause:
+    """A piece of a sentence. What it does is looked at only where somebody asks: most of a long
+    text is about nothing of interest."""
+
+    __slots__ = ("_asks", "_heads", "_sort", "before", "block", "content", "number", "text")
+
+    def __init__(
+        self,
+        text: str,
+        block: int,
+        number: int | None,
+        *,
+        asks: bool,
+        heads: Literal["never", "perhaps", "always"],
+        before: Clause | None,
+    ) -> None:
+        self.text = text
+        # clauses of one paragraph or item of a list belong together
+        self.block = block
+        # which of a numbered list, if it is one
+        self.number = number
+        # the words that tell something, without their endings
+        self.content = {word for word in stems_of(text) if word is not None}
+        # the clause before this in the same line
+        self.before = before
+        self._asks = asks
+        self._heads = heads
+        self._sort: Sort | None = None
+
+    @property
+    def sort(self) -> Sort:
+        if self._sort is None:
+            self._sort = self._sorted()
+        return self._sort
+
+    @property
+    def says(self) -> bool:
+        """Whether it is more than the words that tell something."""
+        words = self.text.casefold().replace("’", "'").split()
+        return any(word in STOP and word not in _FILLERS for word in words)
+
+    def _sorted(self) -> Sort:
+        if self._heads == "always":
+            return "heads"
+        sort = sort_of(self.text, asks=self._asks)
+        if sort == "states" and self._heads == "perhaps":
+            return "heads"
+        if sort == "asks" and self._is_planned():
+            # "let's go on with: who may log in?" asks nobody
+            return "plans"
+        return sort
+
+    def _is_planned(self) -> bool:
+        before = self.before
+        while before is not None:
+            if before.sort == "plans":
+                return True
+            before = before.before
+        return False
+
+
+def clauses_of(text: str, near: re.Pattern[str] | None = None) -> list[Clause]:
+    """In order; what stands in code is left out. `near`: only lines that have this, and the ones
+    beside them."""
+    found: list[Clause] = []
+    block = 0
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub("\n\n", text)
+    lines = text.splitlines()
+    has = [near is None or near.search(line) is not None for line in lines]
+    for at, line in enumerate(lines):
+        if not line.strip():
+            block += 1
+            continue
+        if not any(has[max(0, at - 2) : at + 3]):
+            continue
+        pieces = _NUMBERED.split(line) if _LISTED.match(line) else [line]
+        for piece in pieces:
+            listed = _LISTED.match(piece)
+            number = int(listed[1]) if listed and listed[1] else None
+            block += listed is not None
+            found += _clauses_in(piece[listed.end() :] if listed else piece, block, number)
+    return found
+
+
+def _clauses_in(line: str, block: int, number: int | None) -> Iterator[Clause]:
+    quoted = _QUOTE.match(line)
+    heading = _HEADING.match(line)
+    cut = quoted or heading
+    before: Clause | None = None
+    for sentence in _SENTENCE.split(_MARKS.sub("", line[cut.end() :] if cut else line)):
+        asks = _ASKING.search(sentence) is not None
+        for piece in _BUT.split(sentence):
+            halves = _COLON.split(piece, maxsplit=1)
+            for at, half in enumerate(halves):
+                if not half.strip():
+                    continue
+                opens = at == 0 and (len(halves) > 1 or half.rstrip().endswith(":"))
+                before = Clause(
+                    half.strip(),
+                    block,
+                    number,
+                    asks=asks and at == len(halves) - 1,
+                    heads="always" if cut else "perhaps" if opens else "never",
+                    before=before,
+                )
+                yield before
+
+
+def sort_of(clause: str, *, asks: bool = False) -> Sort:
+    if _EMPTY.match(clause):
+        return "empty"
+    if _DEFERS.search(clause) or _LATER.search(clause):
+        return "defers"
+    if _PLANS.search(clause):
+        return "plans"
+    if asks or _WONDERS.match(clause):
+        return "asks"
+    if _ASSENTS.match(clause):
+        return "assents"
+    return "orders" if _ORDERS.match(clause) else "states"
+
+
+def interrogative_of(text: str) -> str | None:
+    """The word with which a question begins."""
+    found = _INTERROGATIVE.match(text)
+    return found[1].casefold() if found else None
+
+
+def stems_of(text: str) -> list[str | None]:
+    """Every word without its ending; None where it means little."""
+    joined = _PHRASAL.sub(lambda found: found[1] + found[2], text)
+    return [stem for token in _TOKEN.findall(joined) for stem in _known_stems(token)]
+
+
+def _known_stems(token: str) -> tuple[str | None, ...]:
+    # whatever is longer than a word is not worth remembering
+    return _stems(token) if len(token) <= LONGEST else _stems.__wrapped__(token)
+
+
+@lru_cache(maxsize=16_384)
+def _stems(token: str) -> tuple[str | None, ...]:
+    if _NO_SPACES.search(token):
+        # two signs each: words are not set apart
+        return tuple(token[at : at + 2] for at in range(max(1, len(token) - 1)))
+    word = token.casefold().replace("’", "'")
+    if word in STOP or (len(word) < _SHORTEST and not token.isupper() and not word.isdigit()):
+        return (None,)
+    stem = _stem(word.removesuffix("'s"))
+    return ("may" if stem in _LIKE_MAY else stem,)
+
+
+def hints_of(words: set[str]) -> str:
+    """A pattern that is found wherever one of these may stand, with whatever ending."""
+    hints = {re.escape(word[:_SHORTEST]) for word in words}
+    if "may" in words:
+        hints |= {re.escape(word[:_SHORTEST]) for word in _LIKE_MAY}
+    return "|".join(sorted(hints)) or r"(?!)"
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            if word.endswith("ss"):
+                return word
+            stem = word[: -len(ending)]
+            if ending in _IZE:
+                return stem + "is"
+            if ending == "ies":
+                return stem + "y"
+            if ending in ("ing", "ed", "ings") and len(stem) > _SHORTEST and stem[-1] == stem[-2]:
+                return stem[:-1]
+            return stem
+    return word
