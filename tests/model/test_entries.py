@@ -7,7 +7,8 @@ import json
 import msgspec
 import pytest
 
-from claudekeeper.model.entries import Entry, blocks_of, parse, told_nothing, usage_of
+from claudekeeper.model.entries import Entry, blocks_of, parse, pieces, told_nothing, usage_of
+from claudekeeper.model.messages import identity_of
 
 USER = b'{"type":"user","uuid":"u1","message":{"role":"user","content":"hi"}}'
 OTHER = b'{"type":"user","uuid":"u2","message":{"role":"user","content":"there"}}'
@@ -52,6 +53,15 @@ def test_an_object_inside_a_torn_line_is_no_line() -> None:
 @pytest.mark.parametrize("line", [b"garbage", b"[1]", b"42", b'"text"', b"\xff\xfe\x00", b"{"])
 def test_what_is_no_object_is_counted(line: bytes) -> None:
     assert parse(line) == ([], 1)
+
+
+@pytest.mark.parametrize("end", [b"\r", b"\r\r", b"\r{"])
+def test_a_message_without_uuid_is_found_again_by_its_own_bytes(end: bytes) -> None:
+    written = b'{"type": "assistant", "uuid": "", "message": {"content": [{"type": "text"}]}}'
+    line = written + end
+    (start, stop, entry), *_ = pieces(line)[0]
+    (again,) = parse(line[start:stop])[0]
+    assert identity_of(again) == identity_of(entry)
 
 
 def test_bytes_that_are_not_utf8_cost_only_themselves() -> None:
