@@ -222,6 +222,7 @@ def create_app(
         Book(places.book),
         registry,
         bus,
+        desk,
         sessions_of(catalog, history, overview, records),
         config.conversations,
         clock,

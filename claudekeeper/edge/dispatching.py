@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from urllib.parse import quote, unquote
 
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import CONVERSATIONS, RECORDS
-from claudekeeper.edge.wire import LARGEST_MESSAGE, NoQuery, WorkQuery, body_of, query_of, reply
+from claudekeeper.edge.wire import (
+    LARGEST_MESSAGE,
+    ItemQuery,
+    TrailQuery,
+    WorkQuery,
+    body_of,
+    query_of,
+    reply,
+)
+from claudekeeper.features.conversation_book import Place
 from claudekeeper.model.dispatch import (
+    AuditTrail,
     Dispatch,
     Dispatched,
     Forgotten,
@@ -19,15 +30,21 @@ from claudekeeper.model.dispatch import (
 )
 from claudekeeper.model.errors import (
     BodyTooLarge,
+    CeilingReached,
     CommandRefused,
+    ConversationEnded,
     ConversationNotFound,
+    ConversationsDisabled,
     InvalidRequest,
     KeeperStopping,
+    ProjectNeeded,
     UnsupportedMedia,
     WorkdirMissing,
 )
+from claudekeeper.model.sessions import WorkItem
 
 LONGEST_KEY = 200
+ODD_CURSOR = "The cursor is not one that the keeper gave."
 
 
 def key_of(request: web.Request) -> str:
@@ -37,20 +54,29 @@ def key_of(request: web.Request) -> str:
     return key
 
 
-def place_at(cursor: str) -> tuple[float, str]:
-    used, colon, key = cursor.partition(":")
+def place_at(cursor: str) -> Place:
+    used, _, rest = cursor.partition(":")
+    project, colon, key = rest.partition(":")
     try:
         if colon and math.isfinite(moment := float(used)):
-            return moment, key
+            return moment, WorkItem(key, unquote(project) or None)
     except ValueError:
         pass
-    raise InvalidRequest("The cursor is not one that the keeper gave.")
+    raise InvalidRequest(ODD_CURSOR)
+
+
+def cursor_of(place: Place) -> str:
+    used, item = place
+    return f"{used!r}:{quote(item.project or '', safe='')}:{item.key}"
 
 
 async def dispatch(request: web.Request) -> web.Response:
-    query_of(request, NoQuery)
+    project = query_of(request, ItemQuery).project
     key = key_of(request)
     wish = await body_of(request, Dispatch, LARGEST_MESSAGE)
+    if project is not None and wish.project not in (None, project):
+        raise InvalidRequest("The body names another 'project' than the address.")
+    wish.project = wish.project if wish.project is not None else project
     dispatched = await request.app[CONVERSATIONS].dispatch(key, wish)
     await request.app[RECORDS].settled()
     return reply(dispatched)
@@ -59,29 +85,42 @@ async def dispatch(request: web.Request) -> web.Response:
 async def list_conversations(request: web.Request) -> web.Response:
     query = query_of(request, WorkQuery)
     after = place_at(query.cursor) if query.cursor is not None else None
+    session_id = query.session_id.lower() if query.session_id is not None else None
     found, more = await request.app[CONVERSATIONS].all(
-        query.project, query.state, query.limit, after
+        query.project, query.state, query.limit, after, session_id
     )
-    return reply(WorkConversations(found, f"{more[0]!r}:{more[1]}" if more else None))
+    return reply(WorkConversations(found, cursor_of(more) if more else None))
 
 
 async def work_conversation(request: web.Request) -> web.Response:
-    query_of(request, NoQuery)
-    return reply(await request.app[CONVERSATIONS].get(key_of(request)))
+    project = query_of(request, ItemQuery).project
+    return reply(await request.app[CONVERSATIONS].get(key_of(request), project))
 
 
 async def forget_conversation(request: web.Request) -> web.Response:
-    query_of(request, NoQuery)
-    key = key_of(request)
-    await request.app[CONVERSATIONS].forget(key)
-    return reply(Forgotten(key))
+    project = query_of(request, ItemQuery).project
+    item = await request.app[CONVERSATIONS].forget(key_of(request), project)
+    return reply(Forgotten(item.key, item.project))
 
 
 async def reset_conversation(request: web.Request) -> web.Response:
-    query_of(request, NoQuery)
+    project = query_of(request, ItemQuery).project
     key = key_of(request)
     wish = await body_of(request, Reset)
-    return reply(await request.app[CONVERSATIONS].reset(key, wish))
+    return reply(await request.app[CONVERSATIONS].reset(key, wish, project))
+
+
+async def audit_trail(request: web.Request) -> web.Response:
+    query = query_of(request, TrailQuery)
+    before = query.cursor
+    if before is not None and not (before.isascii() and before.isdigit() and len(before) <= 18):
+        raise InvalidRequest(ODD_CURSOR)
+    session_id = query.session_id.lower() if query.session_id is not None else None
+    return reply(
+        await request.app[CONVERSATIONS].trail(
+            query.key, query.project, session_id, query.limit, int(before) if before else None
+        )
+    )
 
 
 _BODY = (UnsupportedMedia, BodyTooLarge)
@@ -93,9 +132,20 @@ ENDPOINTS = [
         dispatch,
         "Work on an item in its own conversation: continued if it lives, begun if not",
         Dispatched,
+        query=ItemQuery,
         takes=Dispatch,
-        # not found: what was said under this uuid belonged to a conversation that is forgotten
-        failures=(WorkdirMissing, CommandRefused, ConversationNotFound, KeeperStopping, *_BODY),
+        failures=(
+            WorkdirMissing,
+            CommandRefused,
+            ConversationsDisabled,
+            # what was said under this uuid belonged to a conversation that is forgotten
+            ConversationNotFound,
+            ProjectNeeded,
+            CeilingReached,
+            ConversationEnded,
+            KeeperStopping,
+            *_BODY,
+        ),
     ),
     Endpoint(
         "GET",
@@ -111,7 +161,8 @@ ENDPOINTS = [
         work_conversation,
         "The conversation of one item, its earlier sessions and its dispatches",
         WholeConversation,
-        failures=(ConversationNotFound,),
+        query=ItemQuery,
+        failures=(ConversationNotFound, ProjectNeeded),
     ),
     Endpoint(
         "DELETE",
@@ -119,7 +170,8 @@ ENDPOINTS = [
         forget_conversation,
         "Forget which session an item has, and end what runs of it; transcripts stay",
         Forgotten,
-        failures=(ConversationNotFound,),
+        query=ItemQuery,
+        failures=(ConversationNotFound, ProjectNeeded),
     ),
     Endpoint(
         "POST",
@@ -127,7 +179,16 @@ ENDPOINTS = [
         reset_conversation,
         "Let the next dispatch begin afresh",
         WholeConversation,
+        query=ItemQuery,
         takes=Reset,
-        failures=(ConversationNotFound, *_BODY),
+        failures=(ConversationNotFound, ProjectNeeded, *_BODY),
+    ),
+    Endpoint(
+        "GET",
+        "/dispatches",
+        audit_trail,
+        "The audit trail: every dispatch, the last one first, also of forgotten conversations",
+        AuditTrail,
+        query=TrailQuery,
     ),
 ]

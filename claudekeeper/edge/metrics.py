@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import resource
 import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 from aiohttp import web
 
 import claudekeeper
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CATALOG, CLI_VERSION, DOOR, SOCKETS, STARTED, TALLY
-from claudekeeper.edge.tally import single
+from claudekeeper.edge.keys import (
+    CATALOG,
+    CLI_VERSION,
+    CONVERSATIONS,
+    DOOR,
+    SOCKETS,
+    STARTED,
+    TALLY,
+)
+from claudekeeper.edge.tally import header, sample, single
 from claudekeeper.edge.wire import NoQuery, query_of
+from claudekeeper.model.dispatch import WorkState
+from claudekeeper.model.errors import StateUnwritable
 
+# by what Conversations calls them
+_OF_CONVERSATIONS = {
+    "dispatches": "Dispatches that were taken.",
+    "tokens": "Tokens that items of work used.",
+    "expirations": "Conversations that expired.",
+    "renewals": "Dispatches that began a conversation afresh.",
+}
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def metrics(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
-    lines = [*_keeper(request.app), *request.app[TALLY].lines(), *_process()]
+    lines = [
+        *_keeper(request.app),
+        *await _conversations(request.app),
+        *request.app[TALLY].lines(),
+        *_process(),
+    ]
     text = "\n".join([*lines, ""])
     return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
@@ -53,6 +77,23 @@ def _keeper(app: web.Application) -> Iterable[str]:
     yield from single(
         "claudekeeper_wrong_tokens_total", "counter", "Tokens that were refused.", door.refused
     )
+
+
+async def _conversations(app: web.Application) -> list[str]:
+    """Conversations for work: how many there are, and what became of them since the start."""
+    work = app[CONVERSATIONS]
+    lines: list[str] = []
+    with contextlib.suppress(StateUnwritable):
+        counts = await work.counted()
+        name = "claudekeeper_conversations"
+        lines += header(name, "gauge", "Conversations for work, by state.")
+        lines += [
+            sample(name, counts.get(each, 0), {"state": each}) for each in get_args(WorkState)
+        ]
+    for name, says in _OF_CONVERSATIONS.items():
+        whole = f"claudekeeper_conversation_{name}_total"
+        lines += single(whole, "counter", says, work.tally[name])
+    return lines
 
 
 def _process() -> Iterable[str]:

@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import DESK, OVERVIEW, REGISTRY
+from claudekeeper.edge.keys import CONVERSATIONS, DESK, OVERVIEW, REGISTRY
 from claudekeeper.edge.wire import NoQuery, body_of, query_of, reply
 from claudekeeper.model.attention import Attention, Decision, Resolve, answer_to
 from claudekeeper.model.errors import (
@@ -17,6 +17,7 @@ from claudekeeper.model.errors import (
     BodyTooLarge,
     GrantForgotten,
     ModeRefused,
+    StateUnwritable,
     UnsupportedMedia,
 )
 from claudekeeper.readers.permission_files import hindrance
@@ -44,6 +45,8 @@ async def resolve(request: web.Request) -> web.Response:
     if wish.decision == "allow" and wish.updated_permissions:
         await check_grant(request, wish)
     answer = request.app[DESK].resolve(wish)
+    # an answer of which nothing waits but the book is one only when it is written down
+    await request.app[CONVERSATIONS].answer_written(wish.attention_id)
     return reply(Settled(wish.attention_id, answer.decision))
 
 
@@ -81,6 +84,7 @@ ENDPOINTS = [
             ModeRefused,
             UnsupportedMedia,
             BodyTooLarge,
+            StateUnwritable,
         ),
     ),
 ]

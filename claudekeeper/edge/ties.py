@@ -12,6 +12,7 @@ from aiohttp import web
 from claudekeeper.edge.keys import (
     ARCHIVE,
     CATALOG,
+    CONVERSATIONS,
     COVERAGE,
     DESK,
     ENDING,
@@ -90,6 +91,8 @@ def tie_together(app: web.Application) -> None:
     catalog.changed = overview.tell_row
     catalog.was_counted = overview.tell_counted
     overview.is_archived = archive.has
+    overview.item_of = app[CONVERSATIONS].item_of
+    app[CONVERSATIONS].on_owner_changed(overview.tell_row)
     overview.archived_since = archive.since
     overview.covered = coverage.progress_of
     overview.given_up = preferences.given_up
@@ -178,12 +181,12 @@ def sessions_of(
         session = overview.session(session_id)
         return session.message_count if session is not None else None
 
-    async def last_words(session_id: str, most: int) -> LastWords:
+    async def last_words(session_id: str, most: int, room: int) -> LastWords:
         row = await catalog.row(session_id)
         if row is None or row.fault is not None:
             return LastWords([], 0)
         return await asyncio.to_thread(
-            last_words_of, history, Path(row.found.path), session_id, most
+            last_words_of, history, Path(row.found.path), session_id, most, room
         )
 
     async def reply_to(session_id: str, uuid: str) -> str | None:

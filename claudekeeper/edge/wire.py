@@ -155,11 +155,28 @@ class DirectoriesQuery(msgspec.Struct, forbid_unknown_fields=True):
     path: Path | None = None
 
 
-class WorkQuery(msgspec.Struct, forbid_unknown_fields=True):
+class WorkQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    # "" for items without a project
     project: str | None = None
     state: WorkState | None = None
+    # the conversations of which this session is, or was, the thread
+    session_id: str | None = None
     limit: PageSize = 1000
-    cursor: Annotated[str, written_as(r"^[0-9]{1,12}(\.[0-9]{1,9})?:")] | None = None
+    cursor: Annotated[str, written_as(r"^[0-9]{1,12}(\.[0-9]{1,9})?:[^:]{0,600}:")] | None = None
+
+
+class ItemQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """Which item a key means; "" is the project of those without one."""
+
+    project: str | None = None
+
+
+class TrailQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    key: str | None = None
+    project: str | None = None
+    session_id: str | None = None
+    limit: PageSize = 100
+    cursor: Annotated[str, written_as(r"^[0-9]{1,18}$")] | None = None
 
 
 class NoQuery(msgspec.Struct, forbid_unknown_fields=True):

@@ -2,173 +2,133 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
 
-from claudekeeper.files import private_folder, set_aside
-from claudekeeper.model.dispatch import Act, Earlier, How, Logged, What, Why, WorkState
-from claudekeeper.model.errors import StateUnwritable
+from claudekeeper.features.conversation_file import BookFile
+from claudekeeper.model.attention import Attention
+from claudekeeper.model.ceilings import Ceilings, Used
+from claudekeeper.model.dispatch import (
+    Act,
+    AuditedDispatch,
+    Earlier,
+    How,
+    Logged,
+    What,
+    Why,
+    WorkState,
+)
+from claudekeeper.model.sessions import WorkItem
 
-log = logging.getLogger(__name__)
-
-VERSION = 1
 # what of a dispatch's words stands in the audit trail
 MOST_TEXT = 2_000
 LOGGED = 100
 
-_TABLES = """
-CREATE TABLE conversation (
-  key TEXT PRIMARY KEY, project TEXT, workdir TEXT NOT NULL, session TEXT, prompt TEXT,
-  primer TEXT, metadata TEXT NOT NULL, created REAL NOT NULL, updated REAL NOT NULL,
-  expires REAL NOT NULL, lifetime REAL NOT NULL, tokens INTEGER NOT NULL, model TEXT,
-  dispatches INTEGER NOT NULL, done INTEGER NOT NULL, full INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX conversation_updated ON conversation (updated);
-CREATE INDEX conversation_expires ON conversation (expires);
-CREATE TABLE earlier (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, session TEXT NOT NULL, ended REAL NOT NULL,
-  why TEXT NOT NULL, details TEXT
-);
-CREATE INDEX earlier_key ON earlier (key);
-CREATE TABLE act (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, at REAL NOT NULL, what TEXT NOT NULL, details TEXT
-);
-CREATE INDEX act_key ON act (key);
--- the audit trail: kept when a conversation is forgotten
-CREATE TABLE dispatch (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, session TEXT NOT NULL, uuid TEXT NOT NULL,
-  at REAL NOT NULL, how TEXT NOT NULL, text TEXT NOT NULL, outcome TEXT, tokens INTEGER,
-  cost REAL, finished REAL
-);
-CREATE INDEX dispatch_key ON dispatch (key);
-"""
-# also for files that were made before there were these
-_LATER = """
-CREATE INDEX IF NOT EXISTS dispatch_uuid ON dispatch (uuid);
-CREATE INDEX IF NOT EXISTS dispatch_open ON dispatch (id) WHERE outcome IS NULL;
-"""
-_PUT = """
-INSERT OR REPLACE INTO conversation VALUES (
-  :key, :project, :workdir, :session, :prompt, :primer, :metadata, :created, :updated, :expires,
-  :lifetime, :tokens, :model, :dispatches, :done, :full
-)
-"""
-
-
 _ALL = """
-SELECT * FROM conversation
-WHERE (?1 IS NULL OR project = ?1)
-  AND (?2 IS NULL OR (updated, key) < (?2, ?3))
+SELECT * FROM conversation AS c
+WHERE (:project IS NULL OR project = :project)
   AND (
-    ?4 IS NULL
-    OR ?4 = 'active' AND (session IS NOT NULL OR primer IS NOT NULL)
-    OR ?4 = 'expired' AND expires <= ?5
-    OR ?4 = 'reset' AND expires > ?5 AND session IS NULL AND primer IS NULL
+    :session IS NULL OR session = :session
+    OR EXISTS (
+      SELECT 1 FROM earlier AS e
+      WHERE e.session = :session AND e.key = c.key AND e.project = c.project
+    )
   )
-ORDER BY updated DESC, key DESC LIMIT ?6
+  AND (:updated IS NULL OR (updated, key, project) < (:updated, :key, :after))
+  AND (
+    :state IS NULL
+    OR :state = 'ended' AND ended IS NOT NULL
+    OR ended IS NULL AND (
+      :state = 'active' AND (session IS NOT NULL OR primer IS NOT NULL)
+      OR :state = 'expired' AND expires <= :now
+      OR :state = 'reset' AND expires > :now AND session IS NULL AND primer IS NULL
+    )
+  )
+ORDER BY updated DESC, key DESC, project DESC LIMIT :limit
 """
-_LOGGED = "at, session, uuid, how, text, outcome, tokens, cost, finished FROM dispatch"
+_LOGGED = "at, session, uuid, how, text, outcome, tokens, used, cost, finished FROM dispatch"
+_TRAIL = f"""
+SELECT id, key, project, {_LOGGED}
+WHERE (:key IS NULL OR key = :key) AND (:project IS NULL OR project = :project)
+  AND (:session IS NULL OR session = :session) AND (:before IS NULL OR id < :before)
+ORDER BY id DESC LIMIT :limit
+"""
 
-# where a conversation stands in the list: when it was used, and its key
-Place = tuple[float, str]
+# where a conversation stands in the list: when it was used, and its item
+Place = tuple[float, WorkItem]
 
 
 class Kept(msgspec.Struct, kw_only=True):
-    """A conversation as it is written down; times in seconds since the epoch."""
+    """A conversation as it is written down; times in seconds since the epoch.
+
+    The fields are the columns of its table, in their order.
+    """
 
     key: str
     project: str | None
     workdir: str
     session: str | None
     prompt: str | None
-    # what a successor session is told beside its persona
+    # what is told of the past beside the persona
     primer: str | None = None
     metadata: dict[str, Any]
     created: float
     updated: float
     expires: float
     lifetime: float
-    tokens: int = 0
+    # what the session filled of its window at last, and of which model's
+    window: int = 0
     model: str | None = None
     dispatches: int = 0
     # turns of this session that were seen through
     done: int = 0
     # whether it reached the threshold, and nothing was done about that yet
     full: bool = False
+    # what all turns of the item used
+    tokens: int = 0
+    cost: float = 0.0
+    # what was asked for; what a person allowed beyond it, in all
+    ceilings: Ceilings = Ceilings()
+    allowed: Ceilings = Ceilings()
+    # the question that waits for a person since a ceiling was reached
+    question: Attention | None = None
+    # when a person ended it
+    ended: float | None = None
+
+    @property
+    def item(self) -> WorkItem:
+        return WorkItem(self.key, self.project)
+
+    def used(self, now: float) -> Used:
+        return Used(round(self.cost, 6), self.dispatches, max(0.0, now - self.created) / 3600)
 
 
-class Book:
+_COLUMNS = ", ".join(f":{name}" for name in Kept.__struct_fields__)
+_PUT = f"INSERT OR REPLACE INTO conversation VALUES ({_COLUMNS})"  # noqa: S608 - names of ours
+
+
+class Book(BookFile):
     """Every method blocks: call it in a thread."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = Lock()
-        self._database: sqlite3.Connection | None = None
-        # why it could not be opened when that was last tried
-        self._fault = ""
-
-    def open(self) -> None:
-        """A file that cannot be used is set aside, and said so; turns under way are unknown now.
-
-        Where the disk takes nothing more, the file stays as it is, the keeper starts without it,
-        and whoever needs it tries again.
-        """
-        with self._lock:
-            self._open()
-
-    def _open(self) -> None:
-        try:
-            if self._path.exists() and not self._path.is_file():
-                log.warning("%s is no file: kept as %s", self._path, set_aside(self._path))
-            database = self._database = self._usable()
-            with database:
-                database.execute("UPDATE dispatch SET outcome = 'unknown' WHERE outcome IS NULL")
-            self._fault = ""
-        except (OSError, sqlite3.OperationalError) as error:
-            self._close()
-            if str(error) != self._fault:
-                log.warning("%s cannot be opened (%s): dispatches are refused", self._path, error)
-            self._fault = str(error)
-
-    def _usable(self) -> sqlite3.Connection:
-        try:
-            return self._opened()
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            aside = set_aside(self._path)
-            log.warning("%s is unusable (%s): kept as %s, begun anew", self._path, error, aside)
-            for suffix in ("-wal", "-shm"):
-                part = self._path.with_name(self._path.name + suffix)
-                if part.exists():
-                    part.rename(aside.with_name(aside.name + suffix))
-            return self._opened()
-
-    def close(self) -> None:
-        with self._lock:
-            self._fault = ""
-            self._close()
-
-    def _close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
 
     # ---- reading ----
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, item: WorkItem) -> Kept | None:
         with self._reading() as database:
-            row = database.execute("SELECT * FROM conversation WHERE key = ?", (key,)).fetchone()
+            row = database.execute(
+                "SELECT * FROM conversation WHERE key = ? AND project = ?", _of(item)
+            ).fetchone()
         return _kept(row) if row else None
+
+    def projects_of(self, key: str) -> list[str | None]:
+        """Where a key stands; None is that of items without a project."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT project FROM conversation WHERE key = ? ORDER BY project", (key,)
+            ).fetchall()
+        return [project or None for (project,) in rows]
 
     def all(
         self,
@@ -177,54 +137,121 @@ class Book:
         after: Place | None = None,
         state: WorkState | None = None,
         now: float = 0.0,
+        session: str | None = None,
     ) -> list[Kept]:
         """The one used last first; those behind a place where one is given, and those that may be
-        in a state: whether they are depends on what runs.
+        in a state: whether they are depends on what runs. The project "" has those without one.
         """
-        updated, key = after or (None, None)
+        updated, item = after or (None, WorkItem(""))
+        wanted = {
+            "project": project,
+            "session": session,
+            "updated": updated,
+            "key": item.key,
+            "after": item.project or "",
+            "state": state,
+            "now": now,
+            "limit": limit,
+        }
         with self._reading() as database:
-            rows = database.execute(_ALL, (project, updated, key, state, now, limit)).fetchall()
+            rows = database.execute(_ALL, wanted).fetchall()
         return [_kept(row) for row in rows]
 
-    def dispatched(self, uuid: str) -> tuple[str, Logged] | None:
-        """The last dispatch that was made under this name, and on which key."""
+    def dispatched(self, uuid: str) -> tuple[WorkItem, Logged] | None:
+        """The last dispatch that was made under this name, and for which item."""
         with self._reading() as database:
             row = database.execute(
-                f"SELECT key, {_LOGGED} WHERE uuid = ? ORDER BY id DESC", (uuid,)
+                f"SELECT key, project, {_LOGGED} WHERE uuid = ? ORDER BY id DESC",
+                (uuid,),
             ).fetchone()
-        return (row[0], _logged(row[1:])) if row else None
+        return (WorkItem(row[0], row[1] or None), _logged(row[2:])) if row else None
 
-    def expired(self, now: float) -> list[str]:
+    def trail(
+        self,
+        key: str | None,
+        project: str | None,
+        session: str | None,
+        limit: int,
+        before: int | None = None,
+    ) -> tuple[list[AuditedDispatch], int | None]:
+        """Dispatches, the last first, and before which one the next page begins."""
+        wanted = {
+            "key": key,
+            "project": project,
+            "session": session,
+            "before": before,
+            "limit": limit + 1,
+        }
+        with self._reading() as database:
+            rows = database.execute(_TRAIL, wanted).fetchall()
+        page = [
+            AuditedDispatch(
+                key=row[1], project=row[2] or None, **msgspec.structs.asdict(_logged(row[3:]))
+            )
+            for row in rows[:limit]
+        ]
+        return page, rows[limit - 1][0] if len(rows) > limit else None
+
+    def expired(self, now: float) -> list[WorkItem]:
         with self._reading() as database:
             rows = database.execute(
-                "SELECT key FROM conversation WHERE (session IS NOT NULL OR primer IS NOT NULL) "
-                "AND expires <= ?",
+                "SELECT key, project FROM conversation "
+                "WHERE (session IS NOT NULL OR primer IS NOT NULL) AND expires <= ?",
                 (now,),
             ).fetchall()
-        return [row[0] for row in rows]
+        return [WorkItem(key, project or None) for key, project in rows]
 
-    def sessions(self) -> set[str]:
+    def asking(self) -> list[Kept]:
+        """Those of which a person is asked something."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT * FROM conversation WHERE question IS NOT NULL"
+            ).fetchall()
+        return [_kept(row) for row in rows]
+
+    def sessions(self) -> dict[str, WorkItem]:
         """Every session that is or was a conversation's."""
         with self._reading() as database:
             rows = database.execute(
-                "SELECT session FROM conversation WHERE session IS NOT NULL "
-                "UNION SELECT session FROM earlier"
+                "SELECT session, key, project FROM earlier UNION ALL "
+                "SELECT session, key, project FROM conversation WHERE session IS NOT NULL"
             ).fetchall()
-        return {row[0] for row in rows}
+        return {session: WorkItem(key, project or None) for session, key, project in rows}
+
+    def counted(self, now: float) -> tuple[dict[WorkState, int], list[str]]:
+        """How many there are by state; and the sessions of those that may have expired, which
+        they have not while their turn runs.
+        """
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT CASE WHEN ended IS NOT NULL THEN 'ended' WHEN expires <= ? THEN 'expired' "
+                "WHEN session IS NOT NULL OR primer IS NOT NULL THEN 'active' ELSE 'reset' END, "
+                "count(*) FROM conversation GROUP BY 1",
+                (now,),
+            ).fetchall()
+            expired = database.execute(
+                "SELECT session FROM conversation "
+                "WHERE expires <= ? AND session IS NOT NULL AND ended IS NULL",
+                (now,),
+            ).fetchall()
+        return dict(rows), [session for (session,) in expired]
 
     def story(self, kept: Kept) -> tuple[list[Earlier], list[Act], list[Logged]]:
         """What became of a conversation, oldest first."""
-        key, created = kept.key, kept.created
+        item = _of(kept.item)
         with self._reading() as database:
             earlier = database.execute(
-                "SELECT session, ended, why, details FROM earlier WHERE key = ? ORDER BY id", (key,)
+                "SELECT session, ended, why, details FROM earlier "
+                "WHERE key = ? AND project = ? ORDER BY id",
+                item,
             ).fetchall()
             acts = database.execute(
-                "SELECT at, what, details FROM act WHERE key = ? ORDER BY id", (key,)
+                "SELECT at, what, details FROM act WHERE key = ? AND project = ? ORDER BY id", item
             ).fetchall()
             logged = database.execute(
-                f"SELECT {_LOGGED} WHERE key = ? AND at >= ? ORDER BY id DESC LIMIT ?",
-                (key, created, LOGGED),
+                f"SELECT {_LOGGED} WHERE key = ? AND project = ? AND at >= ? "
+                "ORDER BY id DESC LIMIT ?",
+                (*item, kept.created, LOGGED),
             ).fetchall()
         return (
             [Earlier(session_id=s, ended=iso(at), why=w, details=d) for s, at, w, d in earlier],
@@ -242,16 +269,17 @@ class Book:
         """The conversation as it is now, without the session that it had: both or neither."""
         with self._writing() as database:
             database.execute(
-                "INSERT INTO earlier (key, session, ended, why, details) VALUES (?, ?, ?, ?, ?)",
-                (kept.key, old, at, why, details),
+                "INSERT INTO earlier (key, project, session, ended, why, details) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (*_of(kept.item), old, at, why, details),
             )
             self._put(database, kept)
 
-    def note(self, key: str, what: What, details: str, at: float) -> None:
+    def note(self, item: WorkItem, what: What, details: str, at: float) -> None:
         with self._writing() as database:
             database.execute(
-                "INSERT INTO act (key, at, what, details) VALUES (?, ?, ?, ?)",
-                (key, at, what, details),
+                "INSERT INTO act (key, project, at, what, details) VALUES (?, ?, ?, ?, ?)",
+                (*_of(item), at, what, details),
             )
 
     def begin(self, kept: Kept, uuid: str, how: How, text: str, at: float) -> None:
@@ -259,76 +287,56 @@ class Book:
         with self._writing() as database:
             self._put(database, kept)
             database.execute(
-                "INSERT INTO dispatch (key, session, uuid, at, how, text) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (kept.key, kept.session, uuid, at, how, text[:MOST_TEXT]),
+                "INSERT INTO dispatch (key, project, session, uuid, at, how, text) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*_of(kept.item), kept.session, uuid, at, how, text[:MOST_TEXT]),
             )
 
     def finish(
-        self, uuid: str, outcome: str, tokens: int | None, cost: float | None, at: float
+        self,
+        uuid: str,
+        outcome: str,
+        tokens: int | None,
+        cost: float | None,
+        at: float,
+        used: int | None = None,
     ) -> None:
         with self._writing() as database:
             database.execute(
-                "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ? "
+                "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ?, used = ? "
                 "WHERE uuid = ? AND outcome IS NULL",
-                (outcome, tokens, cost, at, uuid),
+                (outcome, tokens, cost, at, used, uuid),
             )
 
-    def forget(self, key: str) -> bool:
+    def forget(self, item: WorkItem) -> bool:
         with self._writing() as database:
-            database.execute("DELETE FROM earlier WHERE key = ?", (key,))
-            database.execute("DELETE FROM act WHERE key = ?", (key,))
-            gone = database.execute("DELETE FROM conversation WHERE key = ?", (key,))
+            database.execute("DELETE FROM earlier WHERE key = ? AND project = ?", _of(item))
+            database.execute("DELETE FROM act WHERE key = ? AND project = ?", _of(item))
+            gone = database.execute(
+                "DELETE FROM conversation WHERE key = ? AND project = ?", _of(item)
+            )
             return gone.rowcount > 0
 
-    # ---- the file ----
+    def forget_dispatches(self, before: float) -> int:
+        """Those that ended before a time leave the audit trail."""
+        with self._writing() as database:
+            gone = database.execute(
+                "DELETE FROM dispatch WHERE at < ? AND outcome IS NOT NULL", (before,)
+            )
+            return gone.rowcount
 
     def _put(self, database: sqlite3.Connection, kept: Kept) -> None:
         values = msgspec.structs.asdict(kept)
-        values["metadata"] = msgspec.json.encode(kept.metadata).decode()
+        values["project"] = kept.project or ""
+        for name in ("metadata", "ceilings", "allowed"):
+            values[name] = msgspec.json.encode(values[name]).decode()
+        if kept.question is not None:
+            values["question"] = msgspec.json.encode(kept.question).decode()
         database.execute(_PUT, values)
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            if self._database is None and self._fault:
-                self._open()
-            if self._database is None:
-                raise StateUnwritable(
-                    "The book of conversations cannot be opened; the log says why."
-                )
-            try:
-                yield self._database
-            except sqlite3.OperationalError as error:
-                raise StateUnwritable(
-                    f"The book of conversations cannot be used now ({error})."
-                ) from error
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as database, database:
-            yield database
-
-    def _opened(self) -> sqlite3.Connection:
-        private_folder(self._path.parent)
-        # created with its mode, so that no umask can open it to others
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        database = sqlite3.connect(self._path, check_same_thread=False)
-        try:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = FULL")
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
-            database.executescript(_LATER)
-        except sqlite3.DatabaseError:
-            database.close()
-            raise
-        return database
 
 
 def place_of(kept: Kept) -> Place:
-    return kept.updated, kept.key
+    return kept.updated, kept.item
 
 
 def iso(seconds: float) -> str:
@@ -336,15 +344,24 @@ def iso(seconds: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _of(item: WorkItem) -> tuple[str, str]:
+    return item.key, item.project or ""
+
+
 def _kept(row: tuple[Any, ...]) -> Kept:
     values = dict(zip(Kept.__struct_fields__, row, strict=True))
+    values["project"] = values["project"] or None
     values["metadata"] = msgspec.json.decode(values["metadata"])
     values["full"] = bool(values["full"])
+    for name in ("ceilings", "allowed"):
+        values[name] = msgspec.json.decode(values[name], type=Ceilings)
+    if values["question"] is not None:
+        values["question"] = msgspec.json.decode(values["question"], type=Attention)
     return Kept(**values)
 
 
 def _logged(row: tuple[Any, ...]) -> Logged:
-    at, session, uuid, how, text, outcome, tokens, cost, finished = row
+    at, session, uuid, how, text, outcome, tokens, used, cost, finished = row
     return Logged(
         at=iso(at),
         session_id=session,
@@ -353,6 +370,7 @@ def _logged(row: tuple[Any, ...]) -> Logged:
         text=text,
         outcome=outcome,
         tokens=tokens,
+        tokens_used=used,
         cost_usd=cost,
         finished=iso(finished) if finished is not None else None,
     )

@@ -78,6 +78,8 @@ class _Turn(msgspec.Struct):
     texts: list[str] = []
     tokens: int | None = None
     model: str | None = None
+    # what each of its replies used, also those whose turn the CLI did not see through
+    used: dict[str, int] = {}
 
 
 class Outcomes:
@@ -165,12 +167,22 @@ def _gather(turn: _Turn, message: _Message) -> None:
         return
     if message.usage is not None:
         turn.tokens = message.usage.total
+        turn.used[message.message_id or ""] = message.usage.total
         turn.model = message.model or turn.model
     texts = [block.text for block in blocks_of(message.content) if block.text]
     if texts and message.message_id != turn.message_id:
         # the reply is what was said last; its blocks come one by one
         turn.message_id, turn.texts = message.message_id, []
     turn.texts += texts
+
+
+def _used(event: _Event, turn: _Turn) -> int:
+    """As the CLI sums it up, which knows of subagents and compactions too; or what was heard."""
+    heard = sum(turn.used.values())
+    try:
+        return max(heard, msgspec.convert(event.usage or {}, _Usage).total)
+    except msgspec.ValidationError:
+        return heard
 
 
 def _ended(event: _Event, turn: _Turn) -> Ended:
@@ -183,5 +195,6 @@ def _ended(event: _Event, turn: _Turn) -> Ended:
         cost_usd=event.cost_usd,
         duration_ms=event.duration_ms,
         tokens=turn.tokens,
+        tokens_used=_used(event, turn),
         model=turn.model,
     )

@@ -145,7 +145,7 @@ class Resuming:
     def _open_question(self, session_id: str) -> Question | None:
         """One that waits for an answer now."""
         for attention in self._desk.all(session_id):
-            if attention.kind == "permission":
+            if attention.kind in ("permission", "ceiling"):
                 title = attention.title or f"May Claude use {attention.tool}?"
                 return Question("permission", title, attention_id=attention.id)
             question = waiting_question(attention.tool, attention.input)

@@ -25,8 +25,10 @@ from claudekeeper.readers.history import History
 log = logging.getLogger(__name__)
 
 WINDOW, LARGE_WINDOW = 200_000, 1_000_000
-# what is told of one message; and of all of them, since it travels as an argument of the CLI
-MOST_OF_ONE, MOST = 4_000, 50_000
+# a model's tokens are rarely shorter: what is reckoned so never takes more than it is given
+BYTES_A_TOKEN = 3
+# of what a window may be filled with, the rest is for Claude Code's own prompt and for new work
+ROOM = 0.5
 # more than a model's window holds
 MOST_MESSAGES = 10_000
 # messages behind a prompt that are looked through for its reply
@@ -50,8 +52,8 @@ class Sessions(msgspec.Struct, frozen=True):
     count: Callable[[str], Awaitable[None]]
     # how many messages it has, where that is known
     messages: Callable[[str], int | None]
-    # its last messages, as many as are wanted
-    last_words: Callable[[str, int], Awaitable[LastWords]]
+    # its last messages: as many as are wanted, and not many more bytes
+    last_words: Callable[[str, int, int], Awaitable[LastWords]]
     # what was said to one of its messages; None if that does not stand there
     reply_to: Callable[[str, str], Awaitable[str | None]]
     # what was left unfinished there will not be gone on with
@@ -82,17 +84,27 @@ class Relief:
         self._note = note
         self._clock = clock
 
-    async def make_room(self, kept: Kept) -> None:
+    async def make_room(self, kept: Kept) -> int:
+        """How many tokens that took."""
+        settings = self._settings.of(kept.project)
         try:
-            if self._settings.strategy == "summary":
-                await self._summarise(kept)
-            elif self._settings.strategy == "window":
-                await self._succeed(kept)
+            if settings.strategy == "summary":
+                return await self._summarise(kept, settings)
+            if settings.strategy == "window":
+                await self._succeed(kept, settings)
         except KeeperError as error:
-            log.warning("no room could be made in the conversation %r: %s", kept.key, error)
+            log.warning("no room could be made for %s: %s", kept.item.named, error)
+        return 0
 
-    async def _summarise(self, kept: Kept) -> None:
+    async def _summarise(self, kept: Kept, settings: ConversationSettings) -> int:
         assert kept.session is not None
+        full, room = kept.window, room_of(kept.model, settings)
+        last = await self._sessions.last_words(kept.session, settings.keep_messages, room)
+        kept.primer, told = verbatim(last, room)
+        await asyncio.to_thread(self._book.put, kept)
+        # Claude Code records a session's prompt and takes another one only on compacting: so it is
+        # one that was started with what is to be kept word for word
+        await self._registry.close_session(kept.session)
         send = Send(session_id=kept.session, text=COMPACT, wait=True).checked()
         future = self._outcomes.expect(kept.session, send.uuid or "")
         try:
@@ -100,75 +112,109 @@ class Relief:
             ended = await future
         finally:
             future.cancel()
-        done = f"Claude Code's own compaction at {kept.tokens} tokens: {ended.outcome}."
         # how much is left of it is known with the next reply
-        kept.tokens, kept.full = 0, False
+        kept.window, kept.full = 0, False
+        kept.tokens += ended.tokens_used
+        kept.cost += ended.cost_usd or 0.0
         await asyncio.to_thread(self._book.put, kept)
+        done = (
+            f"Claude Code's own compaction at {full} tokens: {ended.outcome}. "
+            f"Messages kept word for word: {told}."
+        )
         await self._note(kept, "summary", done, kept.session)
+        return ended.tokens_used
 
-    async def _succeed(self, kept: Kept) -> None:
+    async def _succeed(self, kept: Kept, settings: ConversationSettings) -> None:
         assert kept.session is not None
-        last = await self._last_words(kept)
-        old, tokens = kept.session, kept.tokens
-        kept.primer, left_out = primer(last)
+        room = room_of(kept.model, settings)
+        last = await self._last_words(kept, room)
+        old, tokens = kept.session, kept.window
+        kept.primer, left_out = primer(last, room)
         # the successor begins with the next dispatch
-        kept.session, kept.tokens, kept.full, kept.done = None, 0, False, 0
+        kept.session, kept.window, kept.full, kept.done = None, 0, False, 0
         details = f"Another session takes over at {tokens} tokens; messages left out: {left_out}."
         await asyncio.to_thread(self._book.move_on, kept, old, "window", self._clock(), details)
         await self._note(kept, "window", details, old)
         await self._registry.close_session(old)
 
-    async def _last_words(self, kept: Kept) -> LastWords:
+    async def _last_words(self, kept: Kept, room: int) -> LastWords:
         """Also of the sessions that this one succeeded: a short one has its predecessor's."""
         assert kept.session is not None
-        most = self._settings.keep_messages
-        last = await self._sessions.last_words(kept.session, most)
+        last = await self._sessions.last_words(kept.session, MOST_MESSAGES, room)
         earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
         for each in takewhile(lambda one: one.why == "window", reversed(earlier)):
-            before = await self._sessions.last_words(each.session_id, most - len(last.said))
+            before = await self._sessions.last_words(each.session_id, MOST_MESSAGES, room)
             last = LastWords(before.said + last.said, before.total + last.total)
         return last
+
+
+def window_of(model: str | None, settings: ConversationSettings) -> int:
+    large = model is not None and "[1m]" in model
+    return settings.window_tokens or (LARGE_WINDOW if large else WINDOW)
 
 
 def is_full(tokens: int, model: str | None, settings: ConversationSettings) -> bool:
     if settings.strategy == "off":
         return False
-    large = model is not None and "[1m]" in model
-    window = settings.window_tokens or (LARGE_WINDOW if large else WINDOW)
-    return tokens >= settings.threshold * window
+    return tokens >= settings.threshold * window_of(model, settings)
 
 
-def primer(last: LastWords) -> tuple[str, int]:
+def room_of(model: str | None, settings: ConversationSettings) -> int:
+    """Bytes of the past that may be told word for word, so that there is room for what comes."""
+    return int(settings.threshold * window_of(model, settings) * ROOM * BYTES_A_TOKEN)
+
+
+def primer(last: LastWords, room: int) -> tuple[str, int]:
     """What the successor knows beside its persona, and how many messages it does not know."""
-    told: list[str] = []
-    room = MOST
-    for who, words in reversed(last.said):
-        line = f"{who}: {_cut(words)}"
-        room -= len(line)
-        if room < 0:
-            break
-        told.append(line)
+    told = _fitting(last, room)
     left_out = max(0, last.total - len(told))
     notice = (
         f"This session continues an earlier one that had become too long. Its last {len(told)} "
         f"messages follow; the {left_out} before them were left out."
     )
-    return "\n\n".join([notice, *reversed(told)]), left_out
+    return "\n\n".join([notice, *told]), left_out
 
 
-def last_words_of(history: History, path: Path, session_id: str, most: int) -> LastWords:
-    """Blocks. What was said, without calls and their results."""
-    page = history.page(path, session_id, limit=MOST_MESSAGES, view="context")
-    said: deque[tuple[str, str]] = deque(maxlen=most)
+def verbatim(last: LastWords, room: int) -> tuple[str | None, int]:
+    """What is kept word for word beside a summary, and how many messages that are."""
+    told = _fitting(last, room)
+    if not told:
+        return None, 0
+    notice = (
+        f"The conversation was summarised. The last {len(told)} messages before that follow word "
+        "for word."
+    )
+    return "\n\n".join([notice, *told]), len(told)
+
+
+def _fitting(last: LastWords, room: int) -> list[str]:
+    """The last messages that fit, each whole, in their order."""
+    told: list[str] = []
+    for who, words in reversed(last.said):
+        line = f"{who}: {words}"
+        room -= len(line.encode())
+        if room < 0:
+            break
+        told.append(line)
+    return told[::-1]
+
+
+def last_words_of(history: History, path: Path, session_id: str, most: int, room: int) -> LastWords:
+    """Blocks. What was said, without calls and their results, compacted or not."""
+    page = history.page(path, session_id, limit=MOST_MESSAGES)
+    said: deque[tuple[str, str]] = deque()
     total = 0
-    for message in page.messages:
+    for message in reversed(page.messages):
         if message.kind != "prompt" and not _is_claude_s(message):
             continue
         blocks = blocks_of(message.content)
         words = "\n".join(block.text for block in blocks if block.text).strip()
-        if words:
-            total += 1
-            said.append(("Claude" if message.kind == "reply" else "User", words))
+        if not words:
+            continue
+        total += 1
+        if total <= most and room >= 0:
+            room -= len(words.encode())
+            said.appendleft(("Claude" if message.kind == "reply" else "User", words))
     return LastWords(list(said), total)
 
 
@@ -196,10 +242,6 @@ def reply_of(history: History, path: Path, session_id: str, uuid: str) -> str | 
 def _is_claude_s(message: Message) -> bool:
     """A reply, and none that the CLI made up for a turn that was cut off."""
     return message.kind == "reply" and message.model != SYNTHETIC
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= MOST_OF_ONE else words[: MOST_OF_ONE - 1] + "…"
 
 
 def persona(kept: Kept) -> str | None:

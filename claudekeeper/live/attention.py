@@ -37,6 +37,10 @@ class Desk:
         found = self._open.get(attention_id)
         return found[0] if found is not None else None
 
+    def of_turn(self, session_id: str) -> list[Attention]:
+        """Those without whose answer a turn of the session does not go on."""
+        return [each for each in self.all(session_id) if each.kind != "ceiling"]
+
     def count(self, session_id: str) -> int:
         return sum(attention.session_id == session_id for attention, _ in self._open.values())
 
@@ -81,7 +85,8 @@ class Desk:
         self._tell_settled(attention, decision, by)
 
     def withdraw_all(self, session_id: str) -> None:
-        for attention in self.all(session_id):
+        """What its CLI asked; the keeper's own questions outlive a process."""
+        for attention in self.of_turn(session_id):
             self.withdraw(attention.id)
 
     def _settle(self, attention_id: str, decision: Verdict, by: str) -> None:

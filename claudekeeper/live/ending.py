@@ -42,6 +42,6 @@ class Ending:
     def _at_work(self) -> bool:
         # who waits for a person is not going to end by itself
         return any(
-            session.turns.current is not None and not self._desk.count(session.id)
+            session.turns.current is not None and not self._desk.of_turn(session.id)
             for session in self._registry.all()
         )

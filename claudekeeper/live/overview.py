@@ -15,7 +15,16 @@ from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.events import SessionRemoved, SessionUpdated
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.readiness import SessionProgress, percent
-from claudekeeper.model.sessions import Liveness, Presence, Session, State, Status, iso, project_of
+from claudekeeper.model.sessions import (
+    Liveness,
+    Presence,
+    Session,
+    State,
+    Status,
+    WorkItem,
+    iso,
+    project_of,
+)
 from claudekeeper.model.summary import Summary
 from claudekeeper.readers.discovery import Row
 
@@ -41,6 +50,8 @@ class Overview:
         # how far it is by its project's checklist; and when a person gave it up
         self.covered: Callable[[str], SessionProgress | None] = lambda _: None
         self.given_up: Callable[[str], str | None] = lambda _: None
+        # the item of work whose conversation it is, or was
+        self.item_of: Callable[[str], WorkItem | None] = lambda _: None
         # what was left unfinished there
         self._left = left
         self._catalog = catalog
@@ -53,7 +64,13 @@ class Overview:
 
     def session(self, session_id: str, row: Row | None = None) -> Session | None:
         """The session as it is known now; no disk is asked."""
-        row = row or self._catalog.known(session_id)
+        session = self._found(session_id, row or self._catalog.known(session_id))
+        if session is not None:
+            session.item = self.item_of(session_id)
+            self._count_questions(session)
+        return session
+
+    def _found(self, session_id: str, row: Row | None) -> Session | None:
         live = self._registry.liveness(session_id)
         name = self._name_of(session_id)
         left = self._left(session_id)
@@ -79,9 +96,18 @@ class Overview:
             session.given_up = self.given_up(session_id)
         return session
 
+    def _count_questions(self, session: Session) -> None:
+        """A question of the keeper's own waits also where no process runs."""
+        if session.origin is None and session.presence is None:
+            session.attention = self._desk.count(session.id)
+            if session.attention and session.state == "idle":
+                session.state = "waiting"
+
     def state(self, row: Row) -> State:
         """The state alone, for whoever looks through thousands."""
-        if row.found.id in self._presences or self._registry.get(row.found.id) is not None:
+        asked = self._desk.count(row.found.id) > 0
+        live = row.found.id in self._presences or self._registry.get(row.found.id) is not None
+        if live or asked:
             session = self.session(row.found.id, row)
             return session.state if session is not None else "idle"
         return "error" if row.fault else "idle"

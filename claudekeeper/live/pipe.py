@@ -30,6 +30,7 @@ from claude_agent_sdk import (
 from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
 from claude_agent_sdk.types import PermissionUpdate
 
+from claudekeeper.files import write_whole
 from claudekeeper.live.apart import apart
 from claudekeeper.live.client import Ears, Opening, Question
 from claudekeeper.live.line import Item
@@ -51,6 +52,8 @@ log = logging.getLogger(__name__)
 LONGEST_LINE = 256 * 1024 * 1024
 CONTROL = frozenset({"control_request", "control_response", "control_cancel_request"})
 STDERR_LINES = 20
+# bytes; Linux takes no argument of 128 KiB
+LONGEST_ARGUMENT = 100_000
 READ_AT_ONCE = 64 * 1024
 
 
@@ -149,6 +152,7 @@ class SdkClient:
     def __init__(self, opening: Opening, ears: Ears) -> None:
         self._ears = ears
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
+        self._prompt: Path | None = None
         options = self._options(opening)
         # asked here, where it may take its time
         apart()
@@ -167,7 +171,12 @@ class SdkClient:
         if opening.permission_mode == "bypassPermissions":
             extra["allow-dangerously-skip-permissions"] = None
         preset: Any = {"type": "preset", "preset": "claude_code"}
-        if opening.append_prompt:
+        prompt = (opening.append_prompt or "").encode()
+        if len(prompt) > LONGEST_ARGUMENT:
+            self._prompt = keeper_home() / f"prompt-{opening.session_id}.txt"
+            write_whole(self._prompt, prompt, durable=False)
+            extra["append-system-prompt-file"] = str(self._prompt)
+        elif prompt:
             preset["append"] = opening.append_prompt
         known: dict[str, Any] = (
             {"resume": opening.session_id} if opening.resume else {"session_id": opening.session_id}
@@ -200,6 +209,10 @@ class SdkClient:
             await self._client.connect()
         except Exception as error:
             raise self._explained(error) from error
+        finally:
+            if self._prompt is not None:
+                # it was read at the start; what was said in a conversation does not lie about
+                self._prompt.unlink(missing_ok=True)
 
     async def send(self, item: Item) -> None:
         async def one() -> AsyncIterator[dict[str, Any]]:

@@ -77,10 +77,11 @@ class LiveSession:
 
     @property
     def state(self) -> State:
-        if self._world.desk.count(self.id):
+        if self._world.desk.of_turn(self.id):
             return "waiting"
         if self.turns.current is None and not len(self.line):
-            return "idle"
+            # a question of the keeper's own keeps no turn from going on
+            return "waiting" if self._world.desk.count(self.id) else "idle"
         ready = (
             self._process.client is not None if self.turns.current is None else self._confirmed_once
         )

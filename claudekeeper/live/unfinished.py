@@ -84,7 +84,7 @@ def under_way(session: LiveSession | None, desk: Desk) -> Unfinished | None:
     return Unfinished(
         uuid,
         started,
-        desk.all(session.id),
+        desk.of_turn(session.id),
         session.line.waiting,
         session.unwritten,
         session.workdir,

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from claudekeeper.model.ceilings import AskedCeilings
 from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.errors import InvalidRequest
 from claudekeeper.model.grants import Grant
 from claudekeeper.model.sessions import Origin
 
-Kind = Literal["permission", "question", "plan"]
+# a ceiling is the keeper's own question, about an item of work; Claude asks the others
+Kind = Literal["permission", "question", "plan", "ceiling"]
 Decision = Literal["allow", "deny"]
 Verdict = Literal["allow", "deny", "withdrawn"]
 
@@ -122,6 +124,8 @@ def answer_to(attention: Attention, wish: Resolve) -> Answer:
         if attention.kind != "question":
             raise InvalidRequest("Only a question takes answers.")
         given = {**given, "answers": _answers(attention, wish.answers)}
+    elif attention.kind == "ceiling" and wish.decision == "allow":
+        given = {**attention.input, "further": _further(attention, given)}
     elif attention.kind == "question" and wish.decision == "allow" and "answers" not in given:
         raise InvalidRequest("The question needs answers: {question: label}.")
     return Answer(
@@ -132,6 +136,18 @@ def answer_to(attention: Attention, wish: Resolve) -> Answer:
         permissions=_permissions(wish.updated_permissions or []),
         interrupt=wish.decision == "deny" and wish.interrupt,
     )
+
+
+def _further(attention: Attention, given: dict[str, Any]) -> dict[str, float]:
+    """How much further an item may go: what was offered, unless another amount is said."""
+    try:
+        said = msgspec.convert(given.get("further", {}), AskedCeilings).given
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"'further' is not valid: {error}.") from error
+    offered: dict[str, float] = attention.input["further"]
+    for name in said.keys() - offered.keys():
+        raise InvalidRequest(f"This ceiling is not reached: {name!r}.")
+    return offered | said
 
 
 def _answers(attention: Attention, given: dict[str, str | list[str]]) -> dict[str, str]:

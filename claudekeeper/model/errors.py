@@ -21,12 +21,19 @@ class KeeperError(Exception):
     status: ClassVar[int] = 500
     sentence: ClassVar[str] = "Something went wrong inside the keeper; its log says more."
     # what the caller can do instead, by name
-    choices: ClassVar[tuple[str, ...]] = ()
+    choices: tuple[str, ...] = ()
 
-    def __init__(self, message: str | None = None, *, retry_after: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: int | None = None,
+        choices: tuple[str, ...] = (),
+    ) -> None:
         self.message = message or self.sentence
         # seconds, where trying again later will do
         self.retry_after = retry_after
+        self.choices = choices or type(self).choices
         super().__init__(self.message)
 
 
@@ -98,6 +105,29 @@ class RequestTooSlow(KeeperError):
 class ConversationNotFound(NotFound):
     code = "conversation_not_found"
     sentence = "No conversation has this key."
+
+
+class ProjectNeeded(KeeperError):
+    code, status = "project_needed", 409
+    sentence = "This key stands in several projects: say which with 'project'."
+
+
+class ConversationsDisabled(KeeperError):
+    code, status = "conversations_disabled", 403
+    sentence = "Conversations for work are switched off for this project."
+
+
+class CeilingReached(KeeperError):
+    code, status = "ceiling_reached", 409
+    sentence = "The item has reached its ceiling; a person is asked whether it may go on."
+
+
+class ConversationEnded(KeeperError):
+    code, status = "conversation_ended", 409
+    sentence = (
+        "A person ended this item when it had reached its ceiling. Delete its conversation to "
+        "begin anew."
+    )
 
 
 class BodyTooLarge(KeeperError):

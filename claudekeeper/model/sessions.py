@@ -29,6 +29,18 @@ class Presence(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     interactive: bool
 
 
+class WorkItem(msgspec.Struct, frozen=True, gc=False):
+    """An item of work: its key, which is its own only within its project."""
+
+    key: str
+    project: str | None = None
+
+    @property
+    def named(self) -> str:
+        """As it is spoken of."""
+        return f"“{self.key}” ({self.project})" if self.project else f"“{self.key}”"
+
+
 class Session(msgspec.Struct, rename="camel", kw_only=True):
     """A session. `messageCount`, `costUsd` and `tokens` are null until every line is read."""
 
@@ -63,6 +75,8 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     progress: SessionProgress | None = None
     # when a person gave it up; null again as soon as it goes on
     given_up: str | None = None
+    # the item of work whose conversation it is, or was
+    item: WorkItem | None = None
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -15,49 +13,12 @@ from claudekeeper.features.conversation_book import Kept
 from claudekeeper.model.dispatch import ConversationSettings
 from tests.talking.conftest import StartKeeper
 from tests.talking.keeper import Keeper, new_uuid, text_of
+from tests.talking.orchestrator import Clock, Orchestrator, prompts_of
 from tests.writing import projects_folder
 
 DAY = 24 * 3600.0
 # a dozen processes of the real CLI, one after another, on whatever machine
 pytestmark = pytest.mark.timeout(400)
-
-
-class Clock:
-    """The time, and what a test adds to it."""
-
-    ahead = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead
-
-
-class Orchestrator:
-    """Dispatches, and remembers what it said on which item."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self.keeper = keeper
-        self.said: dict[str, list[str]] = {}
-
-    async def dispatch(self, key: str, text: str, **more: Any) -> Any:
-        body = {"text": text, "workdir": str(self.keeper.workdir), "wait": True, **more}
-        answer = await self.keeper.post(f"/conversations/{quote(key, safe='')}/dispatch", body)
-        self.said.setdefault(key, []).append(text)
-        return answer
-
-    async def get(self, key: str) -> Any:
-        return await self.keeper.get(f"/conversations/{quote(key, safe='')}")
-
-    async def thread(self, key: str) -> list[str]:
-        """Every prompt of the item, through all of its sessions."""
-        item = await self.get(key)
-        sessions = [each["sessionId"] for each in item["earlier"]]
-        sessions += [item["sessionId"]] if item["sessionId"] else []
-        return [said for each in sessions for said in await prompts_of(self.keeper, each)]
-
-
-async def prompts_of(keeper: Keeper, session: str) -> list[str]:
-    history = await keeper.history(session)
-    return [text_of(each) for each in history if each["kind"] == "prompt"]
 
 
 async def test_each_item_has_exactly_its_own_thread(start_keeper: StartKeeper) -> None:
@@ -140,7 +101,7 @@ async def test_a_full_window_is_followed_by_a_successor_that_knows_the_last_word
     start_keeper: StartKeeper,
     scripted_api: ScriptedApi,
 ) -> None:
-    settings = ConversationSettings(strategy="window", keep_messages=1, window_tokens=10)
+    settings = ConversationSettings(strategy="window", window_tokens=10)
     keeper = await start_keeper(conversations=settings)
     ear = await keeper.listen()
     work = Orchestrator(keeper)
@@ -167,7 +128,7 @@ async def test_a_full_window_is_followed_by_a_successor_that_knows_the_last_word
 async def test_a_short_successor_hands_on_what_it_was_told(
     start_keeper: StartKeeper, scripted_api: ScriptedApi
 ) -> None:
-    settings = ConversationSettings(strategy="window", keep_messages=3, window_tokens=10)
+    settings = ConversationSettings(strategy="window", window_tokens=35)
     keeper = await start_keeper(conversations=settings)
     ear = await keeper.listen()
     work = Orchestrator(keeper)

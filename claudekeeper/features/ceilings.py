@@ -1,0 +1,183 @@
+"""Items that have used what they may: a person is asked, however long that takes.
+
+The question lies in the book beside its conversation, so that the next keeper asks it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from uuid import uuid4
+
+import msgspec
+
+from claudekeeper.features.conversation_book import Book, Kept
+from claudekeeper.features.locks import KeyedLocks
+from claudekeeper.features.threads import Threads
+from claudekeeper.live.attention import Desk
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.attention import Answer, Attention
+from claudekeeper.model.ceilings import Ceilings, Used, allowance, reached
+from claudekeeper.model.errors import CeilingReached, ConversationEnded, KeeperError
+from claudekeeper.model.sessions import WorkItem, now
+
+log = logging.getLogger(__name__)
+
+TOOL = "Ceiling"
+
+
+class CeilingQuestions:
+    """Looks whether an item may go on, and asks where it may not."""
+
+    def __init__(
+        self,
+        book: Book,
+        threads: Threads,
+        desk: Desk,
+        locks: KeyedLocks,
+        clock: Callable[[], float],
+    ) -> None:
+        self._book = book
+        self._threads = threads
+        self._desk = desk
+        self._locks = locks
+        self._clock = clock
+        self._tasks = Tasks()
+        self._asking: dict[str, asyncio.Task[None]] = {}
+
+    async def start(self) -> None:
+        """Ask again what an earlier keeper had no answer to."""
+        for kept in await asyncio.to_thread(self._book.asking):
+            if kept.question is not None:
+                self._ask(kept.item, kept.question)
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def check(self, kept: Kept) -> None:
+        """Refuse a dispatch of an item that may not go on; called by whoever has it to himself."""
+        if kept.ended is not None:
+            raise ConversationEnded
+        if kept.question is None:
+            used = kept.used(self._clock())
+            over = reached(used, self._threads.ceilings(kept))
+            if not over.given:
+                return
+            session_id = kept.session or await self._last_session(kept)
+            given = self._threads.given_ceilings(kept)
+            kept.question = question_about(kept.item, session_id, used, over, given)
+            await asyncio.to_thread(self._book.put, kept)
+            await self._threads.note(kept, "ceiling", kept.question.description or "", session_id)
+            self._ask(kept.item, kept.question)
+        raise CeilingReached(
+            f"{kept.question.title}. {kept.question.description} A person is asked (question "
+            f"{kept.question.id}); dispatch again when it is answered."
+        )
+
+    def withdraw(self, kept: Kept) -> None:
+        """The item is forgotten: nobody needs an answer."""
+        if kept.question is not None:
+            self._desk.withdraw(kept.question.id)
+
+    async def answer_written(self, attention_id: str) -> None:
+        """Until an answer is written down; an error if it could not be."""
+        task = self._asking.get(attention_id)
+        if task is not None:
+            await asyncio.shield(task)
+
+    # ---- a question ----
+
+    def _ask(self, item: WorkItem, question: Attention) -> None:
+        task = self._tasks.start(self._follow(item, question), name=f"ceiling:{question.id}")
+        self._asking[question.id] = task
+        task.add_done_callback(lambda _: self._asking.pop(question.id, None))
+
+    async def _follow(self, item: WorkItem, question: Attention) -> None:
+        answer = await self._desk.ask(question)
+        try:
+            async with self._locks.alone(item):
+                await self._answered(item, question, answer)
+        except KeeperError:
+            # it could not be written down, so it is not answered: another question says so
+            again = msgspec.structs.replace(question, id=str(uuid4()), raised=now())
+            log.warning("the answer about %s was not saved: asked again", item.named)
+            self._ask(item, again)
+            raise
+
+    async def _answered(self, item: WorkItem, question: Attention, answer: Answer) -> None:
+        kept = await asyncio.to_thread(self._book.get, item)
+        if kept is None or kept.question is None:
+            return
+        at = self._clock()
+        kept.question = None
+        if answer.decision == "allow":
+            further = msgspec.convert(answer.input["further"], Ceilings)
+            kept.allowed = allowance(kept.used(at), further, kept.allowed)
+            amounts = " and ".join(_amount(*each) for each in further.given.items())
+            what, details = "allowed", f"{answer.by} allowed {amounts} more."
+        else:
+            kept.ended = at
+            what, details = "ended", f"{answer.by} ended it."
+        await asyncio.to_thread(self._book.put, kept)
+        session_id = kept.session or question.session_id
+        await self._threads.note(kept, what, details, session_id)  # type: ignore[arg-type]
+
+    async def _last_session(self, kept: Kept) -> str:
+        earlier, _, _ = await asyncio.to_thread(self._book.story, kept)
+        return earlier[-1].session_id if earlier else str(uuid4())
+
+
+def question_about(
+    item: WorkItem, session_id: str, used: Used, over: Ceilings, given: Ceilings
+) -> Attention:
+    """The question; offered is as much again as the item was given in the beginning."""
+    names = over.given.keys()
+    so_far = {name: value for name, value in msgspec.to_builtins(used).items() if name in names}
+    further = {name: value for name, value in given.given.items() if name in names}
+    facts = " and ".join(_fact(name, so_far[name], most) for name, most in over.given.items())
+    more = " and ".join(_amount(name, value) for name, value in further.items())
+    return Attention(
+        id=str(uuid4()),
+        session_id=session_id,
+        tool_use_id=None,
+        tool=TOOL,
+        input={
+            "key": item.key,
+            "project": item.project,
+            "used": so_far,
+            "ceilings": over.given,
+            "further": further,
+        },
+        kind="ceiling",
+        title=f"{item.named} has reached its ceiling",
+        description=f"It has used {facts}. May it go on with {more} more?",
+        suggestions=[],
+        blocked_path=None,
+        reason=None,
+        agent_id=None,
+        origin="gateway",
+        raised=now(),
+    )
+
+
+def _fact(name: str, used: float, most: float) -> str:
+    match name:
+        case "costUsd":
+            return f"{_dollars(used)} of {_dollars(most)}"
+        case "turns":
+            return f"{used:g} of {_amount(name, most)}"
+        case _:
+            return f"{used:.3g} of {_amount(name, most)}"
+
+
+def _amount(name: str, amount: float) -> str:
+    if name == "costUsd":
+        return _dollars(amount)
+    unit = name if amount != 1 else name.removesuffix("s")
+    return f"{amount:.10g} {unit}"
+
+
+def _dollars(amount: float) -> str:
+    """Cents, and more only where there are no whole ones."""
+    return f"${amount:,.2f}" if amount >= 0.01 else f"${amount:.6f}".rstrip("0")
