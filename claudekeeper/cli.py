@@ -118,6 +118,13 @@ def _add_terminal(commands: Any) -> None:
     resolving.add_argument(
         "--answer", metavar="QUESTION=LABEL", action="append", type=_answer, help="can be repeated"
     )
+    resolving.add_argument(
+        "--further",
+        metavar="CEILING=AMOUNT",
+        action="append",
+        type=_amount,
+        help="how much further an item may go (costUsd, turns or hours); can be repeated",
+    )
     resolving.set_defaults(run=terminal.resolve)
 
 
@@ -197,6 +204,14 @@ def _answer(text: str) -> str:
     if "=" not in text:
         raise argparse.ArgumentTypeError(f"{text!r} is not QUESTION=LABEL")
     return text
+
+
+def _amount(text: str) -> tuple[str, float]:
+    name, _, amount = text.partition("=")
+    try:
+        return name, int(amount) if amount.isdecimal() else float(amount)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not CEILING=AMOUNT") from None
 
 
 def _port(text: str) -> int:

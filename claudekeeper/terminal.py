@@ -96,13 +96,16 @@ def resolve(options: argparse.Namespace) -> None:
         for question in terminal.keeper("GET", "/attention")["attention"]:
             what = plain(question["title"] or question["tool"])
             print(f"{question['id']}  {question['sessionId']}  {question['kind']}: {what}")
-            print(f"    {plain(str(question['input']))[:200]}")
+            about = question["description"] if question["kind"] == "ceiling" else None
+            print(f"    {plain(about or str(question['input']))[:200]}")
         return
     body: dict[str, Any] = {"attentionId": options.id, "decision": options.decision}
     if options.message:
         body["message"] = options.message
     if options.answer:
         body["answers"] = dict(each.split("=", 1) for each in options.answer)
+    if options.further:
+        body["updatedInput"] = {"further": dict(options.further)}
     answer = terminal.keeper("POST", "/resolve", body | {"by": "terminal"})
     print(f"{answer['attentionId']}  {answer['decision']}")
 

@@ -10,6 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from claudekeeper.demo.home import DemoHome
+from claudekeeper.features.ceilings import question_about
+from claudekeeper.features.conversation_book import Book, Kept
+from claudekeeper.model.ceilings import Ceilings, Used
+from claudekeeper.model.sessions import WorkItem
 from claudekeeper.terminal import plain
 from doorway.listening import trusting
 from tests.doorway.test_listening import certificate
@@ -146,3 +150,33 @@ async def test_words_are_found_and_cannot_speak_to_the_terminal(home: DemoHome) 
         assert SESSION in found.stdout
         assert "hello" in found.stdout
         assert "\x1b" not in found.stdout
+
+
+def test_an_item_that_reached_its_ceiling_goes_on_so_much_further(home: DemoHome) -> None:
+    path = home.keeper / "conversations.db"
+    item, used = WorkItem("ticket-42", "shop"), Used(0.0, 3, 0.0)
+    book = Book(path)
+    book.open()
+    question = question_about(item, SESSION, used, Ceilings(turns=3), Ceilings(turns=3))
+    book.put(
+        Kept(
+            key=item.key, project=item.project, workdir="/w", session=SESSION, prompt=None,
+            metadata={}, created=1.0, updated=1.0, expires=1e12, lifetime=1e12, dispatches=3,
+            ceilings=Ceilings(turns=3), question=question,
+        )
+    )  # fmt: skip
+    book.close()
+    with Keeper(home, "--no-ui") as keeper:
+        listed = keeper.command("resolve")
+        assert "ceiling: “ticket-42” (shop) has reached its ceiling" in listed.stdout
+        assert "It has used 3 of 3 turns." in listed.stdout
+        odd = keeper.command("resolve", question.id, "allow", "--further", "turns=many")
+        assert odd.returncode == 2
+        allowed = keeper.command("resolve", question.id, "allow", "--further", "turns=5")
+        assert allowed.returncode == 0, allowed.stderr
+        assert keeper.command("resolve").stdout == ""
+    book.open()
+    kept = book.get(item)
+    book.close()
+    assert kept is not None
+    assert (kept.question, kept.allowed) == (None, Ceilings(turns=8))

@@ -17,7 +17,7 @@ from claudekeeper.features.locks import KeyedLocks
 from claudekeeper.features.threads import Threads
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.tasks import Tasks
-from claudekeeper.model.attention import Answer, Attention
+from claudekeeper.model.attention import DENIED, Answer, Attention
 from claudekeeper.model.ceilings import Ceilings, Used, allowance, reached
 from claudekeeper.model.errors import CeilingReached, ConversationEnded, KeeperError
 from claudekeeper.model.sessions import WorkItem, now
@@ -115,10 +115,11 @@ class CeilingQuestions:
             further = msgspec.convert(answer.input["further"], Ceilings)
             kept.allowed = allowance(kept.used(at), further, kept.allowed)
             amounts = " and ".join(_amount(*each) for each in further.given.items())
-            what, details = "allowed", f"{answer.by} allowed {amounts} more."
+            what, details = "allowed", f"{amounts} more, allowed by {answer.by}."
         else:
             kept.ended = at
-            what, details = "ended", f"{answer.by} ended it."
+            why = f" {answer.message}" if answer.message != DENIED else ""
+            what, details = "ended", f"Ended by {answer.by}.{why}"
         await asyncio.to_thread(self._book.put, kept)
         session_id = kept.session or question.session_id
         await self._threads.note(kept, what, details, session_id)  # type: ignore[arg-type]

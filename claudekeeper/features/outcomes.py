@@ -10,8 +10,9 @@ import msgspec
 
 from claudekeeper.live.bus import Bus, Told
 from claudekeeper.model.dispatch import Ended
-from claudekeeper.model.entries import blocks_of
+from claudekeeper.model.entries import Usage, blocks_of
 from claudekeeper.model.errors import Fault
+from claudekeeper.model.prices import cost_of
 from claudekeeper.model.summary import SYNTHETIC
 
 log = logging.getLogger(__name__)
@@ -26,12 +27,7 @@ _OF_INTEREST = (
 _HEAD = 96
 
 
-class _Usage(msgspec.Struct):
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    cache_read_input_tokens: int | None = 0
-    cache_creation_input_tokens: int | None = 0
-
+class _Usage(Usage):
     @property
     def total(self) -> int:
         return (
@@ -78,8 +74,8 @@ class _Turn(msgspec.Struct):
     texts: list[str] = []
     tokens: int | None = None
     model: str | None = None
-    # what each of its replies used, also those whose turn the CLI did not see through
-    used: dict[str, int] = {}
+    # what each of its replies used, in case the CLI does not see the turn through
+    used: dict[str, tuple[int, float]] = {}
 
 
 class Outcomes:
@@ -167,7 +163,8 @@ def _gather(turn: _Turn, message: _Message) -> None:
         return
     if message.usage is not None:
         turn.tokens = message.usage.total
-        turn.used[message.message_id or ""] = message.usage.total
+        cost = cost_of(message.model, message.usage)
+        turn.used[message.message_id or ""] = message.usage.total, cost
         turn.model = message.model or turn.model
     texts = [block.text for block in blocks_of(message.content) if block.text]
     if texts and message.message_id != turn.message_id:
@@ -178,11 +175,18 @@ def _gather(turn: _Turn, message: _Message) -> None:
 
 def _used(event: _Event, turn: _Turn) -> int:
     """As the CLI sums it up, which knows of subagents and compactions too; or what was heard."""
-    heard = sum(turn.used.values())
+    heard = sum(tokens for tokens, _ in turn.used.values())
     try:
         return max(heard, msgspec.convert(event.usage or {}, _Usage).total)
     except msgspec.ValidationError:
         return heard
+
+
+def _cost(event: _Event, turn: _Turn) -> float | None:
+    """As the CLI says; by list prices where it ended before it could."""
+    if event.cost_usd is not None or not turn.used:
+        return event.cost_usd
+    return round(sum(cost for _, cost in turn.used.values()), 6)
 
 
 def _ended(event: _Event, turn: _Turn) -> Ended:
@@ -192,7 +196,7 @@ def _ended(event: _Event, turn: _Turn) -> Ended:
         reply="\n".join(turn.texts),
         error=event.error,
         usage=event.usage,
-        cost_usd=event.cost_usd,
+        cost_usd=_cost(event, turn),
         duration_ms=event.duration_ms,
         tokens=turn.tokens,
         tokens_used=_used(event, turn),

@@ -100,14 +100,10 @@ class Overview:
         """A question of the keeper's own waits also where no process runs."""
         if session.origin is None and session.presence is None:
             session.attention = self._desk.count(session.id)
-            if session.attention and session.state == "idle":
-                session.state = "waiting"
 
     def state(self, row: Row) -> State:
         """The state alone, for whoever looks through thousands."""
-        asked = self._desk.count(row.found.id) > 0
-        live = row.found.id in self._presences or self._registry.get(row.found.id) is not None
-        if live or asked:
+        if row.found.id in self._presences or self._registry.get(row.found.id) is not None:
             session = self.session(row.found.id, row)
             return session.state if session is not None else "idle"
         return "error" if row.fault else "idle"

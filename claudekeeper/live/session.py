@@ -80,8 +80,7 @@ class LiveSession:
         if self._world.desk.of_turn(self.id):
             return "waiting"
         if self.turns.current is None and not len(self.line):
-            # a question of the keeper's own keeps no turn from going on
-            return "waiting" if self._world.desk.count(self.id) else "idle"
+            return "idle"
         ready = (
             self._process.client is not None if self.turns.current is None else self._confirmed_once
         )

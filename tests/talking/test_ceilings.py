@@ -49,11 +49,12 @@ async def test_turns_are_counted_and_a_person_lets_it_go_on(keeper: Keeper) -> N
     assert (await open_question(keeper))["id"] == asked["id"]
     assert (await work.get("item"))["attentionId"] == asked["id"]
     session = (await keeper.get(f"/sessions/{one['sessionId']}?limit=1"))["session"]
-    assert (session["state"], session["attention"]) == ("waiting", 1)
+    # no turn waits: a person may speak there
+    assert (session["state"], session["attention"]) == ("idle", 1)
 
     await keeper.resolve(asked, by="clarvis")
     event = await ear.event("conversation/updated", what="allowed")
-    assert event["details"] == "clarvis allowed 2 turns more."
+    assert event["details"] == "2 turns more, allowed by clarvis."
     for number in range(2, 4):
         answer = await work.dispatch("item", f"say: {number}", project="shop")
         assert (answer["how"], answer["sessionId"]) == ("continued", one["sessionId"])
@@ -85,7 +86,9 @@ async def test_an_item_that_is_ended_stays_so(start_keeper: StartKeeper) -> None
     uuid = new_uuid()
     await work.dispatch("item", "say: one", ceilings={"turns": 1}, uuid=uuid)
     await work.dispatch("item", "say: two", 409)
-    await keeper.resolve(await open_question(keeper), decision="deny")
+    reason = {"decision": "deny", "message": "Enough.", "by": "me"}
+    await keeper.resolve(await open_question(keeper), **reason)
+    assert (await work.get("item"))["acts"][-1]["details"] == "Ended by me. Enough."
     for _ in range(2):
         refused = await work.dispatch("item", "say: two", 409)
         assert refused["error"]["code"] == "conversation_ended"
@@ -115,7 +118,7 @@ async def test_the_question_is_asked_again_by_the_next_keeper(start_keeper: Star
         work.keeper = keeper = await start_keeper()
         assert await open_question(keeper) == question
         session = (await keeper.get("/sessions"))["sessions"][0]
-        assert (session["id"], session["state"]) == (one["sessionId"], "waiting")
+        assert (session["id"], session["attention"]) == (one["sessionId"], 1)
         await work.dispatch("item", "say: two", 409)
     await keeper.resolve(question)
     # the answer is written down by the time it is confirmed
@@ -236,7 +239,7 @@ async def test_a_person_may_speak_in_the_session_meanwhile(keeper: Keeper) -> No
     await ear.asked(one["sessionId"])
     await keeper.send("say: by hand", one["sessionId"], uuid=(said := new_uuid()))
     # it works, whatever else waits for a person
-    states = {"waiting"}
+    states: set[str] = set()
     while "running" not in states:
         event = await ear.event("session/updated", one["sessionId"])
         states.add(event["session"]["state"])

@@ -8,6 +8,7 @@ import {
   grantWords,
   questionsOf,
   suggestionWords,
+  usedUpIn,
   worthOffering,
 } from '../src/views/attention/asked';
 import { message } from './world';
@@ -35,6 +36,12 @@ function asking(tool: string, input: Attention['input'], more: Partial<Attention
   };
 }
 
+test('a ceiling that is reached, and how much further the item is offered to go', () => {
+  const input = { used: { hours: 8.25 }, ceilings: { hours: 8 }, further: { hours: 4 } };
+  expect(usedUpIn(input)).toEqual([{ name: 'hours', used: 8.25, most: 8, further: 4 }]);
+  expect(usedUpIn({ used: 3, ceilings: { tokens: 5 } })).toEqual([]);
+});
+
 describe('what will happen, in words', () => {
   test.each([
     ['Bash', { command: 'ls', description: 'List files' }, 'Run this command?', 'List files'],
@@ -59,6 +66,12 @@ describe('what will happen, in words', () => {
     ],
     ['mcp__files__remove', { path: 'x' }, 'Use remove of files?', null],
     ['Newest', {}, 'Use Newest?', null],
+    [
+      'Ceiling',
+      { used: { costUsd: 5.02, turns: 3 }, ceilings: { costUsd: 5, turns: 3 }, further: {} },
+      'An item has reached its ceiling',
+      'It has used $5.02 of $5.00 and 3 of 3 turns.',
+    ],
   ])('%s', (tool, input, title, sentence) => {
     expect(askedBy(asking(tool, input), WORKDIR)).toMatchObject({ title, sentence });
   });

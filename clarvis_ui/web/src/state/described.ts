@@ -75,6 +75,10 @@ function statusHere(session: Session, live: Live): Status {
       if (live.asked.length > 0) return { tone: 'waiting', words: wantedBy(live.asked) };
       return { tone: 'running', words: live.doing ?? 'running…' };
     case 'idle':
+      // nothing runs, and nothing will before a person has answered
+      if (live.asked.some(({ kind }) => kind === 'ceiling')) {
+        return { tone: 'waiting', words: wantedBy(live.asked) };
+      }
       if (session.archived) return { tone: 'archived', words: 'deleted, kept in the archive' };
       if (session.error?.code === TURN_INTERRUPTED) return { tone: 'broken', words: 'interrupted' };
       // its CLI ended before anything was written: nothing else would tell that it is not well
@@ -103,6 +107,7 @@ export interface Asked {
 /** What a session wants of the person, as one says it after its name: "wants to run npm test". */
 export function sentenceOf(asked: Asked): string {
   if (asked.kind === 'plan') return 'has a plan ready';
+  if (asked.kind === 'ceiling') return 'has reached the ceiling of its item';
   if (asked.kind === 'question') return questionOf(asked.input);
   const deed = deedOf(asked.tool, asked.input);
   return `wants to ${deed.verb}${deed.object === null ? '' : ` ${deed.object}`}`;

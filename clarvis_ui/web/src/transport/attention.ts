@@ -2,7 +2,7 @@
 
 import { each, type Fields, fields, oneOf, text } from './reading';
 
-export const ATTENTION_KINDS = ['permission', 'question', 'plan'] as const;
+export const ATTENTION_KINDS = ['permission', 'question', 'plan', 'ceiling'] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
 /** A rule, directory or mode that "always" would set, as Claude Code proposed it; passed back whole. */

@@ -56,6 +56,14 @@ export interface Session {
   /** Claude Code deleted it; the archive has it, and a message brings it back. */
   archived: boolean;
   archivedSince: string | null;
+  /** The item of work whose conversation it is, or was. */
+  item: WorkItem | null;
+}
+
+/** An item of work: its key is its own only within its project. */
+export interface WorkItem {
+  key: string;
+  project: string | null;
 }
 
 export interface SessionsPage {
@@ -112,6 +120,12 @@ function readPresence(raw: unknown): Presence | null {
   );
 }
 
+function readItem(raw: unknown): WorkItem | null {
+  const given = fields(raw);
+  const key = given && text(given.key);
+  return given && key ? { key, project: text(given.project) } : null;
+}
+
 /** Null only where there is no id: nothing can be done with such a row. */
 export function readSession(raw: unknown): Session | null {
   const given = fields(raw);
@@ -141,6 +155,7 @@ export function readSession(raw: unknown): Session | null {
     presence: readPresence(given.presence),
     archived: given.archived === true,
     archivedSince: text(given.archivedSince),
+    item: readItem(given.item),
   };
 }
 

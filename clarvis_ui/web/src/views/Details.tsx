@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { resumeCommand, statusOf, titleOf } from '../state/described';
 import { whereWords } from '../state/elsewhere';
 import { count, fileSize, fullTime, money, roughly } from '../state/words';
-import type { Session } from '../transport/wire';
+import type { Session, WorkItem } from '../transport/wire';
 import { CopyButton } from '../ui/CopyButton';
 import { StatusDot } from '../ui/StatusDot';
 import './details.css';
@@ -67,6 +67,7 @@ function Facts({ session }: { session: Session }) {
   return (
     <section aria-label="Facts">
       <dl class="facts">
+        <Fact name="Item of work">{session.item && <Item item={session.item} />}</Fact>
         <Fact name="Directory">
           {session.workdir !== null && <code dir="ltr">{session.workdir}</code>}
         </Fact>
@@ -95,6 +96,20 @@ function Facts({ session }: { session: Session }) {
         </Fact>
       </dl>
     </section>
+  );
+}
+
+function Item({ item }: { item: WorkItem }) {
+  return (
+    <>
+      <bdi>{item.key}</bdi>
+      {item.project !== null && (
+        <>
+          {' in '}
+          <bdi>{item.project}</bdi>
+        </>
+      )}
+    </>
   );
 }
 

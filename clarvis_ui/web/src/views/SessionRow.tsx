@@ -66,6 +66,7 @@ export function SessionRow({
 /** What is worth knowing now and then, and not worth a line in every row. */
 function tooltipOf(session: Session): string {
   const known = [
+    session.item && `item ${session.item.key}`,
     session.workdir,
     session.gitBranch,
     session.messageCount === null ? null : counted(session.messageCount, 'message'),

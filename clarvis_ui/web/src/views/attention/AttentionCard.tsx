@@ -2,6 +2,7 @@ import { useId, useRef } from 'preact/hooks';
 import type { Halves } from '../../state/halves';
 import type { Answer, Attention } from '../../transport/attention';
 import { StatusDot } from '../../ui/StatusDot';
+import { CeilingCard } from './CeilingCard';
 import { PermissionCard } from './PermissionCard';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
@@ -67,6 +68,8 @@ export function AttentionCard(props: AttentionCardProps) {
         <QuestionCard {...card} />
       ) : attention.kind === 'plan' ? (
         <PlanCard {...card} />
+      ) : attention.kind === 'ceiling' ? (
+        <CeilingCard {...card} />
       ) : (
         <PermissionCard {...card} />
       )}

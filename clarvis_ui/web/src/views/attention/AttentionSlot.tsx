@@ -36,7 +36,9 @@ export function AttentionSlot(props: AttentionSlotProps) {
   return (
     <div class="slot">
       <p class="spoken" role="alert">
-        Claude waits for your answer.
+        {first.kind === 'ceiling'
+          ? 'An item waits for your answer.'
+          : 'Claude waits for your answer.'}
       </p>
       {settled && !settled.mine && <SettledLine settled={settled} workdir={workdir} />}
       <AttentionCard

@@ -1,5 +1,6 @@
 import { spelledOut } from '../../blocks/safe';
 import type { Settled } from '../../state/inbox';
+import type { AttentionKind } from '../../transport/attention';
 import { Icon } from '../../ui/Icon';
 import { whatWords } from './asked';
 
@@ -16,21 +17,26 @@ export function SettledLine({ settled, workdir }: { settled: Settled; workdir: s
   );
 }
 
+const ALLOWED: Readonly<Record<AttentionKind, string>> = {
+  permission: 'Allowed',
+  question: 'Answered',
+  plan: 'Approved',
+  ceiling: 'Allowed to go on',
+};
+const DENIED: Readonly<Partial<Record<AttentionKind, string>>> = {
+  plan: 'Sent back',
+  ceiling: 'Ended',
+};
+
 export function settledWords({ attention, decision, by, mine }: Settled): string {
   const there = by === 'terminal';
   const who = mine ? 'by you' : there ? 'in the terminal' : by !== null ? `by ${by}` : null;
   const said = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);
   switch (decision) {
     case 'allow':
-      return said(
-        attention.kind === 'question'
-          ? 'Answered'
-          : attention.kind === 'plan'
-            ? 'Approved'
-            : 'Allowed',
-      );
+      return said(ALLOWED[attention.kind]);
     case 'deny':
-      return said(attention.kind === 'plan' ? 'Sent back' : 'Denied');
+      return said(DENIED[attention.kind] ?? 'Denied');
     case 'withdrawn':
       // the terminal does not say what was answered there, only that it no longer asks
       return there ? said('Answered') : 'No longer asked:';

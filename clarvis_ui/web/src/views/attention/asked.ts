@@ -1,9 +1,9 @@
 import { type Change, changesOf, tallyOf } from '../../blocks/calls';
 import { modeWords } from '../../state/modes';
 import { within } from '../../state/paths';
-import { counted } from '../../state/words';
+import { counted, money } from '../../state/words';
 import type { Attention, Suggestion } from '../../transport/attention';
-import { type Fields, fields, text, verbatim } from '../../transport/reading';
+import { type Fields, fields, number, text, verbatim } from '../../transport/reading';
 
 /** What a question asks, in words, and what there is to judge it by. */
 export interface Asked {
@@ -82,6 +82,12 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
         sentence: said,
         evidence: { kind: 'words', name: 'It is told', words: verbatim(input.prompt) },
       };
+    case 'Ceiling':
+      return {
+        title: attention.title ?? 'An item has reached its ceiling',
+        sentence: `It has used ${usedUpIn(input).map(usedWords).join(' and ') || 'what it may'}.`,
+        evidence: { kind: 'none' },
+      };
     case 'ExitPlanMode':
       return { title: 'Carry out this plan?', sentence: null, evidence: { kind: 'none' } };
     default: {
@@ -99,6 +105,49 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
 export function whatWords(attention: Attention, workdir: string | null): string {
   const { title, evidence } = askedBy(attention, workdir);
   return evidence.kind === 'command' ? `Run ${evidence.command}` : title.replace(/\?$/, '');
+}
+
+// ---- ceilings ----
+
+/** A ceiling that is reached. */
+export interface UsedUp {
+  name: CeilingName;
+  used: number;
+  most: number;
+  /** How much further it is offered to go. */
+  further: number;
+}
+
+const CEILINGS = ['costUsd', 'turns', 'hours'] as const;
+export type CeilingName = (typeof CEILINGS)[number];
+
+export function usedUpIn(input: Fields): UsedUp[] {
+  const [used, most, further] = [input.used, input.ceilings, input.further].map(fields);
+  return CEILINGS.flatMap((name) => {
+    const reached = number(most?.[name]);
+    if (reached === null) return [];
+    return [
+      {
+        name,
+        most: reached,
+        used: number(used?.[name]) ?? reached,
+        further: number(further?.[name]) ?? reached,
+      },
+    ];
+  });
+}
+
+function usedWords({ name, used, most }: UsedUp): string {
+  switch (name) {
+    case 'costUsd':
+      return `${money(used)} of ${money(most)}`;
+    case 'turns':
+      return `${used} of ${counted(most, 'turn')}`;
+    case 'hours':
+      return `${Number(used.toPrecision(3))} of ${counted(most, 'hour')}`;
+    default:
+      return name satisfies never;
+  }
 }
 
 function backgrounded(input: Fields, said: string | null): string | null {
