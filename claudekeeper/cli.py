@@ -105,6 +105,16 @@ def _add_terminal(commands: Any) -> None:
     sending.add_argument("--session", metavar="ID", help="to this one")
     sending.add_argument("--new", action="store_true", help="to a new one, whatever it says")
     sending.add_argument("--workdir", metavar="DIR", help="where to look or begin (this directory)")
+    sending.add_argument(
+        "--interrupt",
+        action="store_true",
+        help="with --session: stop the turn that runs there and say this next",
+    )
+    sending.add_argument(
+        "--system-prompt",
+        metavar="TEXT",
+        help="append this to Claude Code's own, from the session's next process on; '' clears it",
+    )
     sending.set_defaults(run=terminal.send)
     using = commands.add_parser("usage", help="tokens and cost, from the transcripts")
     using.add_argument("--by", choices=get_args(By), default="day", help="in lines of what (day)")

@@ -73,10 +73,15 @@ def send(options: argparse.Namespace) -> None:
     """Say something, where it belongs unless a session is named; Clarvis shows what comes of it."""
     text = sys.stdin.read() if options.text == "-" else options.text
     body: dict[str, Any] = {"text": text}
+    if options.interrupt:
+        body["interrupt"] = True
+    if options.system_prompt is not None:
+        body["systemPrompt"] = options.system_prompt or None
     if options.session:
         body["sessionId"] = options.session
     else:
         body["workdir"] = str(Path(options.workdir or ".").resolve())
+        # a turn that is to be stopped has to be named: the keeper says so
         body["route"] = not options.new
     answer = Terminal(keeper_home()).keeper("POST", "/send", body)
     if routing := answer.get("routing"):
@@ -87,6 +92,8 @@ def send(options: argparse.Namespace) -> None:
     elif options.new:
         print(f"Started: {plain(text)[:80]}")
     print(f"{answer['sessionId']}  {answer['state']}")
+    if (answer.get("systemPrompt") or {}).get("pending"):
+        print("    The system prompt changes with the session's next process.")
 
 
 def resolve(options: argparse.Namespace) -> None:

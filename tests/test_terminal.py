@@ -89,6 +89,9 @@ def test_a_refusal_is_said_in_the_keeper_s_words(home: DemoHome) -> None:
         refused = keeper.command("send", "hello", "--session", "not-an-id")
         assert refused.returncode == 2
         assert "sessionId" in refused.stderr
+        unsaid = keeper.command("send", "hello", "--interrupt")
+        assert unsaid.returncode == 2
+        assert "Say which session to interrupt" in unsaid.stderr
         gone = keeper.command("resolve", "nothing", "allow")
         assert gone.returncode == 2
         assert "404" in gone.stderr

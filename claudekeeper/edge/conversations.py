@@ -71,16 +71,17 @@ def _nothing_but_words(request: web.Request) -> web.Response:
 
 def _quiet(request: web.Request, session: Session, position: str) -> Conversation:
     """A conversation in which nothing happens, before its messages are filled in."""
+    left = request.app[RECORDS].left(session.id)
     return Conversation(
         session=session,
         messages=[],
         before=None,
         branches=[],
-        queue=[],
+        queue=[item.shown() for item in left.held] if left is not None else [],
         partial=None,
         turn=None,
         position=position,
-        interrupted=request.app[RECORDS].left(session.id),
+        interrupted=left if left is not None and left.cut_off else None,
     )
 
 

@@ -29,6 +29,8 @@ class Endpoint:
     status: int = 200
     query: type = NoQuery
     takes: Any = None
+    # whether the body may be left out
+    may_be_empty: bool = False
     failures: tuple[type[KeeperError], ...] = ()
     open: bool = False
     media: str = "application/json"

@@ -37,7 +37,7 @@ def description(endpoints: list[Endpoint]) -> dict[str, Any]:
         }
         if endpoint.takes is not None:
             operation["requestBody"] = {
-                "required": True,
+                "required": not endpoint.may_be_empty,
                 "content": {_JSON: {"schema": schema_of[id(endpoint.takes)]}},
             }
         if endpoint.open:

@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CONVERSATIONS, DESK, OVERVIEW, REGISTRY
+from claudekeeper.edge.keys import CONVERSATIONS, DESK, OVERVIEW, RECORDS, REGISTRY
 from claudekeeper.edge.wire import NoQuery, body_of, query_of, reply
 from claudekeeper.model.attention import Attention, Decision, Resolve, answer_to
 from claudekeeper.model.errors import (
@@ -44,7 +44,11 @@ async def resolve(request: web.Request) -> web.Response:
     wish = await body_of(request, Resolve)
     if wish.decision == "allow" and wish.updated_permissions:
         await check_grant(request, wish)
+    asked = request.app[DESK].get(wish.attention_id)
     answer = request.app[DESK].resolve(wish)
+    if asked is not None and answer.interrupt and wish.hold:
+        request.app[REGISTRY].hold(asked.session_id)
+        await request.app[RECORDS].settled()
     # an answer of which nothing waits but the book is one only when it is written down
     await request.app[CONVERSATIONS].answer_written(wish.attention_id)
     return reply(Settled(wish.attention_id, answer.decision))

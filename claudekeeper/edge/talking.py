@@ -11,7 +11,6 @@ from claudekeeper.edge.endpoints import Endpoint
 from claudekeeper.edge.keys import (
     ABILITIES,
     ARCHIVE,
-    BUS,
     CATALOG,
     OVERVIEW,
     PREFERENCES,
@@ -19,11 +18,29 @@ from claudekeeper.edge.keys import (
     REGISTRY,
     ROUTER,
 )
+from claudekeeper.edge.queue import held_in
 from claudekeeper.edge.sessions import known_id, shown
-from claudekeeper.edge.wire import LARGEST_MESSAGE, CommandsQuery, NoQuery, body_of, query_of, reply
+from claudekeeper.edge.wire import (
+    LARGEST_MESSAGE,
+    CommandsQuery,
+    NoQuery,
+    body_of,
+    optional_body_of,
+    query_of,
+    reply,
+)
 from claudekeeper.live.abilities import Offer, offer_of
+from claudekeeper.live.session import LiveSession
 from claudekeeper.live.taking_up import take_up
-from claudekeeper.model.commands import Change, Fork, Route, Send
+from claudekeeper.model.commands import (
+    Change,
+    Fork,
+    Interrupt,
+    PermissionMode,
+    Route,
+    Send,
+    checked_prompt,
+)
 from claudekeeper.model.errors import (
     BodyTooLarge,
     CliFailed,
@@ -33,7 +50,6 @@ from claudekeeper.model.errors import (
     KeeperBusy,
     KeeperStopping,
     MessageNotFound,
-    MessageTaken,
     ModelRefused,
     ModeRefused,
     NothingInterrupted,
@@ -43,9 +59,8 @@ from claudekeeper.model.errors import (
     UnsupportedMedia,
     WorkdirMissing,
 )
-from claudekeeper.model.events import QueueUpdated
 from claudekeeper.model.routing import Routing
-from claudekeeper.model.sessions import Session, State
+from claudekeeper.model.sessions import AppendedPrompt, Session, State
 
 
 class Accepted(msgspec.Struct, rename="camel"):
@@ -56,21 +71,31 @@ class Accepted(msgspec.Struct, rename="camel"):
     state: State
     # where the keeper was asked which conversation it belongs to
     routing: Routing | msgspec.UnsetType = msgspec.UNSET
+    # where one was sent along: whether it holds yet; null once it is cleared
+    system_prompt: AppendedPrompt | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Interrupted(msgspec.Struct):
-    """Whether a turn was running."""
+    """Whether a turn was running, and how many messages are held now."""
 
     interrupted: bool
+    held: int = 0
+
+
+class SessionSettings(msgspec.Struct, rename="camel"):
+    """What people chose for a session; null leaves it to Claude Code.
+
+    `pending`: the process that runs was started with another system prompt.
+    """
+
+    model: str | None
+    permission_mode: PermissionMode | None
+    system_prompt: str | None
+    pending: bool
 
 
 class Closed(msgspec.Struct, rename="camel"):
     session_id: str
-
-
-class TakenBack(msgspec.Struct):
-    uuid: str
-    state: str
 
 
 async def send(request: web.Request) -> web.Response:
@@ -78,14 +103,25 @@ async def send(request: web.Request) -> web.Response:
     wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
     if wish.route:
         live, routing = await request.app[ROUTER].send(wish)
-        await request.app[RECORDS].settled()
-        return reply(Accepted(live.id, wish.uuid or "", live.state, routing), 202)
+        return await _accepted(request, wish, live, routing)
     if wish.fork:
         await go_on_in_a_copy(request, wish)
-    session = await request.app[REGISTRY].send(wish)
+    return await _accepted(request, wish, await request.app[REGISTRY].send(wish))
+
+
+async def _accepted(
+    request: web.Request,
+    wish: Send,
+    session: LiveSession,
+    routing: Routing | msgspec.UnsetType = msgspec.UNSET,
+) -> web.Response:
     # who is told that it was taken can rely on it, whatever becomes of the keeper
     await request.app[RECORDS].settled()
-    return reply(Accepted(session.id, wish.uuid or "", session.state), 202)
+    accepted = Accepted(session.id, wish.uuid or "", session.state, routing)
+    if wish.system_prompt is not msgspec.UNSET:
+        await request.app[PREFERENCES].settled()
+        accepted.system_prompt = request.app[REGISTRY].system_prompt(session.id)
+    return reply(accepted, 202)
 
 
 async def go_on_in_a_copy(request: web.Request, wish: Send) -> None:
@@ -105,7 +141,7 @@ async def continue_turn(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     left = request.app[RECORDS].left(session_id)
-    if left is None:
+    if left is None or not left.cut_off:
         raise NothingInterrupted
     session, uuid = await take_up(request.app[REGISTRY], session_id, left)
     await request.app[RECORDS].settled()
@@ -115,13 +151,30 @@ async def continue_turn(request: web.Request) -> web.Response:
 async def interrupt(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
-    return reply(Interrupted(request.app[REGISTRY].interrupt(session_id)), 202)
+    wish = await optional_body_of(request, Interrupt)
+    stopped = request.app[REGISTRY].interrupt(session_id, hold=wish.hold)
+    # what is held now is so whatever becomes of the keeper
+    await request.app[RECORDS].settled()
+    return reply(Interrupted(stopped, held_in(request, session_id)), 202)
+
+
+async def settings(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    chosen = request.app[REGISTRY].choices(session_id)
+    prompt = request.app[REGISTRY].system_prompt(session_id)
+    pending = prompt is not None and prompt.pending
+    return reply(
+        SessionSettings(chosen.model, chosen.permission_mode, chosen.system_prompt, pending)
+    )
 
 
 async def change_mode(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
-    await request.app[REGISTRY].change(session_id, await body_of(request, Change))
+    wish = await body_of(request, Change)
+    checked_prompt(wish.system_prompt)
+    await request.app[REGISTRY].change(session_id, wish)
     await request.app[PREFERENCES].settled()
     return reply(shown(request, session_id))
 
@@ -150,19 +203,6 @@ async def close_session(request: web.Request) -> web.Response:
     request.app[RECORDS].forget(session_id)
     request.app[OVERVIEW].tell_row(session_id)
     return reply(Closed(session_id), 202)
-
-
-async def take_back(request: web.Request) -> web.Response:
-    query_of(request, NoQuery)
-    session_id = await known_id(request)
-    uuid = request.match_info["uuid"].lower()
-    left = request.app[RECORDS].take_back(session_id, uuid)
-    if left is None:
-        request.app[REGISTRY].take_back(session_id, uuid)
-    else:
-        gone = QueueUpdated(session_id=session_id, queue=[left.shown("cancelled")])
-        request.app[BUS].publish(gone)
-    return reply(TakenBack(uuid, "cancelled"))
 
 
 async def session_commands(request: web.Request) -> web.Response:
@@ -229,16 +269,18 @@ ENDPOINTS = [
         "POST",
         "/sessions/{id}/interrupt",
         interrupt,
-        "Stop the turn that runs, if one does",
+        "Stop the turn that runs, if one does; what waits goes on, or is held",
         Interrupted,
         status=202,
-        failures=(SessionNotFound,),
+        takes=Interrupt,
+        may_be_empty=True,
+        failures=(SessionNotFound, BodyTooLarge),
     ),
     Endpoint(
         "POST",
         "/sessions/{id}/mode",
         change_mode,
-        "Change model or permission mode, also in mid-turn",
+        "Change model or mode, also in mid-turn, or the system prompt of the next process",
         Session,
         takes=Change,
         failures=(SessionNotFound, ModeRefused, ModelRefused, *_BODY),
@@ -263,12 +305,12 @@ ENDPOINTS = [
         failures=(SessionNotFound,),
     ),
     Endpoint(
-        "DELETE",
-        "/sessions/{id}/queue/{uuid}",
-        take_back,
-        "Take back a message that waits in line",
-        TakenBack,
-        failures=(SessionNotFound, MessageNotFound, MessageTaken),
+        "GET",
+        "/sessions/{id}/settings",
+        settings,
+        "What people chose for a session, its appended system prompt too",
+        SessionSettings,
+        failures=(SessionNotFound,),
     ),
     Endpoint(
         "GET",

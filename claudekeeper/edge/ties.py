@@ -126,10 +126,6 @@ def disk_of(app: web.Application) -> Disk:
             raise TranscriptUnreadable(f"{row.fault.message} Claude Code cannot go on with it.")
         return row.summary.workdir or str(Path.home())
 
-    def begun(session_id: str) -> str | None:
-        left = app[RECORDS].left(session_id)
-        return left.workdir if left is not None else None
-
     async def begun_with(workdir: str, uuid: str) -> str | None:
         if (left := app[RECORDS].of_prompt(uuid)) is not None:
             return left
@@ -161,7 +157,15 @@ def disk_of(app: web.Application) -> Disk:
         )
         return [message.uuid for message in page.messages]
 
-    return Disk(workdir, begun, begun_with, copied_for, recent, presences.now, presences.vacant)
+    return Disk(
+        workdir,
+        lambda session_id: app[RECORDS].left(session_id),
+        begun_with,
+        copied_for,
+        recent,
+        presences.now,
+        presences.vacant,
+    )
 
 
 def sessions_of(

@@ -229,6 +229,13 @@ async def body_of(request: web.Request, type_: type[T], largest: int = LARGEST_B
         raise InvalidRequest(f"The body is not valid: {error}.") from error
 
 
+async def optional_body_of(request: web.Request, type_: type[T]) -> T:
+    """The same where it may be left out; what is no JSON was never looked at."""
+    if not request.can_read_body or request.content_type != "application/json":
+        return type_()
+    return await body_of(request, type_)
+
+
 def reply(value: object, status: int = 200) -> web.Response:
     return web.Response(
         body=msgspec.json.encode(value), status=status, content_type="application/json"

@@ -34,6 +34,7 @@ class Chosen(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True):
     model: str | None = None
     permission_mode: PermissionMode | None = None
     grants: Grants | None = None
+    system_prompt: str | None = None
 
 
 class GivenUp(msgspec.Struct, rename="camel", frozen=True):
@@ -142,13 +143,18 @@ class Preferences:
 
     def choices_of(self, session_id: str) -> Choices:
         chosen = self._state.choices.get(session_id) or Chosen()
-        return Choices(chosen.model, chosen.permission_mode, grants=chosen.grants or Grants())
+        return Choices(
+            chosen.model,
+            chosen.permission_mode,
+            grants=chosen.grants or Grants(),
+            system_prompt=chosen.system_prompt,
+        )
 
     def choose(self, session_id: str, choices: Choices) -> None:
         """Holds at once; it is on disk a moment later."""
         known = self._state.choices
         grants = choices.grants if choices.grants != Grants() else None
-        chosen = Chosen(choices.model, choices.permission_mode, grants)
+        chosen = Chosen(choices.model, choices.permission_mode, grants, choices.system_prompt)
         if known.get(session_id, Chosen()) == chosen:
             return
         known.pop(session_id, None)

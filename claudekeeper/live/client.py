@@ -25,6 +25,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     permission_mode: PermissionMode | None = None
     append_prompt: str | None = None
+    # whether the CLI may write its system prompt down, and go on with that one ever after
+    records_prompt: bool = True
     grants: Grants = Grants()
 
 

@@ -74,10 +74,14 @@ class Overview:
         live = self._registry.liveness(session_id)
         name = self._name_of(session_id)
         left = self._left(session_id)
+        prompt = self._registry.system_prompt(session_id)
         if row is None:
             live = live or _lost(left)
-            return _begun(session_id, live, name) if live is not None else None
+            if live is None:
+                return None
+            return msgspec.structs.replace(_begun(session_id, live, name), system_prompt=prompt)
         session = _written(row, name)
+        session.system_prompt = prompt
         if self.is_archived(row):
             session.archived = True
             session.archived_since = self.archived_since(row)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
@@ -30,7 +31,6 @@ from claude_agent_sdk import (
 from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
 from claude_agent_sdk.types import PermissionUpdate
 
-from claudekeeper.files import write_whole
 from claudekeeper.live.apart import apart
 from claudekeeper.live.client import Ears, Opening, Question
 from claudekeeper.live.line import Item
@@ -52,25 +52,35 @@ log = logging.getLogger(__name__)
 LONGEST_LINE = 256 * 1024 * 1024
 CONTROL = frozenset({"control_request", "control_response", "control_cancel_request"})
 STDERR_LINES = 20
-# bytes; Linux takes no argument of 128 KiB
-LONGEST_ARGUMENT = 100_000
 READ_AT_ONCE = 64 * 1024
 
 
 class Pipe(Transport):
     """Passes control messages on to the SDK, and all others to our ears."""
 
-    def __init__(self, inner: Transport, ears: Ears) -> None:
+    def __init__(self, inner: Transport, ears: Ears, append_prompt: str | None = None) -> None:
         self._inner = inner
         self._ears = ears
         # calls that are asked about every time: the SDK does not say so
         self.guarded: set[str] = set()
+        self._append_prompt = append_prompt
 
     async def connect(self) -> None:
         await self._inner.connect()
 
     async def write(self, data: str) -> None:
+        if self._append_prompt is not None:
+            data = self._with_prompt(data)
         await self._inner.write(data)
+
+    def _with_prompt(self, data: str) -> str:
+        """The SDK would say it as an argument, which the system bounds and every user may read."""
+        message = orjson.loads(data)
+        request = message.get("request") or {}
+        if request.get("subtype") != "initialize":
+            return data
+        request["appendSystemPrompt"], self._append_prompt = self._append_prompt, None
+        return f"{orjson.dumps(message).decode()}\n"
 
     def read_messages(self) -> AsyncIterator[dict[str, Any]]:
         return self._read()
@@ -152,13 +162,12 @@ class SdkClient:
     def __init__(self, opening: Opening, ears: Ears) -> None:
         self._ears = ears
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
-        self._prompt: Path | None = None
         options = self._options(opening)
         # asked here, where it may take its time
         apart()
         # the SDK sets this for its own transport only
         inner = Apart(_nothing(), replace(options, **_STDIO))
-        self._pipe = Pipe(inner, ears)
+        self._pipe = Pipe(inner, ears, opening.append_prompt)
         self._client = ClaudeSDKClient(
             # the mode is the CLI's business; the SDK would warn that some modes never ask
             replace(options, can_use_tool=self._may_use, permission_mode=None),
@@ -171,13 +180,8 @@ class SdkClient:
         if opening.permission_mode == "bypassPermissions":
             extra["allow-dangerously-skip-permissions"] = None
         preset: Any = {"type": "preset", "preset": "claude_code"}
-        prompt = (opening.append_prompt or "").encode()
-        if len(prompt) > LONGEST_ARGUMENT:
-            self._prompt = keeper_home() / f"prompt-{opening.session_id}.txt"
-            write_whole(self._prompt, prompt, durable=False)
-            extra["append-system-prompt-file"] = str(self._prompt)
-        elif prompt:
-            preset["append"] = opening.append_prompt
+        if not opening.records_prompt:
+            preset["snapshot"] = False
         known: dict[str, Any] = (
             {"resume": opening.session_id} if opening.resume else {"session_id": opening.session_id}
         )
@@ -209,10 +213,6 @@ class SdkClient:
             await self._client.connect()
         except Exception as error:
             raise self._explained(error) from error
-        finally:
-            if self._prompt is not None:
-                # it was read at the start; what was said in a conversation does not lie about
-                self._prompt.unlink(missing_ok=True)
 
     async def send(self, item: Item) -> None:
         async def one() -> AsyncIterator[dict[str, Any]]:

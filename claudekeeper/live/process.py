@@ -33,6 +33,8 @@ class Process:
         self.gone = False
         # whether another one is needed before the next turn
         self.renew = False
+        # what was chosen when it was started; None while there is none
+        self.opened: Choices | None = None
         # what it says of itself: commands, models
         self.info: dict[str, Any] = {}
 
@@ -66,6 +68,7 @@ class Process:
         """A new one; its place was found before."""
         self.gone = self.renew = False
         client: Client | None = None
+        self.opened = chosen
         try:
             opening = Opening(
                 session_id=self._session_id,
@@ -73,13 +76,16 @@ class Process:
                 resume=await self._world.exists(self._session_id),
                 model=chosen.model,
                 permission_mode=chosen.permission_mode,
-                append_prompt=chosen.append_prompt,
+                append_prompt=chosen.appended,
+                # what a person changes holds from the next process on
+                records_prompt=chosen.system_prompt is None,
                 grants=chosen.grants,
             )
             client = await self._world.make_client(opening, self._ears)
             await client.connect()
             self.info = await client.info()
         except BaseException:
+            self.opened = None
             if client is not None:
                 await self._see_off(client)
             raise
@@ -107,6 +113,7 @@ class Process:
         async with self._ending:
             client, self.client = self.client, None
             self.gone = False
+            self.opened = None
             if client is not None:
                 await self._see_off(client)
             return client is not None

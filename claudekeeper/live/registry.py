@@ -17,6 +17,7 @@ from claudekeeper.live.forking import fork
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.line import Item
 from claudekeeper.live.session import LiveSession
+from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.live.world import Choices, World
 from claudekeeper.model.commands import Change, Send
 from claudekeeper.model.errors import (
@@ -29,7 +30,7 @@ from claudekeeper.model.errors import (
     WorkdirMissing,
 )
 from claudekeeper.model.limits import Limits
-from claudekeeper.model.sessions import Liveness, Presence
+from claudekeeper.model.sessions import AppendedPrompt, Liveness, Presence
 from claudekeeper.readers.presence import Process
 
 # seconds after which somebody who was turned away at the end may find the next keeper
@@ -41,8 +42,8 @@ class Disk(msgspec.Struct, frozen=True):
 
     # its working directory; None when there is no such session
     workdir: Callable[[str], Awaitable[str | None]]
-    # the same of one that never came to a transcript
-    begun: Callable[[str], str | None]
+    # what an earlier keeper, or a CLI that is gone, left unfinished there
+    left: Callable[[str], Unfinished | None]
     # the session in this directory that a message with this uuid began
     begun_with: Callable[[str, str], Awaitable[str | None]]
     # the copy of this session that was made for a message with this uuid
@@ -124,34 +125,75 @@ class Registry:
             choices.permission_mode = None
         return choices
 
+    def system_prompt(self, session_id: str) -> AppendedPrompt | None:
+        """What a person appended for it, and whether that holds yet."""
+        prompt, live = self.choices(session_id).system_prompt, self._sessions.get(session_id)
+        pending = live is not None and live.prompt_pending
+        if prompt is None and not pending:
+            return None
+        return AppendedPrompt(characters=len(prompt or ""), pending=pending)
+
     # ---- asking ----
 
     async def send(
-        self, wish: Send, *, append_prompt: str | None = None, new_id: str | None = None
+        self,
+        wish: Send,
+        *,
+        append_prompt: str | None = None,
+        new_id: str | None = None,
+        first: bool = False,
     ) -> LiveSession:
         """Take a message; its turn comes when it comes. The same uuid twice is one message.
 
-        `append_prompt` is the persona of the session's next process; `new_id` the id of a session
-        that is to begin, where somebody has to know it before.
+        `append_prompt` is what a dispatch adds to the system prompt of the session's next process;
+        `new_id` the id of a session that is to begin, where somebody has to know it before;
+        `first`: it is said before all that wait already.
         """
         assert wish.uuid is not None
         _check_mode(wish.permission_mode)
         session = await self._session_for(wish, new_id)
         if session.knows(wish.uuid):
             return session
-        changed = {
+        changed: dict[str, str | None] = {
             "model": wish.model,
             "permission_mode": wish.permission_mode,
             "append_prompt": append_prompt,
         }
-        given = {name: value for name, value in changed.items() if value is not None}
+        given: dict[str, str | None] = {
+            name: value for name, value in changed.items() if value is not None
+        }
+        if wish.system_prompt is not msgspec.UNSET:
+            given["system_prompt"] = wish.system_prompt
         if given:
             await self._choose(session.id, msgspec.structs.replace(session.choices, **given))
             if session.over:
                 # it idled away just now
                 session = self._open(session.id, session.workdir)
-        session.send(Item(wish.uuid, wish.text if wish.text is not None else wish.content or []))
+        item = Item(wish.uuid, wish.text if wish.text is not None else wish.content or [])
+        self._take_over(session, but=item.uuid)
+        session.send(item, first=first or wish.interrupt)
+        if wish.interrupt:
+            session.interrupt()
         return session
+
+    async def send_on(self, session_id: str, *, wait: bool = False) -> list[str]:
+        """What is held there waits for its turn again; the uuids of those that do."""
+        session = self._sessions.get(session_id)
+        left = self._disk.left(session_id)
+        items = session.line.waiting if session is not None else left.queue if left else []
+        uuids = {item.uuid for item in items if item.held}
+        if not uuids:
+            return []
+        session = await self._session_for(Send(session_id=session_id, wait=wait), None)
+        self._take_over(session)
+        return session.send_on(uuids)
+
+    def _take_over(self, session: LiveSession, but: str | None = None) -> None:
+        """What an earlier keeper left there is not lost with what is said now: it is held."""
+        left = self._disk.left(session.id)
+        for item in left.waiting if left is not None else ():
+            if item.uuid != but and not session.knows(item.uuid):
+                session.line.add(item)
 
     async def written(self, session_id: str) -> set[str]:
         """The uuids of the messages near the end of its transcript."""
@@ -179,9 +221,15 @@ class Registry:
         if session is not None and presence is not None:
             session.make_way(presence)
 
-    def interrupt(self, session_id: str) -> bool:
+    def interrupt(self, session_id: str, *, hold: bool = False) -> bool:
         session = self._sessions.get(session_id)
-        return session.interrupt() if session is not None else False
+        return session.interrupt(hold=hold) if session is not None else False
+
+    def hold(self, session_id: str) -> None:
+        """Somebody stops what runs there by another way."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            session.hold()
 
     async def change(self, session_id: str, wish: Change) -> None:
         _check_mode(wish.permission_mode or None)
@@ -190,6 +238,8 @@ class Registry:
             choices = msgspec.structs.replace(choices, model=wish.model)
         if wish.permission_mode is not msgspec.UNSET:
             choices = msgspec.structs.replace(choices, permission_mode=wish.permission_mode)
+        if wish.system_prompt is not msgspec.UNSET:
+            choices = msgspec.structs.replace(choices, system_prompt=wish.system_prompt)
         await self._choose(session_id, choices)
         self.changed(session_id)
 
@@ -201,11 +251,12 @@ class Registry:
             raise ModeRefused("Claude Code takes this mode when it starts: change it by itself.")
 
     async def fork(self, session_id: str, at: str | None = None) -> str:
-        """The id of a copy, which goes on with the original's model and mode."""
+        """The id of a copy, which goes on with the original's model, mode and system prompt."""
         copy = await fork(session_id, at)
         chosen = self.choices(session_id)
         # what was allowed was allowed for one session
-        self._memory.choose(copy, Choices(chosen.model, chosen.permission_mode))
+        kept = Choices(chosen.model, chosen.permission_mode, system_prompt=chosen.system_prompt)
+        self._memory.choose(copy, kept)
         return copy
 
     async def copy_for(self, session_id: str, uuid: str) -> str:
@@ -230,7 +281,7 @@ class Registry:
         """Turns that run go on; no other one begins."""
         self._stopping = True
         for session in self.all():
-            session.line.hold()
+            session.line.take_no_more()
 
     async def close(self) -> None:
         """End everything."""
@@ -274,7 +325,8 @@ class Registry:
         if session is not None:
             self._check_open(wish, session)
             return session
-        workdir = await self._disk.workdir(session_id) or self._disk.begun(session_id)
+        left = self._disk.left(session_id)
+        workdir = await self._disk.workdir(session_id) or (left.workdir if left else None)
         if workdir is None:
             raise SessionNotFound
         # a message that was sent before a restart, and is sent again, is not said twice

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Container
 from typing import Any
 
 import msgspec
@@ -144,6 +145,12 @@ class LiveSession:
         return self.line.knows(uuid) or self.ledger.knows(uuid)
 
     @property
+    def prompt_pending(self) -> bool:
+        """Whether its CLI was started with another system prompt than the next one will be."""
+        opened = self._process.opened
+        return opened is not None and opened.system_prompt != self.choices.system_prompt
+
+    @property
     def pid(self) -> int | None:
         return self._process.pid
 
@@ -159,15 +166,32 @@ class LiveSession:
 
     # ---- what others ask ----
 
-    def send(self, item: Item) -> None:
+    def send(self, item: Item, *, first: bool = False) -> None:
+        """`first`: it is said before all that wait already."""
         self.used = asyncio.get_running_loop().time()
         self.first_words = self.first_words or shortened(item.text)
-        self.line.add(item)
+        self.line.add(item, first=first)
         self._world.changed(self.id)
 
-    def interrupt(self) -> bool:
-        """Stop the turn that runs; False if none does."""
-        return self._interrupting.ask()
+    def interrupt(self, *, hold: bool = False) -> bool:
+        """Stop the turn that runs; False if none does. `hold`: nothing that waits follows it."""
+        stopped = self._interrupting.ask()
+        if hold:
+            self.line.hold()
+        # what is written down for the next keeper says so too
+        self._world.changed(self.id)
+        return stopped
+
+    def hold(self) -> None:
+        """Nothing that waits now is said by itself."""
+        self.line.hold()
+        self._world.changed(self.id)
+
+    def send_on(self, uuids: Container[str] | None = None) -> list[str]:
+        """What is held waits for its turn again."""
+        sent = self.line.send_on(uuids)
+        self._world.changed(self.id)
+        return sent
 
     async def change(self, choices: Choices) -> None:
         await self._choosing.change(choices)
@@ -242,9 +266,11 @@ class LiveSession:
                     await self.line.filled()
             except TimeoutError:
                 if self._quiet.is_set() and not self._hearing.background:
-                    await self._drop_client()
+                    # what is held waits for a person: for days perhaps, and with no CLI
+                    if self._process.client is not None or not self.line.waiting:
+                        await self._drop_client()
                     await self._be_listed()
-                    if not len(self.line):
+                    if not self.line.waiting:
                         return False
 
     async def _work(self, item: Item) -> None:

@@ -15,8 +15,6 @@ async def take_up(registry: Registry, session_id: str, left: Unfinished) -> tupl
         (first.content, None) if isinstance(first.content, str) else (None, first.content)
     )
     wish = Send(session_id=session_id, text=text, content=content, uuid=first.uuid)
-    session = await registry.send(wish)
-    for item in queue:
-        if not session.line.knows(item.uuid):
-            session.send(item)
+    session = await registry.send(wish, first=True)
+    session.send_on({item.uuid for item in queue})
     return session, first.uuid

@@ -49,11 +49,29 @@ class Unfinished(msgspec.Struct, rename="camel"):
     begun: bool = True
     # why it failed; None where the keeper ended before it did
     error: Fault | None = None
+    # a person had told it to stop
+    stopped: bool = False
 
     @property
-    def fault(self) -> Fault:
+    def cut_off(self) -> bool:
+        """Whether there is something to go on with; what is held waits for a person anyhow."""
+        waits = any(not item.held for item in self.queue)
+        return self.begun or self.prompt is not None or waits
+
+    @property
+    def fault(self) -> Fault | None:
         """What is wrong with the session, in a word."""
-        return self.error or INTERRUPTED
+        return self.error or (INTERRUPTED if self.cut_off else None)
+
+    @property
+    def held(self) -> list[Item]:
+        return [item for item in self.queue if item.held]
+
+    @property
+    def waiting(self) -> list[Item]:
+        """What the next keeper holds: of all that was not said, nothing is said by itself."""
+        stopped = [self.prompt] if self.prompt is not None and self.stopped else []
+        return [msgspec.structs.replace(item, held=True) for item in (*stopped, *self.queue)]
 
     @property
     def words(self) -> str | None:
@@ -64,13 +82,16 @@ class Unfinished(msgspec.Struct, rename="camel"):
 
 def outstanding(left: Unfinished, written: Container[str]) -> list[Item]:
     """What has to be said for it to go on; `written`: the uuids that the transcript has."""
+    queue = [item for item in left.queue if not (item.held or item.uuid in written)]
+    if left.stopped and queue:
+        # a person wanted these instead
+        return queue
     items: list[Item] = []
     if left.prompt is not None and left.prompt.uuid not in written:
         items.append(left.prompt)
     elif left.begun:
         items.append(Item(str(uuid4()), GO_ON))
-    items += [item for item in left.queue if item.uuid not in written]
-    return items or [Item(str(uuid4()), GO_ON)]
+    return [*items, *queue] or [Item(str(uuid4()), GO_ON)]
 
 
 def under_way(session: LiveSession | None, desk: Desk) -> Unfinished | None:
@@ -79,7 +100,7 @@ def under_way(session: LiveSession | None, desk: Desk) -> Unfinished | None:
         return None
     turn = session.turns.current
     if turn is None and not len(session.line):
-        return _lost(session)
+        return _at_rest(session)
     uuid, started = (turn.uuid, turn.started) if turn is not None else (None, session.started)
     return Unfinished(
         uuid,
@@ -89,15 +110,20 @@ def under_way(session: LiveSession | None, desk: Desk) -> Unfinished | None:
         session.unwritten,
         session.workdir,
         begun=turn is not None,
+        stopped=turn is not None and turn.interrupted,
     )
 
 
-def _lost(session: LiveSession) -> Unfinished | None:
-    item = session.lost
-    if item is None:
+def _at_rest(session: LiveSession) -> Unfinished | None:
+    """Nothing runs and nothing is about to: what was lost, and what is held."""
+    held, item = session.line.waiting, session.lost
+    if item is None and not held:
         return None
+    left = Unfinished(None, session.started, queue=held, workdir=session.workdir, begun=False)
+    if item is None:
+        return left
     error = session.failure or STOPPED
-    return Unfinished(item.uuid, session.started, prompt=item, workdir=session.workdir, error=error)
+    return msgspec.structs.replace(left, uuid=item.uuid, prompt=item, error=error, begun=True)
 
 
 class Records:
@@ -185,10 +211,14 @@ class Records:
         if left is None or item is None:
             return None
         queue = [each for each in items if each is not item]
-        if not queue and left.prompt is None and not left.begun:
+        if queue or left.prompt is not None or left.begun:
+            self._left[session_id] = msgspec.structs.replace(left, queue=queue)
+        elif item.held:
+            # a person stopped it, and now discards it
+            del self._left[session_id]
+        else:
             # the session may consist of it alone: it is there to be sent again, or left
             return None
-        self._left[session_id] = msgspec.structs.replace(left, queue=queue)
         self._change()
         return item
 

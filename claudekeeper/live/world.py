@@ -23,9 +23,18 @@ class Choices(msgspec.Struct):
 
     model: str | None = None
     permission_mode: PermissionMode | None = None
+    # what a dispatch adds to the system prompt, each time anew
     append_prompt: str | None = None
     # what was allowed for as long as the session lasts, whichever process runs it
     grants: Grants = Grants()
+    # what a person adds to it, for every process of the session
+    system_prompt: str | None = None
+
+    @property
+    def appended(self) -> str | None:
+        """What is appended to Claude Code's own system prompt."""
+        parts = [part for part in (self.system_prompt, self.append_prompt) if part]
+        return "\n\n".join(parts) or None
 
 
 class Places(Protocol):

@@ -110,6 +110,8 @@ class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_onl
     updated_permissions: list[dict[str, Any]] | None = None
     answers: dict[str, str | list[str]] | None = None
     interrupt: bool = False
+    # with `interrupt`: what waits in the queue is held
+    hold: bool = False
     by: Annotated[str, Meta(max_length=100)] = "client"
 
 

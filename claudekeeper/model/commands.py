@@ -23,6 +23,11 @@ Uuid = Annotated[
 Model = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$(?!\n)")]
 Path = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f\x7f]*$(?!\n)", max_length=4096)]
 
+# characters of what is appended to Claude Code's own system prompt
+LONGEST_PROMPT = 60_000
+# its length is judged in words, by `checked_prompt`
+SystemPrompt = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": LONGEST_PROMPT})]
+
 # they make Claude Code go on under another id, or end it
 LEAVING = {
     **dict.fromkeys(
@@ -57,6 +62,11 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
     fork: bool = False
     # let the keeper say which recent conversation it belongs to; `workdir` is where it looks
     route: bool = False
+    # stop the turn that runs and say this next, before whatever waits
+    interrupt: bool = False
+    # appended to Claude Code's own system prompt by every process that the session has from now
+    # on; null clears it
+    system_prompt: SystemPrompt | msgspec.UnsetType | None = msgspec.UNSET
 
     def checked(self) -> Send:
         """The same, with every word of it made sure of."""
@@ -68,6 +78,11 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
             raise InvalidRequest("Say which session ('sessionId') or where to begin ('workdir').")
         if self.fork and self.session_id is None:
             raise InvalidRequest("Say which session to fork ('sessionId').")
+        if self.interrupt and self.fork:
+            raise InvalidRequest("In a copy nothing runs: send with 'fork' or with 'interrupt'.")
+        if self.interrupt and self.route:
+            raise InvalidRequest("Say which session to interrupt ('sessionId').")
+        checked_prompt(self.system_prompt)
         if self.content is not None:
             _check_content(self.content)
         words = self.words.strip()
@@ -103,16 +118,47 @@ class Route(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=
 
 
 class Change(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """Another model, or another way of asking; `model: null` is Claude Code's own choice."""
+    """Another model, or another way of asking; `model: null` is Claude Code's own choice.
+
+    `systemPrompt` is as in `Send`: it holds from the session's next process on.
+    """
 
     model: Model | msgspec.UnsetType | None = msgspec.UNSET
     permission_mode: PermissionMode | msgspec.UnsetType = msgspec.UNSET
+    system_prompt: SystemPrompt | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Interrupt(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """`hold`: what waits in the queue is held until somebody sends it on."""
+
+    hold: bool = False
+
+
+class SendOn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """What is held goes on. `wait`: as in `Send`."""
+
+    wait: bool = False
 
 
 class Fork(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
     """`at`: the last message that the fork keeps; without it, all of them."""
 
     at: Uuid | None = None
+
+
+def checked_prompt(prompt: str | msgspec.UnsetType | None) -> None:
+    """Refuses what cannot be appended to a system prompt, in words."""
+    if not isinstance(prompt, str):
+        return
+    if not prompt.strip():
+        raise InvalidRequest("The system prompt is empty; null clears it ('systemPrompt').")
+    if len(prompt) > LONGEST_PROMPT:
+        raise InvalidRequest(
+            f"The system prompt has {len(prompt):,} characters; at most {LONGEST_PROMPT:,} are "
+            "allowed ('systemPrompt')."
+        )
+    if "\0" in prompt:
+        raise InvalidRequest("The system prompt has a NUL character ('systemPrompt').")
 
 
 def _is_base64(data: str) -> bool:

@@ -13,7 +13,8 @@ from claudekeeper.model.sessions import Session
 
 DeltaKind = Literal["text", "thinking", "input"]
 Outcome = Literal["done", "interrupted", "failed"]
-QueueState = Literal["queued", "taken", "cancelled"]
+# `held`: it waits until a person sends it on
+QueueState = Literal["queued", "held", "taken", "cancelled"]
 
 
 class Event(msgspec.Struct, rename="camel", tag_field="type", kw_only=True, gc=False):

@@ -41,6 +41,17 @@ class WorkItem(msgspec.Struct, frozen=True, gc=False):
         return f"“{self.key}” ({self.project})" if self.project else f"“{self.key}”"
 
 
+class AppendedPrompt(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """What a person appended to Claude Code's own system prompt; its words are in the settings.
+
+    `pending`: the process that runs was started before it was said, and the next one has it.
+    """
+
+    # 0: it was cleared, and the process that runs still has it
+    characters: int
+    pending: bool
+
+
 class Session(msgspec.Struct, rename="camel", kw_only=True):
     """A session. `messageCount`, `costUsd` and `tokens` are null until every line is read."""
 
@@ -77,6 +88,7 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     given_up: str | None = None
     # the item of work whose conversation it is, or was
     item: WorkItem | None = None
+    system_prompt: AppendedPrompt | None = None
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):

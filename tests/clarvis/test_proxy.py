@@ -136,7 +136,10 @@ async def test_a_list_cannot_be_written(browser: Browser, keeper: FakeKeeper, me
         ("POST", f"/sessions/{FIRST}/mode"),
         ("POST", f"/sessions/{FIRST}/fork"),
         ("POST", f"/sessions/{FIRST}/close"),
+        ("GET", f"/sessions/{FIRST}/settings"),
+        ("DELETE", f"/sessions/{FIRST}/queue?state=held"),
         ("DELETE", f"/sessions/{FIRST}/queue/some-uuid"),
+        ("POST", f"/sessions/{FIRST}/queue/send"),
     ],
 )
 async def test_every_address_of_the_contract_reaches_the_keeper(

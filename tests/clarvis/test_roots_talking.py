@@ -174,7 +174,10 @@ async def test_what_cannot_be_understood_is_not_passed_on(
         ("POST", "/restore"),
         ("POST", "/fork"),
         ("POST", "/close"),
+        ("GET", "/settings"),
+        ("DELETE", "/queue"),
         ("DELETE", "/queue/some-uuid"),
+        ("POST", "/queue/send"),
     ],
 )
 async def test_nothing_is_done_to_a_session_outside(

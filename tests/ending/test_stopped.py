@@ -1,0 +1,133 @@
+"""A keeper that ends after a person said stop: nothing is lost, and nothing is said unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from claudekeeper.edge.keys import ENDING, REGISTRY
+from claudekeeper.live import interrupting
+from tests.process import Keeper as Program
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.talking.conftest import StartKeeper, start_keeper  # noqa: F401
+from tests.talking.keeper import Keeper, new_uuid, text_of
+from tests.talking.test_queue import prompts
+from tests.visitor import visiting
+
+
+@pytest.fixture
+def home() -> Iterator[DemoHome]:
+    with DemoHome() as home:
+        yield home
+
+
+async def end(keeper: Keeper) -> None:
+    """As SIGTERM does it, without patience."""
+    await keeper.app[ENDING].drain(0)
+    await keeper.stop()
+
+
+async def test_after_a_kill_it_is_said_once_however_often_it_is_sent(
+    home: DemoHome,
+    scripted_api: ScriptedApi,  # noqa: F811
+) -> None:
+    work = home.project("scratch")
+    program = Program(home, "--no-ui", api_url=scripted_api.url)
+    async with visiting(program) as visitor:
+        ear = await visitor.listen()
+        session = await visitor.begin(work, "run: touch forbidden.txt")
+        await ear.event("attention/raised", session)
+        body = {"sessionId": session, "text": "say: instead", "interrupt": True}
+        body["uuid"] = new_uuid()
+        await visitor.post("/send", body, 202)
+        program.kill()
+
+    with Program(home, "--no-ui", api_url=scripted_api.url) as program:
+        async with visiting(program) as visitor:
+            # whoever had no answer sends it again
+            for _ in range(2):
+                await visitor.post("/send", body, 202)
+            replied: list[str] = []
+            while "instead" not in replied:
+                messages = (await visitor.get(f"/sessions/{session}"))["messages"]
+                replied = [text_of(each) for each in messages if each["kind"] == "reply"]
+            assert prompts(messages) == ["run: touch forbidden.txt", "say: instead"]
+    assert not (work / "forbidden.txt").exists()
+
+
+async def test_what_was_to_be_said_instead_is_what_goes_on(
+    start_keeper: StartKeeper,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = (await keeper.send("run: touch forbidden"))["sessionId"]
+    await ear.asked(session)
+    await keeper.send("say: waited", session)
+
+    async def slow(_: object) -> None:
+        """The keeper ends before the CLI has heard of it."""
+
+    with monkeypatch.context() as patched:
+        patched.setattr(interrupting, "_tell", slow)
+        await keeper.send("say: instead", session, interrupt=True)
+        await end(keeper)
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["session"]["error"]["code"] == "turn_interrupted"
+    left = page["interrupted"]
+    assert left["stopped"]
+    assert [each["content"] for each in left["queue"]] == ["say: instead", "say: waited"]
+    first = await keeper.post(f"/sessions/{session}/continue", {}, 202)
+    await ear.finished(session, outcome="done", uuid=first["uuid"])
+    await ear.finished(session, outcome="done")
+    # the turn that a person stopped is not gone on with
+    said = prompts(await keeper.history(session))
+    assert said == ["run: touch forbidden", "say: instead", "say: waited"]
+    assert not (keeper.workdir / "forbidden").exists()
+
+
+async def test_what_is_held_does_not_go_on_with_the_turn(
+    start_keeper: StartKeeper,  # noqa: F811
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = (await keeper.send("run: touch gate"))["sessionId"]
+    await ear.asked(session)
+    await keeper.send("say: held", session)
+    keeper.app[REGISTRY].hold(session)
+    await keeper.send("say: queued", session)
+    await end(keeper)
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    page = await keeper.get(f"/sessions/{session}")
+    assert [(each["text"], each["state"]) for each in page["queue"]] == [("say: held", "held")]
+    await keeper.post(f"/sessions/{session}/continue", {}, 202)
+    await ear.finished(session, outcome="done")
+    await ear.finished(session, outcome="done")
+    said = prompts(await keeper.history(session))
+    assert said == ["run: touch gate", "Continue from where you left off.", "say: queued"]
+    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
+    assert [(each["text"], each["state"]) for each in queue] == [("say: held", "held")]
+
+
+async def test_what_waited_is_held_where_something_else_is_said(
+    start_keeper: StartKeeper,  # noqa: F811
+) -> None:
+    """It was to follow a turn that nobody goes on with; its words are not lost with it."""
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = (await keeper.send("run: touch gate"))["sessionId"]
+    await ear.asked(session)
+    await keeper.send("say: waited", session)
+    await end(keeper)
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    new = (await keeper.send("say: new", session))["uuid"]
+    await ear.finished(session, outcome="done", uuid=new)
+    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
+    assert [(each["text"], each["state"]) for each in queue] == [("say: waited", "held")]

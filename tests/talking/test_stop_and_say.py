@@ -1,0 +1,144 @@
+"""Stop and say this: one request interrupts the turn that runs, and its message is said next."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from claudekeeper.live import interrupting
+from tests.talking.keeper import Ear, Keeper, new_uuid, text_of
+from tests.talking.test_queue import prompts
+from tests.waiting import until
+
+
+async def stop_and_say(keeper: Keeper, text: str, session: str, **more: Any) -> str:
+    return str((await keeper.send(text, session, interrupt=True, **more))["uuid"])
+
+
+async def order(ear: Ear, session: str, last: str) -> list[tuple[str, str]]:
+    """The turns as they ended, by prompt, until the one of this prompt."""
+    await ear.finished(session, uuid=last)
+    return [(each["uuid"], each["outcome"]) for each in ear.of("turn/finished", session)]
+
+
+async def test_it_is_said_before_what_waits(keeper: Keeper, ear: Ear) -> None:
+    first = await keeper.send("slow: 60")
+    session = first["sessionId"]
+    await ear.event("message/delta", session)
+    waiting = (await keeper.send("say: waited", session))["uuid"]
+    said = await stop_and_say(keeper, "say: now", session)
+    assert await order(ear, session, waiting) == [
+        (first["uuid"], "interrupted"),
+        (said, "done"),
+        (waiting, "done"),
+    ]
+    assert prompts(await keeper.history(session)) == ["slow: 60", "say: now", "say: waited"]
+
+
+async def test_with_a_question_open(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch forbidden"))["sessionId"]
+    question = await ear.asked(session)
+    pid = keeper.pid_of(session)
+    said = await stop_and_say(keeper, "say: not that", session)
+    settled = await ear.event("attention/settled", session)
+    assert (settled["attentionId"], settled["decision"]) == (question["id"], "withdrawn")
+    await ear.finished(session, outcome="done", uuid=said)
+    assert not (keeper.workdir / "forbidden").exists()
+    assert keeper.pid_of(session) == pid
+
+
+async def test_during_a_tool(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch begun; sleep 60"))["sessionId"]
+    await keeper.resolve(await ear.asked(session))
+    await until((keeper.workdir / "begun").exists)
+    said = await stop_and_say(keeper, "say: enough", session)
+    await ear.finished(session, outcome="done", uuid=said)
+    assert text_of((await keeper.history(session))[-1]) == "enough"
+
+
+async def test_while_its_process_starts(keeper: Keeper, ear: Ear) -> None:
+    first = await keeper.send("slow: 60")
+    said = await stop_and_say(keeper, "say: now", first["sessionId"])
+    assert await order(ear, first["sessionId"], said) == [
+        (first["uuid"], "interrupted"),
+        (said, "done"),
+    ]
+
+
+async def test_where_nothing_runs_it_is_a_message_like_any_other(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear, interrupt=True)
+    said = await stop_and_say(keeper, "say: two", session)
+    await ear.finished(session, outcome="done", uuid=said)
+    await keeper.close(session)
+    said = await stop_and_say(keeper, "say: three", session)
+    await ear.finished(session, outcome="done", uuid=said)
+
+
+async def test_the_same_uuid_again_stops_nothing(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.event("message/delta", session)
+    uuid = new_uuid()
+    every = [stop_and_say(keeper, "run: touch asked", session, uuid=uuid) for _ in range(3)]
+    await asyncio.gather(*every)
+    question = await ear.asked(session)
+    # its own turn runs by now
+    await stop_and_say(keeper, "run: touch asked", session, uuid=uuid)
+    await keeper.resolve(question)
+    await ear.finished(session, outcome="done", uuid=uuid)
+    await stop_and_say(keeper, "run: touch asked", session, uuid=uuid)
+    assert prompts(await keeper.history(session)) == ["slow: 60", "run: touch asked"]
+    assert len(ear.of("turn/finished", session)) == 2
+
+
+async def test_the_last_word_counts_where_two_are_said(keeper: Keeper, ear: Ear) -> None:
+    first = await keeper.send("run: touch gate")
+    session = first["sessionId"]
+    await ear.asked(session)
+    one, two = [await stop_and_say(keeper, f"say: {word}", session) for word in ("one", "two")]
+    ended = await order(ear, session, one)
+    # the second may have come before the first one's turn, or have stopped it
+    assert ended[0] == (first["uuid"], "interrupted")
+    assert {uuid for uuid, _ in ended[1:]} == {one, two}
+
+
+async def test_what_is_held_stays_held(keeper: Keeper, ear: Ear) -> None:
+    session = (await keeper.send("run: touch gate"))["sessionId"]
+    await ear.asked(session)
+    held = (await keeper.send("say: held", session))["uuid"]
+    await keeper.post(f"/sessions/{session}/interrupt", {"hold": True}, 202)
+    await keeper.send("slow: 60", session)
+    await ear.event("message/delta", session)
+    said = await stop_and_say(keeper, "say: now", session)
+    await ear.finished(session, outcome="done", uuid=said)
+    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
+    assert [(each["uuid"], each["state"]) for each in queue] == [(held, "held")]
+
+
+async def test_a_turn_that_ignores_it_is_ended_and_the_message_is_said(
+    keeper: Keeper, ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupting, "PATIENCE", 0.0)
+
+    async def deaf(_: object) -> None:
+        raise RuntimeError("the CLI does not answer")
+
+    monkeypatch.setattr(interrupting, "_tell", deaf)
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.event("message/delta", session)
+    said = await stop_and_say(keeper, "say: now", session)
+    await ear.finished(session, outcome="interrupted")
+    await ear.finished(session, outcome="done", uuid=said)
+
+
+@pytest.mark.parametrize("more", [{"fork": True}, {"route": True, "sessionId": None}])
+async def test_it_is_refused_where_it_would_stop_another_turn(
+    keeper: Keeper, ear: Ear, more: dict[str, Any]
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    body = {"sessionId": session, "text": "say: two", "interrupt": True, **more}
+    wanted = {name: value for name, value in body.items() if value is not None}
+    wanted |= {"workdir": str(keeper.workdir)} if "route" in more else {}
+    refused = await keeper.post("/send", wanted, 400)
+    assert "interrupt" in refused["error"]["message"]
