@@ -15,6 +15,7 @@ from bench import (
     endurance,
     fanout,
     follow,
+    json_libraries,
     latency,
     listing,
     page,
@@ -29,6 +30,7 @@ from bench.measure import ROOT, Figure, isolated
 # they make what they measure
 WITHOUT_CORPUS: dict[str, Callable[[dict[str, str]], list[Figure]]] = {
     "watchers": watchers.watchers,
+    "json": json_libraries.json_libraries,
     "page": lambda _: page.page(),
 }
 
@@ -86,6 +88,7 @@ SUBJECTS = (
     "endurance",
     "follow",
     "watchers",
+    "json",
     "search",
     "page",
 )

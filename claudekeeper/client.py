@@ -59,7 +59,7 @@ class Terminal:
             "Content-Type": "application/json",
             "Host": "localhost" if address.startswith("unix:") else urlsplit(address).netloc,
         }
-        content = None if body is None else orjson.dumps(body)
+        content = None if body is None else _written(body)
         try:
             connection = self._connected(address)
             try:
@@ -120,3 +120,11 @@ def _sentence(said: bytes) -> str:
         return str(orjson.loads(said)["error"]["message"])
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return "What answers is no keeper"
+
+
+def _written(body: object) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        # a terminal can be told bytes that are none
+        raise Refused("What you said is no text in UTF-8.") from error

@@ -23,6 +23,8 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 # what must never be written down, as it is now
 Secrets = Callable[[], Iterable[str]]
 
+# what JSON holds of whole numbers everywhere
+LARGEST = 1 << 63
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 # what the formatter itself has no use for
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
@@ -74,15 +76,24 @@ class Json(logging.Formatter):
             "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            # a path that is not UTF-8 must not lose the line
-            "message": record.getMessage().encode("utf-8", "backslashreplace").decode(),
+            "message": record.getMessage(),
         }
         if ours := request_id.get():
             said["requestId"] = ours
         said |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             said["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(said, default=str).decode()
+        plain = {name: _plain(value) for name, value in said.items()}
+        return orjson.dumps(plain).decode()
+
+
+def _plain(value: object) -> object:
+    """What can be written down; a path that is not UTF-8 must not lose the line."""
+    if isinstance(value, float | bool | None):
+        return value
+    if isinstance(value, int) and abs(value) < LARGEST:
+        return value
+    return str(value).encode("utf-8", "backslashreplace").decode()
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claudekeeper.cli import main
 from claudekeeper.client import Refused, Terminal
 
 BODY = b'{"messages":[{"uuid":"a"}\n{"error":{"code":"x","message":"It was changed."}}\n'
@@ -41,3 +42,8 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def test_a_stream_that_could_not_go_on_says_why(home: Path) -> None:
     with pytest.raises(Refused, match=r"^It was changed\.$"):
         Terminal(home).keeper("GET", "/sessions/s?limit=all")
+
+
+def test_bytes_that_are_no_text_are_not_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["send", "bad \udcff byte"]) == 1
+    assert "no text in UTF-8" in capsys.readouterr().err

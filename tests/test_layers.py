@@ -72,3 +72,35 @@ def test_the_model_knows_only_the_standard_library_and_the_decoders(source: Path
 
     roots = {name.split(".")[0] for name in imported(source)}
     assert roots <= set(sys.stdlib_module_names) | MODEL_MAY_USE | {"claudekeeper"}
+
+
+PROGRAMS = [*SOURCES, *CLARVIS, *DOORWAY]
+MEASURED = sorted([*(ROOT / "bench").rglob("*.py"), *(ROOT / "pictures").glob("*.py")])
+# the hook runs by itself, in any Python that is there; the benchmark compares the libraries
+MAY_USE_JSON = {"claudekeeper/hook.py", "bench/json_libraries.py"}
+
+
+@pytest.mark.parametrize(
+    "source", [*PROGRAMS, *MEASURED], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_the_standard_json_is_for_the_hook_alone(source: Path) -> None:
+    uses = {name for name in imported(source) if name.split(".")[0] in ("json", "_json")}
+    may = source.relative_to(ROOT).as_posix() in MAY_USE_JSON
+    assert bool(uses) == may
+
+
+def test_the_hook_needs_nothing_but_python() -> None:
+    import sys
+
+    roots = {name.split(".")[0] for name in imported(ROOT / "claudekeeper" / "hook.py")}
+    assert roots <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_msgspec_decodes_what_has_a_type(source: Path) -> None:
+    """What has none is for orjson."""
+    for call in ast.walk(ast.parse(source.read_text())):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "msgspec.json.decode":
+            assert any(each.arg == "type" for each in call.keywords), ast.unparse(call)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "msgspec.json.Decoder":
+            assert call.args or call.keywords, ast.unparse(call)

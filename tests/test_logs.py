@@ -66,3 +66,15 @@ def test_tracebacks_are_kept() -> None:
         made.exc_info = sys.exc_info()
     assert "ValueError: because" in Human().format(made)
     assert "ValueError: because" in json.loads(Json().format(made))["exception"]
+
+
+def test_nothing_that_is_no_text_loses_a_line() -> None:
+    made = record("GET %s", "/\udcff", path="/x\udcff", size=2**80, seconds=0.5)
+    try:
+        raise ValueError("/y\udcff")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    said = json.loads(Json().format(made))
+    assert said["message"] == r"GET /\udcff"
+    assert (said["path"], said["size"], said["seconds"]) == (r"/x\udcff", str(2**80), 0.5)
+    assert said["exception"].endswith(r"ValueError: /y\udcff")

@@ -234,7 +234,9 @@ def cleanup_days(settings: Path) -> float:
         days = decoded(text, value) if value is not None else None
     except (OSError, ValueError):
         return CLEANUP_DAYS
-    return min(days, MOST_DAYS) if isinstance(days, float) and days >= 0 else CLEANUP_DAYS
+    if isinstance(days, bool) or not isinstance(days, int | float) or days < 0:
+        return CLEANUP_DAYS
+    return min(float(days), MOST_DAYS)
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -351,7 +351,7 @@ def _of(item: WorkItem) -> tuple[str, str]:
 def _kept(row: tuple[Any, ...]) -> Kept:
     values = dict(zip(Kept.__struct_fields__, row, strict=True))
     values["project"] = values["project"] or None
-    values["metadata"] = msgspec.json.decode(values["metadata"])
+    values["metadata"] = msgspec.json.decode(values["metadata"], type=dict[str, Any])
     values["full"] = bool(values["full"])
     for name in ("ceilings", "allowed"):
         values[name] = msgspec.json.decode(values[name], type=Ceilings)

@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import msgspec
+import orjson
 
 from claudekeeper.live.aside import ask_aside
 from claudekeeper.model.errors import AsideFailed
@@ -146,7 +147,7 @@ def _covered(coverage: Coverage | None) -> str:
     if coverage is None:
         return ""
     told = [(each.name, each.items, each.missing) for each in coverage.categories]
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    return hashlib.sha256(orjson.dumps(told)).hexdigest()
 
 
 def _last_message(resume: Resume) -> str:

@@ -7,12 +7,13 @@ on a line, NULs, a byte-order mark, bad UTF-8, half an emoji, wrong types) takes
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+import orjson
 from msgspec import Raw
 
+from claudekeeper.model import lenient
 from claudekeeper.model.objects import object_spans
 
 NOTHING = Raw(b"")
@@ -265,16 +266,17 @@ def starts(raw: Raw, byte: bytes) -> bool:
 def loads(raw: Raw | bytes) -> Any:
     """Decode leniently, as a browser would; None where even that fails."""
     try:
-        return json.loads(bytes(raw).decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        return lenient.decode(bytes(raw).decode("utf-8", "replace"))
+    except ValueError:
         return None
 
 
 def dumps(value: object) -> Raw:
     """Encode so that every strict decoder takes it: half an emoji becomes U+FFFD, NaN null."""
     try:
-        return Raw(msgspec.json.encode(value))
-    except (UnicodeEncodeError, msgspec.MsgspecError):
+        return Raw(orjson.dumps(value))
+    except orjson.JSONEncodeError:
+        # numbers of any length, too
         return Raw(msgspec.json.encode(_clean(value)))
 
 
@@ -325,9 +327,7 @@ def _salvage(part: bytes, start: int) -> tuple[list[Piece], int]:
         # read as it will be when it is looked up by its place: a made-up uuid is one of its bytes
         return [Piece(start, start + len(part), whole)], 0
     try:
-        return _one_object(json.loads(part.decode("utf-8", "replace").strip()), part, start)
-    except RecursionError:
-        return [], 1
+        return _one_object(lenient.decode(part.decode("utf-8", "replace").strip()), part, start)
     except ValueError:
         pass
     spans, torn = object_spans(part)

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from json import JSONDecodeError, JSONDecoder
+
+import orjson
+
+from claudekeeper.model import lenient
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# a word or a number, up to what ends it
+_WORD = re.compile(r"[^\s,\]}]+")
+# up to the next bracket that stands in no string
+_TO_BRACKET = re.compile(r'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+# a byte that is no text
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+# orjson's words, in ours
+_SAID = {
+    "trailing comma": "a comma too many",
+    "after document": "something behind the end",
+    "end of data": "it ends too early",
+    "zero-length": "it ends too early",
+    "depth limit": "it is nested too deeply",
+}
 
 
 class Malformed(ValueError):
     """The text is not JSON."""
-
-
-def _refuse(word: str) -> None:
-    raise Malformed(f"{word} is no JSON")
-
-
-# a number may have any number of digits, which `int` refuses
-_decode = JSONDecoder(parse_int=float, parse_constant=_refuse)
 
 
 @dataclass(frozen=True)
@@ -46,22 +56,28 @@ def read(text: str, inside: str | None = None) -> Value:
     Of the member `inside` the parts are known too, and the parts of these. Everything else is
     passed over as one piece: settings can hold megabytes of other things.
     """
+    start = _after_space(text, 1 if text.startswith("\ufeff") else 0)
+    # what is read below is JSON, so nothing in it has to be looked for twice
+    _check(text, start)
+    return _value(text, start, 1, inside)
+
+
+def _check(text: str, start: int) -> None:
     try:
-        start = _after_space(text, 1 if text.startswith("\ufeff") else 0)
-        value = _value(text, start, 1, inside)
-        if _after_space(text, value.end) != len(text):
-            raise _malformed(text, _after_space(text, value.end), "something behind the end")
-    except JSONDecodeError as error:
-        raise _malformed(text, error.pos, "something else than a value") from error
-    except IndexError as error:
-        raise Malformed("it ends too early") from error
-    except RecursionError as error:
-        raise Malformed("it is nested too deeply") from error
-    return value
+        orjson.loads(lenient.in_place(_NO_TEXT.sub("\ufffd", text[start:])))
+    except orjson.JSONDecodeError as error:
+        at = _after_space(text, start + error.pos)
+        if text.startswith(("//", "/*", "#"), at):
+            what = "a comment"
+        elif found := lenient.NO_NUMBER.match(text, at):
+            what = f"{found[0]} is no JSON"
+        else:
+            what = next((ours for theirs, ours in _SAID.items() if theirs in error.msg), error.msg)
+        raise Malformed(f"{what} in line {text.count(chr(10), 0, at) + 1}") from error
 
 
 def decoded(text: str, value: Value) -> object:
-    return _decode.decode(text[value.start : value.end])
+    return lenient.decode(_NO_TEXT.sub("\ufffd", text[value.start : value.end]))
 
 
 def add_element(text: str, array: Value, element: str) -> str:
@@ -125,13 +141,6 @@ def _after_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _malformed(text: str, at: int, what: str) -> Malformed:
-    """In words that lead to the place."""
-    if text.startswith(("//", "/*", "#"), at):
-        what = "a comment"
-    return Malformed(f"{what} in line {text.count(chr(10), 0, at) + 1}")
-
-
 def _value(text: str, at: int, levels: int, inside: str | None = None) -> Value:
     """A value, and its parts down to so many levels."""
     match text[at]:
@@ -139,9 +148,28 @@ def _value(text: str, at: int, levels: int, inside: str | None = None) -> Value:
             return _object(text, at, levels, inside)
         case "[" if levels:
             return _array(text, at, levels)
+        case "{" | "[":
+            return Value(at, _after_brackets(text, at))
+        case '"':
+            return Value(at, _end(_STRING, text, at))
         case _:
-            _, end = _decode.raw_decode(text, at)
-            return Value(at, end)
+            return Value(at, _end(_WORD, text, at))
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _after_brackets(text: str, at: int) -> int:
+    """Behind the bracket that closes the one that stands there."""
+    depth = 0
+    while True:
+        at = _end(_TO_BRACKET, text, at)
+        depth += 1 if text[at] in "{[" else -1
+        at += 1
+        if not depth:
+            return at
 
 
 def _object(text: str, start: int, levels: int, inside: str | None) -> Value:
@@ -151,19 +179,16 @@ def _object(text: str, start: int, levels: int, inside: str | None) -> Value:
     repeated: set[str] = set()
     at = _after_space(text, start + 1)
     while text[at] != "}":
-        if text[at] != '"':
-            raise _malformed(text, at, "no name")
-        name, end = _decode.raw_decode(text, at)
+        end = _end(_STRING, text, at)
+        name = str(decoded(text, Value(at, end)))
         colon = _after_space(text, end)
-        if text[colon] != ":":
-            raise _malformed(text, colon, "no colon")
         below = levels + 1 if name == inside else levels - 1
         value = _value(text, _after_space(text, colon + 1), below)
         if name in members:
             repeated.add(name)
         members[name], places[name] = value, len(parts)
         parts.append((at, value.end))
-        at = _next(text, value.end, "}")
+        at = _next(text, value.end)
     return Value(start, at + 1, parts, members, None, places, frozenset(repeated))
 
 
@@ -172,18 +197,12 @@ def _array(text: str, start: int, levels: int) -> Value:
     at = _after_space(text, start + 1)
     while text[at] != "]":
         elements.append(_value(text, at, levels - 1))
-        at = _next(text, elements[-1].end, "]")
+        at = _next(text, elements[-1].end)
     parts = [(each.start, each.end) for each in elements]
     return Value(start, at + 1, parts, None, elements)
 
 
-def _next(text: str, at: int, closing: str) -> int:
+def _next(text: str, at: int) -> int:
+    """Where the next part stands, or the end of what holds them."""
     at = _after_space(text, at)
-    if text[at] == closing:
-        return at
-    if text[at] != ",":
-        raise _malformed(text, at, "no comma")
-    at = _after_space(text, at + 1)
-    if text[at] == closing:
-        raise _malformed(text, at, "a comma too many")
-    return at
+    return _after_space(text, at + 1) if text[at] == "," else at

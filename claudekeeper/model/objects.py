@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
+
+from claudekeeper.model import lenient
 
 # where an object of a transcript begins, when looked for inside a line; a hostile one has many
 # such places that lead nowhere
@@ -16,7 +17,15 @@ _IS_PART = re.compile(r"[\x00\ufeff \t\n]*[,:\]}]")
 # times its own length that a line is looked at for objects
 MOST_EFFORT = 64
 
-_decoder = json.JSONDecoder()
+# what may stand between two brackets, as far as it is JSON: a string that nothing but a sign of
+# JSON follows, signs, words and numbers
+_BETWEEN = re.compile(
+    r'(?:[ \t\n\r,:]++|"(?:[^"\\\x00-\x1f]++|\\.)*+"(?=[ \t\n\r]*+[,:\]}])'
+    r"|-?(?:\d[\d.eE+-]*+|Infinity)|true|false|null|NaN)*+"
+)
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# deeper than any decoder goes
+_DEEPEST = 1_000
 
 
 def object_spans(part: bytes) -> tuple[list[tuple[int, int]], bool]:
@@ -58,14 +67,29 @@ def _stands_for_itself(text: str, last: int, at: int, end: int) -> bool:
 
 def _object_at(text: str, at: int) -> tuple[int | None, int]:
     """Where the object ends that begins there, None where it is none; and how far was looked."""
+    depth, place = 1, at + 1
+    while depth:
+        between = _BETWEEN.match(text, place)
+        place = between.end() if between else place
+        match text[place : place + 1]:
+            case "{" | "[" if depth < _DEEPEST:
+                depth += 1
+            case "}" | "]":
+                depth -= 1
+            case '"':
+                # one without an end was looked for to the end of the text
+                string = _STRING.match(text, place)
+                return None, string.end() if string else len(text)
+            case "{" | "[":
+                return None, len(text)
+            case _:
+                return None, place
+        place += 1
     try:
-        _, end = _decoder.raw_decode(text, at)
-    except json.JSONDecodeError as error:
-        # such a string was looked for to the end of the text
-        return None, len(text) if error.msg.startswith("Unterminated") else error.pos
-    except (ValueError, RecursionError):
-        return None, len(text)
-    return end, end
+        lenient.decode(text[at:place].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    except ValueError:
+        return None, place
+    return place, place
 
 
 def _in_bytes(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -144,7 +144,7 @@ def test_what_cannot_be_changed_safely_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{\n  "a": 1,\n}', "a comma too many in line 3"),
+        ('{\n  "a": 1,\n}', "a comma too many in line 2"),
         ('{\n\n  // mine\n  "a": 1}', "a comment in line 3"),
         ("{}\n/* mine */", "a comment in line 2"),
         ('{"a": 1', "it ends too early"),
