@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from aiohttp import CookieJar
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
+from pytest_aiohttp import AiohttpClient
 
 from clarvis_ui.roots import Roots
 from clarvis_ui.server import LOGIN, create_app
@@ -54,9 +55,10 @@ async def keeper() -> AsyncIterator[FakeKeeper]:
 
 
 @pytest.fixture
-async def browser_of(keeper: FakeKeeper, built: Path, clock: Clock) -> AsyncIterator[MakeBrowser]:
+def browser_of(
+    keeper: FakeKeeper, built: Path, clock: Clock, aiohttp_client: AiohttpClient
+) -> MakeBrowser:
     """Makes a browser that talks to a new Clarvis, as the keywords have it."""
-    clients: list[Browser] = []
 
     async def make(
         *,
@@ -73,21 +75,17 @@ async def browser_of(keeper: FakeKeeper, built: Path, clock: Clock) -> AsyncIter
             static=built,
             **more,  # type: ignore[arg-type]
         )
-        server = TestServer(create_app(settings, clock))
-        client = TestClient(server, cookie_jar=CookieJar(unsafe=True))
-        await client.start_server()
-        clients.append(client)
+        app = create_app(settings, clock)
+        client = await aiohttp_client(app, cookie_jar=CookieJar(unsafe=True))
         if logged_in:
-            code = server.app[LOGIN].codes.mint()
+            code = app[LOGIN].codes.mint()
             answer = await client.post("/login", json={"code": code.text})
             assert answer.status == 200
             # whether it knows us, which is nothing that a browser asked for
             keeper.asked.clear()
         return client
 
-    yield make
-    for client in clients:
-        await client.close()
+    return make
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
+from pytest_aiohttp import AiohttpClient
 from yarl import URL
 
 from claudekeeper.config import Config
@@ -22,9 +23,8 @@ StartKeeper = Callable[[], Awaitable[Api]]
 
 
 @pytest.fixture
-async def start_keeper(isolated: Path) -> AsyncIterator[StartKeeper]:
+def start_keeper(isolated: Path, aiohttp_client: AiohttpClient) -> StartKeeper:
     """Starts a keeper on the home of the test; a second call is a restart beside it."""
-    clients: list[Api] = []
 
     async def start(**settings: Any) -> Api:
         places = Places(projects_folder(), isolated / "state.json", isolated / "cache.db")
@@ -32,14 +32,9 @@ async def start_keeper(isolated: Path) -> AsyncIterator[StartKeeper]:
             token=TOKEN, hook_token=HOOK_TOKEN, allowed_hosts=("box.tail.net",), **settings
         )
         app = create_app(config, places, "2.1.0")
-        client = TestClient(TestServer(app), headers={"Authorization": f"Bearer {TOKEN}"})
-        await client.start_server()
-        clients.append(client)
-        return client
+        return await aiohttp_client(app, headers={"Authorization": f"Bearer {TOKEN}"})
 
-    yield start
-    for client in clients:
-        await client.close()
+    return start
 
 
 @pytest.fixture

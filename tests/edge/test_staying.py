@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from aiohttp import WSServerHandshakeError, web
-from aiohttp.test_utils import TestClient, TestServer
+from pytest_aiohttp import AiohttpClient
 
 from claudekeeper.config import load_config, rotate_token
 from claudekeeper.credentials import Credentials, CredentialsFile
@@ -40,14 +39,13 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def server(home: Path) -> AsyncIterator[Api]:
+async def server(home: Path, aiohttp_client: AiohttpClient) -> Api:
     door = Door(Gate(), CredentialsFile(home))
     app = web.Application(middlewares=[answer_failures, door.middleware])
     app[DOOR] = door
     app.cleanup_ctx.append(door.watch)
     app.router.add_get("/ws", stay)
-    async with TestClient(TestServer(app)) as client:
-        yield client
+    return await aiohttp_client(app)
 
 
 def bearer(home: Path) -> dict[str, str]:

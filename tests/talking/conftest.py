@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_aiohttp import AiohttpClient
 
 from claudekeeper.demo.api import ScriptedApi
 from claudekeeper.model.limits import Limits
@@ -17,25 +18,21 @@ StartKeeper = Callable[..., Awaitable[Keeper]]
 
 
 @pytest.fixture
-async def start_keeper(
+def start_keeper(
     isolated: Path,
     scripted_api: ScriptedApi,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[StartKeeper]:
+    aiohttp_client: AiohttpClient,
+) -> StartKeeper:
     """Starts a keeper on the test's home; after `stop` another one is a restart."""
     monkeypatch.setenv("ANTHROPIC_BASE_URL", scripted_api.url)
     monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "1")
     monkeypatch.setenv("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
-    started: list[Keeper] = []
 
     async def start(limits: Limits | None = None, **more: Any) -> Keeper:
-        keeper = await Keeper(isolated, limits, **more).start()
-        started.append(keeper)
-        return keeper
+        return await Keeper(isolated, limits, **more).start(aiohttp_client)
 
-    yield start
-    for keeper in started:
-        await keeper.stop()
+    return start
 
 
 @pytest.fixture

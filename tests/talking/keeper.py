@@ -11,7 +11,8 @@ from uuid import uuid4
 
 import msgspec
 from aiohttp import ClientWebSocketResponse, WSMsgType
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
+from pytest_aiohttp import AiohttpClient
 
 from claudekeeper.config import Config
 from claudekeeper.edge.app import Places, create_app
@@ -41,12 +42,11 @@ class Keeper:
         places = Places(projects_folder(), home / "state.json", home / "cache.db")
         settings = Config(token=TOKEN, hook_token=HOOK_TOKEN, limits=limits or Limits(), **config)
         self.app = create_app(settings, places, "2.1.0", clock=clock)
-        self.client: TestClient[Any, Any] = TestClient(
-            TestServer(self.app), headers={"Authorization": f"Bearer {TOKEN}"}
-        )
+        self.client: TestClient[Any, Any]
 
-    async def start(self) -> Keeper:
-        await self.client.start_server()
+    async def start(self, aiohttp_client: AiohttpClient) -> Keeper:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        self.client = await aiohttp_client(self.app, headers=headers)
         return self
 
     async def stop(self) -> None:

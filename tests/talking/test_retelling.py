@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from pytest_aiohttp import AiohttpServer
 
 from claudekeeper.demo.api import ScriptedApi
 from claudekeeper.features.retelling import SCHEMA
@@ -74,7 +74,7 @@ async def test_what_was_denied_for_a_reason_and_answered_is_decided(
 
 
 async def test_an_api_that_fails_is_said_at_once(
-    isolated: Path, monkeypatch: pytest.MonkeyPatch
+    aiohttp_server: AiohttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
 
@@ -85,11 +85,11 @@ async def test_an_api_that_fails_is_said_at_once(
 
     app = web.Application()
     app.router.add_post("/v1/messages", overloaded)
-    async with TestServer(app, host="127.0.0.1") as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", str(server.make_url("")).rstrip("/"))
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-nobody")
-        # what a person set for their sessions is not meant for this
-        monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "10")
-        with pytest.raises(AsideFailed, match="could not be asked: API Error: 529 too many ask"):
-            await ask_aside("Be brief.", "What?", SCHEMA)
+    server = await aiohttp_server(app)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", str(server.make_url("")).rstrip("/"))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-nobody")
+    # what a person set for their sessions is not meant for this
+    monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "10")
+    with pytest.raises(AsideFailed, match="could not be asked: API Error: 529 too many ask"):
+        await ask_aside("Be brief.", "What?", SCHEMA)
     assert tried == ["/v1/messages"] * (RETRIES + 1)

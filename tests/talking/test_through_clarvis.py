@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from aiohttp import CookieJar
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
+from pytest_aiohttp import AiohttpClient
 
 from clarvis_ui.roots import Roots
 from clarvis_ui.server import LOGIN, create_app
@@ -18,17 +18,17 @@ Browser = TestClient[Any, Any]
 
 
 @pytest.fixture
-async def browser(keeper: Keeper) -> AsyncIterator[Browser]:
+async def browser(keeper: Keeper, aiohttp_client: AiohttpClient) -> Browser:
     settings = Settings(
         keeper=str(keeper.client.make_url("")).rstrip("/"),
         token=lambda: TOKEN,
         roots=Roots.parse(str(keeper.workdir)),
     )
-    server = TestServer(create_app(settings))
-    async with TestClient(server, cookie_jar=CookieJar(unsafe=True)) as browser:
-        code = server.app[LOGIN].codes.mint().text
-        assert (await browser.post("/login", json={"code": code})).status == 200
-        yield browser
+    app = create_app(settings)
+    browser = await aiohttp_client(app, cookie_jar=CookieJar(unsafe=True))
+    code = app[LOGIN].codes.mint().text
+    assert (await browser.post("/login", json={"code": code})).status == 200
+    return browser
 
 
 async def asked(browser: Browser, method: str, path: str, body: Any = None) -> tuple[int, Any]:
