@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import secrets
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import orjson
@@ -17,6 +16,7 @@ from claudekeeper.model.dispatch import ConversationSettings
 from claudekeeper.model.errors import ConfigInvalid
 from claudekeeper.model.limits import Limits
 from claudekeeper.model.routing import RoutingSettings
+from claudekeeper.settings import Wrong, examine
 
 HOST = "127.0.0.1"
 PORT = 7433
@@ -82,12 +82,21 @@ def look_at_config(home: Path) -> tuple[Config, bytes | None]:
     return read_config(path, missing or content), missing
 
 
-def unknown_settings(home: Path) -> list[str]:
-    """What stands in a usable config.json and means nothing to us; it may be misspelled."""
-    known = {field.encode_name for field in msgspec.structs.fields(Config)}
-    with contextlib.suppress(FileNotFoundError):
-        return sorted(set(orjson.loads(read_file(config_file(home)))) - known)
-    return []
+def wrong_settings(home: Path) -> list[str]:
+    """What in a usable config.json is not understood, in a sentence each."""
+    try:
+        content = read_file(config_file(home))
+    except FileNotFoundError:
+        return []
+    _, wrong = _examined(content)
+    return [each.says for each in wrong]
+
+
+def _examined(content: bytes) -> tuple[dict[str, Any], list[Wrong]]:
+    given = orjson.loads(content)
+    if not isinstance(given, dict):
+        raise ValueError("it holds no object")  # noqa: TRY004 - said like all that is wrong there
+    return examine(Config, given)
 
 
 def _missing_secrets(content: bytes) -> bytes | None:
@@ -106,8 +115,12 @@ def _missing_secrets(content: bytes) -> bytes | None:
 
 def read_config(path: Path, content: bytes) -> Config:
     try:
-        config = msgspec.json.decode(content, type=Config)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        usable, wrong = _examined(content)
+        refused = [each.says.rstrip(".") for each in wrong if each.refused]
+        if refused:
+            raise ValueError("; ".join(refused))
+        config = msgspec.convert(usable, Config)
+    except ValueError as error:
         raise ConfigInvalid(
             f"{path} is not usable: {error}. Mend it, or delete it to begin with a new token."
         ) from error

@@ -15,12 +15,13 @@ import msgspec
 
 from claudekeeper import service
 from claudekeeper.client import Terminal, Unreachable
-from claudekeeper.config import Config, config_file, look_at_config, unknown_settings
+from claudekeeper.config import Config, config_file, look_at_config, wrong_settings
 from claudekeeper.features.hooks import EVENTS, SIGN, Settings, SettingsUnusable
 from claudekeeper.instance import running
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.readers.paths import cache_folder, claude_home, keeper_home
 from claudekeeper.serving import check_settings, cli_version
+from claudekeeper.settings import unknown_variables
 from doorway.addresses import in_url, is_loopback
 
 Verdict = Literal["ok", "warning", "wrong"]
@@ -147,10 +148,11 @@ def _settings() -> Iterator[Finding]:
     """What config.json says, as far as a start would refuse or overlook it."""
     home = keeper_home()
     config, _ = look_at_config(home)
-    unknown = unknown_settings(home)
-    if unknown:
-        says = f"this keeper does not know {', '.join(unknown)} in {config_file(home)}"
-        yield Finding("config", "warning", says, "Is it spelled right? README.md has all settings.")
+    for says in wrong_settings(home):
+        mend = f"Correct it in {config_file(home)}; docs/settings.md has every setting."
+        yield Finding("config", "warning", says, mend)
+    for says in unknown_variables(os.environ):
+        yield Finding("environment", "warning", says, "docs/settings.md has every variable.")
     if not is_loopback(config.host):
         says = f"{config.host} can be reached from other machines"
         mend = "A start needs --allow-remote for it. Behind a proxy, 127.0.0.1 is enough."

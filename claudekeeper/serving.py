@@ -25,7 +25,7 @@ from clarvis_ui.roots import Roots, RootsInvalid
 from clarvis_ui.server import Clarvis, running
 from clarvis_ui.settings import Settings, SettingsInvalid, TokenFile
 from claudekeeper import logs
-from claudekeeper.config import Config, config_file, load_config
+from claudekeeper.config import Config, config_file, load_config, wrong_settings
 from claudekeeper.credentials import CredentialsFile
 from claudekeeper.edge.app import Places, create_app
 from claudekeeper.edge.keys import ENDING
@@ -38,6 +38,7 @@ from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.errors import ConfigInvalid, KeeperError
 from claudekeeper.notify import Notifier
 from claudekeeper.readers.paths import cache_file, claude_home, keeper_home
+from claudekeeper.settings import unknown_variables
 from doorway.activation import given_sockets
 from doorway.gate import Gate, NameInvalid
 from doorway.listening import Place, Tls, TlsInvalid, served
@@ -108,6 +109,10 @@ async def serve(options: ServeOptions) -> None:
             options.log_level or config.log_level,
             lambda: credentials().secrets,
         )
+        for says in wrong_settings(home):
+            log.warning("config.json: %s", says)
+        for says in unknown_variables(os.environ):
+            log.warning("environment: %s", says)
         instance = stack.enter_context(only_one(home))
         # what a killed keeper left running, and at the end whatever did not end with us
         await asyncio.to_thread(end_strays, home)

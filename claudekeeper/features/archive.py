@@ -86,7 +86,7 @@ class Archive:
     def is_on(self) -> bool:
         """As config.json says now: it is switched while a keeper runs."""
         try:
-            return bool(orjson.loads(read_file(self._config)).get("archive"))
+            return orjson.loads(read_file(self._config)).get("archive") is True
         except (OSError, orjson.JSONDecodeError, AttributeError):
             return False
 
