@@ -9,10 +9,20 @@ from pathlib import Path
 import pytest
 
 from claudekeeper.model.sessions import now
+from claudekeeper.readers import inotify
 from tests.elsewhere.people import Watcher, append
 from tests.talking.conftest import StartKeeper
-from tests.talking.keeper import Keeper, uuids
+from tests.talking.keeper import uuids
 from tests.writing import SESSION, Transcript, projects_folder, uuid_of
+
+# a system without inotify is watched by `watchfiles`
+BOTH = pytest.mark.parametrize("told_by", ["inotify", "watchfiles"], indirect=True)
+
+
+@pytest.fixture
+def told_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(inotify, "is_available", lambda: request.param == "inotify")
+    return str(request.param)
 
 
 def begun() -> tuple[Transcript, Path]:
@@ -22,10 +32,16 @@ def begun() -> tuple[Transcript, Path]:
     return transcript, transcript.write(projects_folder())
 
 
-async def test_new_lines_are_told_once_and_in_order(start_keeper: StartKeeper) -> None:
+@BOTH
+async def test_new_lines_are_told_once_and_in_order(
+    told_by: str, start_keeper: StartKeeper
+) -> None:
     transcript, path = begun()
     keeper = await start_keeper()
     watcher = await Watcher.of(keeper)
+    while (told := (await keeper.get("/health"))["watching"])["mode"] == "starting":  # noqa: ASYNC110 - it happens in threads
+        await asyncio.sleep(0)
+    assert ("watchfiles" in str(told["reason"])) == (told_by == "watchfiles")
     before = len(transcript.lines)
     new = [transcript.prompt("and?"), transcript.call("t1"), transcript.result("t1")]
     new.append(transcript.reply("done"))
@@ -54,7 +70,11 @@ async def test_a_line_written_in_pieces_is_told_when_it_is_whole(start_keeper: S
     assert told == [torn, last]
 
 
-async def test_a_new_session_in_a_new_project_appears_by_itself(keeper: Keeper) -> None:
+@BOTH
+async def test_a_new_session_in_a_new_project_appears_by_itself(
+    told_by: str, start_keeper: StartKeeper
+) -> None:
+    keeper = await start_keeper()
     ear = await keeper.listen()
     transcript = Transcript(uuid_of(77), "/code/new")
     first = transcript.prompt("begin")
@@ -220,7 +240,10 @@ async def test_a_prompt_that_stands_only_in_the_queue_is_shown(
     await watcher.sees(lambda: len(watcher.uuids) == 4 and watcher.uuids[-1] == last)
 
 
-async def test_subagents_grow_live_inside_their_call(start_keeper: StartKeeper) -> None:
+@BOTH
+async def test_subagents_grow_live_inside_their_call(
+    told_by: str, start_keeper: StartKeeper
+) -> None:
     transcript, path = begun()
     keeper = await start_keeper()
     watcher = await Watcher.of(keeper)
