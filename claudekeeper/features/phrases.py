@@ -31,11 +31,15 @@ OPENING = re.compile(
 STARTS_WITH = _any(
     r"^" + _words(
         "also|oh|and|but|wait|hold on|no|actually|continue|keep going|go on"
+        r"|(?:carry|keep) on(?=\W*$|\W+(?:with|going|working)\b|[,.:;!–—-])|in addition"
+        "|additionally|moreover|furthermore|besides|on top of that"
         "|one (?:more|other) thing|what about|how about|what if|why not"
         "|und|aber|auch|weiter|außerdem|et|mais|aussi|continue|y|pero|también|sigue|continúa"
         "|e(?= )|ma(?= (?:non|se|come|perché|anche|il|lo|gli|i)\\b)|anche|continua|mas|também"
         "|en(?! (?:el|la|los|las|le|les|une?|una|mi|su|este|esta|ce|cette|nuestr[oa])\\b)"
         "|maar|ook|verder|и|но|а|ale|też|oraz"
+        "|mach weiter|fahr fort|continuez|poursui[st]|poursuivez|siga|adelante|prosegui|vai avanti"
+        "|prossiga|ga door|продолжа(?:й|йте|ем)|дальше|кроме того|kontynuuj|dalej|poza tym"
     ),
     r"^(?:あと|続けて|さらに|それから|ついでに|再|然后|继续|接着|还|그리고|계속)",
 )  # fmt: skip
@@ -152,6 +156,21 @@ _SHOULD = (
 SUBJECT = re.compile(
     rf"^(?!(?:i|we|you|ich|wir|du|je|nous|on|tu|yo|ich|what|how|when|why|where|who|which)\b)"
     rf"([^,.;:!?]{{1,60}}?)\b{_SHOULD}",
+    re.IGNORECASE,
+)
+# it is named what is spoken of, or gone back to
+RETURNS = re.compile(
+    r"^(?:(?:now|then|let['’]?s|let us|can we|we should|so)\W+){0,2}"
+    r"(?:(?:(?:go|get|com|circl|switch|jump|mov)(?:e|ing|ting)? )?back (?:on|to)|return(?:ing)? to"
+    r"|pick(?:ing)? (?:back )?up|resume(?: with)?|re(?=:)|regarding|concerning"
+    r"|as (?:for|to|regards)|with (?:regards?|respect) to|about (?=the|that|those|our|your)"
+    r"|(?:kommen wir )?(?:wieder )?zurück zu[mr]?|bezüglich|betreffend|was (?=[^.!?]{1,60}betrifft)"
+    r"|quant (?:à|aux?)|concernant|à propos d(?:es?|u)|(?:pour )?reven(?:ir|ons) (?:à|aux?|sur)"
+    r"|(?:volv(?:iendo|amos|er)|regresando) al?|respecto (?:al?|de)|en cuanto al?|acerca del?"
+    r"|(?:tornando|torniamo) (?:al?|alla|ai|alle)|riguardo (?:al?|alla|ai|alle)|voltando (?:à|aos?)"
+    r"|(?:возвращаясь|верн[её]мся|вернись) к|насч[её]т|по поводу|wracając do|odnośnie"
+    r"|回到|关于|話を戻して)"
+    r"\W*([^,.;:!?—–\n]{1,60})",
     re.IGNORECASE,
 )
 # what is there already is to be otherwise: more, larger, or as it should be

@@ -51,6 +51,8 @@ class Pointers(msgspec.Struct, frozen=True):
     amends: str | None
     # of what it is said that it should be so
     subject: frozenset[str]
+    # what it says that it goes back to, or speaks of
+    returns: frozenset[str]
     # whether the pointer is what the command speaks of first
     first: bool
     # whether a thing is asked for that is not there yet
@@ -89,7 +91,8 @@ class Pointers(msgspec.Struct, frozen=True):
             pointer=_text(pointer),
             hint=_text(phrases.HINT.search(rest)),
             amends=_text(phrases.AMENDS.search(rest)),
-            subject=_subject(rest),
+            subject=_subject(phrases.SUBJECT.search(rest)),
+            returns=_subject(phrases.RETURNS.search(rest)),
             first=pointer is not None and not pointing[: pointer.start()].strip(),
             begins=phrases.BEGINS.search(rest) is not None,
             pasted=len(rest.split()) >= PASTE_WORDS and phrases.PASTE.search(rest) is not None,
@@ -106,9 +109,11 @@ class Pointers(msgspec.Struct, frozen=True):
         openly: bool = False,
         novelty: float = 0.0,
         known: bool = False,
+        returned: bool = False,
     ) -> Reference:
         """`asked`: Claude's last words were a question; `openly`: one for more than yes or no.
-        `novelty`: how much is new there; `known`: its subject was spoken of there.
+        `novelty`: how much is new there; `known`: its subject was spoken of there;
+        `returned`: so was what it says that it goes back to.
         """
         if self.parting is not None:
             return Reference(0.0, self.parting, parts=True)
@@ -132,6 +137,8 @@ class Pointers(msgspec.Struct, frozen=True):
             found.append(Reference(strength, self.pointer))
         if self.amends is not None:
             found.append(Reference(AMENDS * (1 - novelty), self.amends))
+        if returned:
+            found.append(Reference(CARRIES_ON, self.opening or ""))
         if known:
             found.append(Reference(POINTS))
         if self.hint is not None:
@@ -158,8 +165,7 @@ def _is_bare(text: str) -> bool:
     return len(text.split()) <= BARE_WORDS or phrases.LISTS.search(text) is not None
 
 
-def _subject(text: str) -> frozenset[str]:
-    found = phrases.SUBJECT.search(text)
+def _subject(found: re.Match[str] | None) -> frozenset[str]:
     return frozenset(term.word for term in terms_of(found[1])) if found else frozenset()
 
 

@@ -140,6 +140,7 @@ def _fit(shared: _Shared, pointers: Pointers, *, signal: bool, pointed: bool) ->
         openly=talk.heard.open_question,
         novelty=shared.novelty,
         known=not pointers.subject.isdisjoint(shared.rare),
+        returned=not pointers.returns.isdisjoint(shared.words),
     )
     novelty = shared.novelty
     if pointers.bare and talk.heard.open_question:

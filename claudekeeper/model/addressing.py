@@ -126,6 +126,11 @@ REQUEST = _any(
     r"|input|go-?ahead|reply|call|review|sign-?off|feedback|response)\b",
     rf"\bI(?:'ll| will|'m| am)?\b.{{0,120}}\b{_ONCE_YOU} {_FOR_THE_WORD}",
     rf"\b{_ONCE_YOU} {_FOR_THE_WORD}\w*\b.{{0,120}}\bI(?:'ll| will| can)\b",
+    r"\bready to\b.{0,120}\b(?:when(?:ever)?|once|as soon as)"
+    rf" you(?:'ve| have)? {_FOR_THE_WORD}",
+    # "To go on I need the id of the account."
+    r"(?:\bto|\bbefore I(?: can)?) (?:continue|proceed|go on|go ahead|finish|start|deploy|move on"
+    r"|test|reproduce)\b.{0,60}?\bI(?:'ll|'d| will| would)?(?: still)? need (?!to\b)",
     r"\b(?:holding|waiting|pausing|paused|stopping|stopped)\b.{0,60}"
     rf"\b{_ONCE_YOU} {_FOR_THE_WORD}",
     r"\bblocked (?:on|by) you\b",

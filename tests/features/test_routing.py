@@ -348,3 +348,28 @@ def test_the_reason_names_what_is_shared() -> None:
 def test_however_long_and_strange_it_is_decided(scorer: Scorer, text: str) -> None:
     strange = talk("strange", text, replied=text)
     assert decide(text, [strange], RoutingSettings(scorer=scorer)).candidates
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "back to alembic - add a downgrade path", "Getting back to the alembic migrations, squash",
+        "let’s return to alembic: drop the runner", "regarding alembic — pin its version",
+        "as for the alembic runner, remove it", "Zurück zu alembic: die Version festlegen",
+        "revenons à alembic, fixe la version", "volviendo a alembic: fija la versión",
+        "насчёт alembic: закрепи версию", "pick up alembic again and pin it",
+    ],
+)  # fmt: skip
+def test_who_goes_back_to_a_thing_by_its_name_means_where_it_was_spoken_of(said: str) -> None:
+    auth = talk("auth", "fix the flaky login test", minutes=0.05, replied="It passes now.")
+    move = talk("move", "move the migrations to alembic", minutes=18, replied="All three run.")
+    assert resumes(said, auth, move) == "move"
+    assert resumes(said.replace("alembic", "kafka").replace("migrations", "topics"), move) is None
+
+
+@pytest.mark.parametrize(
+    "said", ["Carry on.", "keep on going", "additionally add type hints", "продолжай", "ga door"]
+)
+def test_other_words_that_carry_on_are_understood(said: str) -> None:
+    assert resumes(said, talk("auth", "fix the flaky login test", minutes=0.05)) == "auth"
+    assert resumes("carry on luggage needs a page", talk("auth", "fix the login test")) is None
