@@ -25,7 +25,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(WEB)/node_modules/.installed: $(WEB)/package.json $(WEB)/package-lock.json
-	@command -v $(NPM) >/dev/null || { echo "npm is needed to build the page: install Node.js 20 or newer."; exit 1; }
+	@command -v $(NPM) >/dev/null || { echo "npm is needed to build the page: install Node.js 20.19, 22.12 or newer."; exit 1; }
 	$(NPM) ci --prefix $(WEB) --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import shutil
 import socket
@@ -109,9 +110,18 @@ def _credentials() -> Iterator[Finding]:
             "credentials",
             "warning",
             "none were found in the environment or in Claude Code's folder",
-            f"Run 'claude' once and log in, or put ANTHROPIC_API_KEY=… into "
+            f"Run '{_claude()}' once and log in, or put ANTHROPIC_API_KEY=… into "
             f"{given} (mode 0600) for the service.",
         )
+
+
+def _claude() -> str:
+    """The Claude Code that a person can start here; the SDK brings one along."""
+    if os.environ.get("CLAUDEKEEPER_CLI"):
+        return os.environ["CLAUDEKEEPER_CLI"]
+    spec = importlib.util.find_spec("claude_agent_sdk")
+    bundled = Path(spec.origin or "").parent / "_bundled" / "claude" if spec else Path()
+    return str(bundled) if shutil.which("claude") is None and bundled.is_file() else "claude"
 
 
 def _names_in(environment: Path) -> set[str]:

@@ -57,6 +57,21 @@ def test_missing_credentials_are_a_warning_with_a_way(monkeypatch: pytest.Monkey
     assert "log in" in str(finding.mend)
 
 
+def test_who_has_no_claude_on_the_path_is_told_of_the_bundled_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (finding,) = found("credentials")
+    program = str(finding.mend).split("'")[1]
+    assert program.endswith("_bundled/claude")
+    assert Path(program).is_file()
+    (tmp_path / "claude").write_text("#!/bin/sh\n")
+    (tmp_path / "claude").chmod(0o755)
+    (finding,) = found("credentials")
+    assert str(finding.mend).startswith("Run 'claude' once")
+
+
 def test_a_login_of_claude_code_is_seen_and_not_shown(
     monkeypatch: pytest.MonkeyPatch, isolated: Path
 ) -> None:
