@@ -27,6 +27,10 @@ from .settings import (
     keeper_config,
 )
 
+ROOTS = "CLARVIS_ALLOWED_ROOTS"
+# the second is for the tests of the page
+KNOWN = {ROOTS, "CLARVIS_E2E"}
+
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="clarvis", description=__doc__)
@@ -79,7 +83,7 @@ def settings_from(options: argparse.Namespace) -> Settings:
     return Settings(
         keeper=options.keeper,
         token=TokenFile(options.token_file or keeper_config()),
-        roots=Roots.parse(os.environ.get("CLARVIS_ALLOWED_ROOTS")),
+        roots=Roots.parse(os.environ.get(ROOTS)),
         gate=Gate(options.host, options.allowed_host, Proxies(options.trusted_proxy)),
         keeper_certificate=options.keeper_cert,
     )
@@ -105,6 +109,10 @@ async def serve(settings: Settings, place: Place) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
+    for name in sorted(os.environ):
+        # a misspelled one would show every directory
+        if name.startswith("CLARVIS_") and name not in KNOWN:
+            print(f"clarvis: {name} is no setting and is ignored. It is {ROOTS}.", file=sys.stderr)
     try:
         asyncio.run(serve(settings_from(options), place_from(options)))
     except (SettingsInvalid, RootsInvalid, NameInvalid, ProxyInvalid, TlsInvalid) as error:

@@ -104,3 +104,15 @@ def test_a_taken_port_is_explained(token_file: Path, capsys: pytest.CaptureFixtu
         port = taken.getsockname()[1]
         assert main(["--token-file", str(token_file), "--port", str(port)]) == 1
     assert f"cannot listen on 127.0.0.1:{port}" in capsys.readouterr().err
+
+
+def test_a_misspelled_variable_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLARVIS_ALLOWED_ROOT", str(tmp_path))
+    assert main(["--token-file", str(tmp_path / "nothing")]) == 2
+    assert "CLARVIS_ALLOWED_ROOT is no setting" in capsys.readouterr().err
+    monkeypatch.delenv("CLARVIS_ALLOWED_ROOT")
+    monkeypatch.setenv("CLARVIS_ALLOWED_ROOTS", str(tmp_path))
+    assert main(["--token-file", str(tmp_path / "nothing")]) == 2
+    assert "is no setting" not in capsys.readouterr().err
