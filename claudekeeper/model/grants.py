@@ -74,7 +74,23 @@ _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 # a command that writes what it prints into a file: no rule for commands says that it may
 _WRITES = re.compile(r">(?!&|\s*/dev/null\b)|\btee\b")
 # one that needs no question where edits need none
-_EDITS = re.compile(r"\s*(?:touch|mkdir|rmdir|rm|mv|cp)\s[^|;&<>`$()\n]*")
+_EDITS = re.compile(
+    r"\s*(?:touch|mkdir|rmdir|rm|mv|cp)\s(?!(?:.*\s)?--\s)[^|;&<>`$()!\n]*", re.DOTALL
+)
+# Commands that change files are judged by their paths. Claude Code asks every time about what it
+# cannot tell beforehand (variables; patterns, also in quotes, where sed has its own), and does not
+# know a rule again where more stands around the command.
+_CHANGES = re.compile(
+    r"(?:^|[;&|({\n]|\b(?:do|then|else)\b)\s*"
+    r"(?:\w+=\S*\s+|(?:timeout\s+\S+|command|nice|nohup|time)\s+)*"
+    r"(?:/\S*/)?(touch|mkdir|rmdir|rm|mv|cp|sed)(?=\s)"
+)
+_PATTERN = re.compile(r"[*?\[\]]")
+_AROUND = re.compile(
+    r"[<>(){}]|(?:^|\s)#|;\s*$|(?:^|[;&|\n])\s*(?:cd|for|while|until|if)\s"
+    # flags of these two
+    r"|\b(?:cp|mv)(?:[^\S\n]+[^\s;&|]+)*?[^\S\n]+-"
+)
 
 
 def offers(
@@ -92,16 +108,17 @@ def offers(
     `guarded`: it asks about this file every time, whatever is allowed.
     """
     command = str(given.get("command")) if tool == "Bash" else None
-    if guarded or (command is not None and _WRITES.search(_QUOTED.sub("", command))):
+    if guarded or (command is not None and _is_asked_every_time(command)):
         return []
     folders = [each for each in suggested if each.get("type") == "addDirectories"]
     outside = [each for each in folders if not _lies_in(each, workdir)]
     others = [each for each in suggested if each not in folders]
     edits = command is None or _EDITS.fullmatch(command) is not None
-    if command is None:
+    if command is None and tool != "Read":
         grants = [[each] for each in others]
     else:
-        # a line may be several commands: what allows one of them is no use without the others
+        # a line may be several commands, and a path lead elsewhere through a link: what allows one
+        # of them is no use without the others
         rules = [each for each in others if "rules" in each]
         modes = [each for each in others if each not in rules]
         grants = ([rules] if rules else []) + [[each] for each in modes if edits]
@@ -109,6 +126,17 @@ def offers(
         return [[*each, *outside] for each in grants]
     # to let somebody in is enough only where edits are not asked about
     return [outside] if outside and edits and mode == "acceptEdits" else []
+
+
+def _is_asked_every_time(command: str) -> bool:
+    bare = _QUOTED.sub("", command)
+    if _WRITES.search(bare):
+        return True
+    changing = set(_CHANGES.findall(bare))
+    if not changing:
+        return False
+    patterns = bare if changing == {"sed"} else command
+    return "$" in command or bool(_PATTERN.search(patterns) or _AROUND.search(bare))
 
 
 def _lies_in(change: dict[str, Any], workdir: str | None) -> bool:

@@ -17,6 +17,7 @@ _NAMES: dict[Scope, str] = {
     "projectSettings": ".claude/settings.json",
     "localSettings": ".claude/settings.local.json",
 }
+_LISTS = ("allow", "deny", "ask", "additionalDirectories")
 
 
 def hindrance(scope: Scope, workdir: str) -> str | None:
@@ -25,6 +26,8 @@ def hindrance(scope: Scope, workdir: str) -> str | None:
     Claude Code does not say so: it goes on, and its next process asks again.
     """
     path = _folder(scope, workdir) / _NAMES[scope]
+    if scope != "userSettings" and (link := _link(path)) is not None:
+        return f"{link} is a symbolic link, through which Claude Code does not write."
     if (fault := _fault(path)) is not None:
         return f"{path} {fault}."
     if scope == "projectSettings" and not _trusted(workdir):
@@ -55,18 +58,33 @@ def _root(workdir: Path) -> Path:
     return workdir
 
 
+def _link(path: Path) -> Path | None:
+    """A project may be anybody's, so Claude Code follows no links in it."""
+    return next((each for each in (path.parent, path) if each.is_symlink()), None)
+
+
 def _fault(path: Path) -> str | None:
     if path.exists():
         try:
             content = path.read_text(encoding="utf-8")
-            if content.strip() and not isinstance(orjson.loads(content), dict):
+            settings = orjson.loads(content) if content.strip() else {}
+            if not isinstance(settings, dict):
                 return "has no settings in it"
+            if not _is_heeded(settings.get("permissions", {})):
+                return "has 'permissions' that Claude Code does not understand"
         except OSError as error:
             return f"cannot be read ({error.strerror})"
         except ValueError:
             return "is not valid JSON"
     place = next(each for each in (path, *path.parents) if each.exists())
     return None if os.access(place, os.W_OK) else "cannot be written"
+
+
+def _is_heeded(permissions: Any) -> bool:
+    """With one list that is none, Claude Code leaves the whole file alone."""
+    if not isinstance(permissions, dict):
+        return False
+    return all(isinstance(permissions.get(name, []), list) for name in _LISTS)
 
 
 def _trusted(workdir: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
-from claudekeeper.model.grants import MOST, Grants, with_answer
+from claudekeeper.model.grants import MOST, Grants, offers, with_answer
 
 
 def rules(kind: str, *rules: dict[str, str], **more: str) -> dict[str, Any]:
@@ -56,3 +57,74 @@ def test_it_does_not_grow_without_end() -> None:
     many = [{"toolName": f"t{number}"} for number in range(MOST + 5)]
     allowed = with_answer(Grants(), [rules("addRules", *many)]).allow
     assert (len(allowed), allowed[-1]) == (MOST, f"t{MOST + 4}")
+
+
+RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "x"}]}
+EDITS = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+
+
+def offered(command: str) -> list[Any]:
+    return offers(
+        "Bash", {"command": command}, [RULE, EDITS], workdir="/w", mode="default", guarded=False
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    # each was tried on Claude Code 2.1.327: it asks again, whatever is allowed
+    [
+        "rm -f *.tmp",
+        "rm 'a*b'",
+        "touch a?",
+        "FOO=1 rm a*",
+        "timeout 5 rm a*",
+        "command rm a*",
+        "/bin/rm a*",
+        "echo *.txt; rm a*",
+        "sed -i s/x/y/ *.txt",
+        "touch $HOME/x",
+        'rm "$(pwd)/a"',
+        "cp -r sub sub2",
+        "cp -- in.txt b.txt",
+        "mv in.txt -t sub",
+        "cd sub && touch a",
+        "touch a.txt # note",
+        "touch a;",
+        "touch a.txt > /dev/null",
+        "while false; do touch a; done",
+    ],
+)
+def test_what_is_asked_about_every_time_is_not_offered(command: str) -> None:
+    assert offered(command) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "edits"),
+    [
+        ("touch a.txt", True),
+        ("cp in.txt b-c.txt", True),
+        ("rm -rf sub", True),
+        ("mkdir -m 700 x", True),
+        # these are asked about where edits are not
+        ("rm -- a", False),
+        ("touch !x", False),
+        ("touch a && touch b", False),
+        ("mkdir -p sub && cp in.txt sub/ && make", False),
+        ("sed -i 's/[x]*/y/' in.txt", False),
+        ("rm a || true", False),
+        # patterns are theirs, or are no patterns of files
+        ("git rm *.txt", False),
+        ("ls *.txt | xargs rm", False),
+        ("python3 x*.py", False),
+        ("python3 -c \"print('rm *')\"", False),
+        ("npm run rm $X", False),
+    ],
+)
+def test_what_holds_is_offered(command: str, edits: bool) -> None:
+    assert offered(command) == [[RULE], *([[EDITS]] if edits else [])]
+
+
+def test_both_ends_of_a_link_are_allowed_together() -> None:
+    both = [rules("addRules", READ), rules("addRules", {"toolName": "Read", "ruleContent": "//b"})]
+    more = {"workdir": "/w", "mode": "default", "guarded": False}
+    assert offers("Read", {"file_path": "/w/link/a"}, both, **more) == [both]  # type: ignore[arg-type]

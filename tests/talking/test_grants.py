@@ -47,6 +47,7 @@ class Stage:
         for each in (self.inside, self.out):
             each.mkdir(parents=True)
             (each / "in.txt").write_text("x")
+        (self.inside / "link").symlink_to(self.out)
         install(self.inside)
 
     def named(self, text: str) -> str:
@@ -150,6 +151,7 @@ OFFERED: list[tuple[str, str, list[Written]]] = [
     ("write: a.txt: 1", "write: b.txt: 1", [{}]),
     ("write: {out}/a.txt: 1", "write: {out}/b.txt: 1", [{}]),
     ("read: {out}/in.txt", "run: cat {out}/in.txt", [{}]),
+    ("read: link/in.txt", "read: link/in.txt", [{}]),
     ("agent: run: python3 -c 1", "agent: run: python3 -c 1", [rule("Bash(python3 -c 1)")]),
 ]
 
@@ -240,6 +242,11 @@ async def test_a_rule_whose_content_is_null_allows_the_whole_tool(
         "run: git log > out.txt",
         "run: ls | tee out.txt",
         "run: echo $(whoami)",
+        # about patterns and flags of commands that change files, and what it knows no rule for
+        "run: rm -f *.tmp",
+        "run: cp -r in out",
+        "run: cd in && touch a.txt",
+        "run: touch a.txt # note",
     ],
 )
 async def test_what_would_be_asked_again_is_not_offered(
@@ -265,10 +272,22 @@ async def test_what_claude_code_would_forget_is_refused_and_the_question_stays(
     session = (await keeper.send(TOOL, workdir=str(stage.inside)))["sessionId"]
     question = await ear.asked(session)
     local = stage.inside / ".claude" / LOCAL
-    for content in ('{"permissions": ', "[]", '{"a": 1} // a comment'):
+    odd = (
+        '{"permissions": []}',
+        '{"permissions": {"allow": "x"}}',
+        '{"permissions": {"ask": null}}',
+    )
+    for content in ('{"permissions": ', "[]", '{"a": 1} // a comment', *odd):
         local.write_text(content)
         assert await refused(keeper, question, allowing("localSettings")) == "grant_forgotten"
         assert local.read_text() == content
+    local.unlink()
+    # Claude Code writes through no link of a project
+    elsewhere = stage.out / "settings.json"
+    local.symlink_to(elsewhere)
+    assert await refused(keeper, question, allowing("localSettings")) == "grant_forgotten"
+    elsewhere.write_text("{}")
+    assert await refused(keeper, question, allowing("localSettings")) == "grant_forgotten"
     local.unlink()
     local.mkdir()
     assert await refused(keeper, question, allowing("localSettings")) == "grant_forgotten"
