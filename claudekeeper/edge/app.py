@@ -53,6 +53,7 @@ from claudekeeper.edge.keys import (
     ENDING,
     FAMILIES,
     FOLLOW,
+    GRANTING,
     HISTORY,
     OVERVIEW,
     PREFERENCES,
@@ -82,6 +83,7 @@ from claudekeeper.features.conversation_book import Book
 from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.coverage import CoverageBook
 from claudekeeper.features.family import Families
+from claudekeeper.features.granting import Granting
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Ask, Retelling
@@ -217,6 +219,7 @@ def create_app(
         lambda session_id: registry.get(session_id) is not None,
     )
     app[ENDING] = Ending(registry, desk, records)
+    app[GRANTING] = Granting()
     app[OVERVIEW] = overview = Overview(
         catalog, registry, preferences.name_of, presences, desk, bus, records.left
     )

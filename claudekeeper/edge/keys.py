@@ -13,6 +13,7 @@ from claudekeeper.features.branching import Branching
 from claudekeeper.features.conversations import Conversations
 from claudekeeper.features.coverage import CoverageBook
 from claudekeeper.features.family import Families
+from claudekeeper.features.granting import Granting
 from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
@@ -47,6 +48,7 @@ TALLY: web.AppKey[Tally] = web.AppKey("tally", Tally)
 STARTED: web.AppKey[float] = web.AppKey("started", float)
 CLI_VERSION: web.AppKey[str] = web.AppKey("cli_version", str)
 BUS: web.AppKey[Bus] = web.AppKey("bus", Bus)
+GRANTING: web.AppKey[Granting] = web.AppKey("granting", Granting)
 DESK: web.AppKey[Desk] = web.AppKey("desk", Desk)
 FOLLOW: web.AppKey[Follow] = web.AppKey("follow", Follow)
 PRESENCES: web.AppKey[Presences] = web.AppKey("presences", Presences)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import CONVERSATIONS, DESK, OVERVIEW, RECORDS, REGISTRY
+from claudekeeper.edge.keys import CONVERSATIONS, DESK, GRANTING, OVERVIEW, RECORDS, REGISTRY
 from claudekeeper.edge.wire import NoQuery, body_of, query_of, reply
-from claudekeeper.model.attention import Attention, Decision, Resolve, answer_to
+from claudekeeper.model.attention import Answer, Attention, Decision, Resolve, answer_to
 from claudekeeper.model.errors import (
     AttentionGone,
     AttentionNotFound,
@@ -42,10 +43,11 @@ async def list_attention(request: web.Request) -> web.Response:
 async def resolve(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = await body_of(request, Resolve)
-    if wish.decision == "allow" and wish.updated_permissions:
-        await check_grant(request, wish)
     asked = request.app[DESK].get(wish.attention_id)
-    answer = request.app[DESK].resolve(wish)
+    if asked is not None and wish.decision == "allow" and wish.updated_permissions:
+        answer = await grant(request, wish, asked)
+    else:
+        answer = request.app[DESK].resolve(wish)
     if asked is not None and answer.interrupt and wish.hold:
         request.app[REGISTRY].hold(asked.session_id)
         await request.app[RECORDS].settled()
@@ -54,15 +56,25 @@ async def resolve(request: web.Request) -> web.Response:
     return reply(Settled(wish.attention_id, answer.decision))
 
 
-async def check_grant(request: web.Request, wish: Resolve) -> None:
-    """Refuses what Claude Code would drop without a word; the question stays open."""
-    attention = request.app[DESK].get(wish.attention_id)
-    if attention is None:
-        return
+async def grant(request: web.Request, wish: Resolve, attention: Attention) -> Answer:
+    """Answers with what is allowed for good; it is written down before the next one begins."""
     live = request.app[REGISTRY].get(attention.session_id)
     session = request.app[OVERVIEW].session(attention.session_id)
     workdir = live.workdir if live is not None else session and session.workdir
-    for change in answer_to(attention, wish).permissions:
+    changes = answer_to(attention, wish).permissions
+    async with request.app[GRANTING].in_turn(workdir, changes):
+        await check_grant(request, attention, workdir, changes)
+        return request.app[DESK].resolve(wish)
+
+
+async def check_grant(
+    request: web.Request,
+    attention: Attention,
+    workdir: str | None,
+    changes: list[dict[str, Any]],
+) -> None:
+    """Refuses what Claude Code would drop without a word; the question stays open."""
+    for change in changes:
         scope, mode = change["destination"], change.get("mode")
         if mode is not None:
             request.app[REGISTRY].check_mode_set_by_an_answer(attention.session_id, mode)

@@ -52,7 +52,7 @@ def _changed(grants: Grants, change: dict[str, Any]) -> Grants:
     kind = str(change["type"])
     if kind.endswith("Rules"):
         field = str(change["behavior"])
-        values = [_rule(rule) for rule in change["rules"]]
+        values = [rule_text(rule) for rule in change["rules"]]
     elif kind.endswith("Directories"):
         field, values = "additional_directories", list(change["directories"])
     else:
@@ -64,7 +64,8 @@ def _changed(grants: Grants, change: dict[str, Any]) -> Grants:
     return msgspec.structs.replace(grants, **{field: tuple(now[-MOST:])})
 
 
-def _rule(rule: dict[str, Any]) -> str:
+def rule_text(rule: dict[str, Any]) -> str:
+    """A rule as settings write it."""
     content = rule.get("ruleContent")
     return f"{rule['toolName']}({content.translate(_ESCAPED)})" if content else rule["toolName"]
 

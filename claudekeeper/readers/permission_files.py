@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import orjson
 
+from claudekeeper.model.grants import rule_text
 from claudekeeper.readers.paths import claude_home
 
 Scope = Literal["userSettings", "projectSettings", "localSettings"]
@@ -25,7 +26,7 @@ def hindrance(scope: Scope, workdir: str) -> str | None:
 
     Claude Code does not say so: it goes on, and its next process asks again.
     """
-    path = _folder(scope, workdir) / _NAMES[scope]
+    path = settings_file(scope, workdir)
     if scope != "userSettings" and (link := _link(path)) is not None:
         return f"{link} is a symbolic link, through which Claude Code does not write."
     if (fault := _fault(path)) is not None:
@@ -56,6 +57,32 @@ def _root(workdir: Path) -> Path:
             kept, _, _ = _text(git).removeprefix("gitdir:").strip().rpartition("/worktrees/")
             return Path(os.path.normpath(folder / kept)).parent if kept else folder
     return workdir
+
+
+def settings_file(scope: Scope, workdir: str) -> Path:
+    """Blocks. The file in which Claude Code writes what is allowed in this scope."""
+    return _folder(scope, workdir) / _NAMES[scope]
+
+
+def stands_in(path: Path, change: dict[str, Any]) -> bool:
+    """Blocks. Whether the file has by now what a change adds; true of what adds nothing."""
+    try:
+        settings = orjson.loads(_text(path))
+    except ValueError:
+        return False
+    known = settings.get("permissions") if isinstance(settings, dict) else None
+    permissions = known if isinstance(known, dict) else {}
+    match change:
+        case {"type": "setMode", "mode": mode}:
+            return bool(permissions.get("defaultMode") == mode)
+        case {"type": "addRules", "behavior": behavior, "rules": rules}:
+            wanted, list_name = [rule_text(each) for each in rules], behavior
+        case {"type": "addDirectories", "directories": directories}:
+            wanted, list_name = directories, "additionalDirectories"
+        case _:
+            return True
+    listed = permissions.get(list_name)
+    return isinstance(listed, list) and all(each in listed for each in wanted)
 
 
 def _link(path: Path) -> Path | None:

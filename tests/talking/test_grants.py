@@ -3,6 +3,7 @@ next one, and written where it was said."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -331,3 +332,32 @@ async def test_below_a_repository_s_root_and_in_a_worktree_the_file_is_the_repos
     # one's home is no project, whatever lies in it
     (isolated / ".git").mkdir()
     assert hindrance("localSettings", str(isolated / "work")) is None
+
+
+async def test_of_answers_at_once_in_one_project_none_is_forgotten(
+    keeper: Keeper, ear: Ear, stage: Stage
+) -> None:
+    steps = [TOOL, "run: python3 -c 1", 'call: WebSearch {"query": "a word"}']
+    sessions = [(await keeper.send(each, workdir=str(stage.inside)))["sessionId"] for each in steps]
+    questions = [(await ear.event("attention/raised"))["attention"] for _ in steps]
+    await asyncio.gather(
+        *(keeper.resolve(each, updatedPermissions=each["grants"][0]) for each in questions)
+    )
+    # what was answered stands there, and nothing has to be waited for
+    (allowed,) = [each["allow"] for each in stage.written.values()]
+    assert sorted(allowed) == ["Bash(python3 -c 1)", "WebSearch", "mcp__notes__note"]
+    # of two answers to one question the first counts, as ever
+    session = (await keeper.send("run: npm run x", workdir=str(stage.inside)))["sessionId"]
+    question = await ear.asked(session)
+    answer = {"attentionId": question["id"], "decision": "allow"}
+    answer["updatedPermissions"] = question["grants"][0]
+    assert sorted(await asyncio.gather(*(status_of(keeper, answer) for _ in range(2)))) == [
+        200,
+        409,
+    ]
+    assert len(set(sessions)) == len(steps)
+
+
+async def status_of(keeper: Keeper, answer: Any) -> int:
+    async with keeper.client.post("/resolve", json=answer) as response:
+        return response.status
