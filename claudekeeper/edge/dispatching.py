@@ -54,6 +54,10 @@ def key_of(request: web.Request) -> str:
     return key
 
 
+def _is_a_name(project: str) -> bool:
+    return len(project) <= LONGEST_KEY and project.isprintable()
+
+
 def place_at(cursor: str) -> Place:
     used, _, rest = cursor.partition(":")
     project, colon, key = rest.partition(":")
@@ -77,6 +81,8 @@ async def dispatch(request: web.Request) -> web.Response:
     if project is not None and wish.project not in (None, project):
         raise InvalidRequest("The body names another 'project' than the address.")
     wish.project = wish.project if wish.project is not None else project
+    if wish.project is not None and not _is_a_name(wish.project):
+        raise InvalidRequest(f"A project has at most {LONGEST_KEY} printable characters.")
     dispatched = await request.app[CONVERSATIONS].dispatch(key, wish)
     await request.app[RECORDS].settled()
     return reply(dispatched)

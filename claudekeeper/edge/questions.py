@@ -60,7 +60,8 @@ async def grant(request: web.Request, wish: Resolve, attention: Attention) -> An
     """Answers with what is allowed for good; it is written down before the next one begins."""
     live = request.app[REGISTRY].get(attention.session_id)
     session = request.app[OVERVIEW].session(attention.session_id)
-    workdir = live.workdir if live is not None else session and session.workdir
+    known = live if live is not None else session
+    workdir = known.workdir if known is not None else None
     changes = answer_to(attention, wish).permissions
     async with request.app[GRANTING].in_turn(workdir, changes):
         await check_grant(request, attention, workdir, changes)

@@ -11,6 +11,8 @@ import msgspec
 
 # what somebody allowed first is forgotten first, and asked again
 MOST = 200
+# of the settings with which a process is started: the system bounds an argument to 128 KiB
+MOST_BYTES = 100_000
 
 # a grant: changes that belong together, as Claude Code takes them
 Grant = list[dict[str, Any]]
@@ -45,7 +47,16 @@ def with_answer(grants: Grants, permissions: list[dict[str, Any]]) -> Grants:
     for each in permissions:
         if each["destination"] in PASSING:
             grants = _changed(grants, each)
+    while len((grants.settings() or "").encode()) > MOST_BYTES:
+        grants = _without_oldest(grants)
     return grants
+
+
+def _without_oldest(grants: Grants) -> Grants:
+    """Without the first one of the list that takes most room."""
+    size = {name: len(str(value)) for name, value in msgspec.structs.asdict(grants).items()}
+    longest = max(size, key=lambda name: size[name])
+    return msgspec.structs.replace(grants, **{longest: getattr(grants, longest)[1:]})
 
 
 def _changed(grants: Grants, change: dict[str, Any]) -> Grants:

@@ -59,6 +59,16 @@ def test_it_does_not_grow_without_end() -> None:
     assert (len(allowed), allowed[-1]) == (MOST, f"t{MOST + 4}")
 
 
+def test_a_process_can_be_started_with_all_of_it() -> None:
+    grants = Grants()
+    for number in range(20):
+        long = {"toolName": "Bash", "ruleContent": f"{number} " + "é" * 10_000}
+        grants = with_answer(grants, [rules("addRules", long)])
+    assert len((grants.settings() or "").encode()) < 128 * 1024
+    assert grants.allow[-1].startswith("Bash(19 ")
+    assert with_answer(Grants(), [rules("addRules", {"toolName": "x" * 200_000})]) == Grants()
+
+
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "x"}]}
 EDITS = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 

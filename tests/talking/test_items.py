@@ -142,6 +142,16 @@ async def test_pages_of_the_list_tell_the_projects_of_a_key_apart(keeper: Keeper
     assert seen == wanted[::-1]
 
 
+@pytest.mark.parametrize("odd", ["a\0b", "a\nb", "a\u202eb", "x" * 201])
+async def test_a_project_has_a_name_that_can_be_read(keeper: Keeper, odd: str) -> None:
+    body = {"text": "say: x", "workdir": str(keeper.workdir), "project": odd}
+    refused = await keeper.post("/conversations/item/dispatch", body, 400)
+    assert refused["error"]["code"] == "invalid_request"
+    del body["project"]
+    await keeper.post(f"/conversations/item/dispatch?project={quote(odd)}", body, 400)
+    assert (await keeper.get("/conversations"))["conversations"] == []
+
+
 # ---- by session ----
 
 
