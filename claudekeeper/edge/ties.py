@@ -34,6 +34,7 @@ from claudekeeper.live.registry import Disk
 from claudekeeper.live.unfinished import Records
 from claudekeeper.model.entries import Entry
 from claudekeeper.model.errors import TranscriptUnreadable
+from claudekeeper.readers.carried import carried_cost
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.glance import first_that_begins_with, first_that_goes_on_with
 from claudekeeper.readers.history import History
@@ -157,6 +158,10 @@ def disk_of(app: web.Application) -> Disk:
         )
         return [message.uuid for message in page.messages]
 
+    async def carried(session_id: str) -> float:
+        row = await catalog.row(session_id)
+        return await asyncio.to_thread(carried_cost, Path(row.found.path)) if row else 0.0
+
     return Disk(
         workdir,
         lambda session_id: app[RECORDS].left(session_id),
@@ -165,6 +170,7 @@ def disk_of(app: web.Application) -> Disk:
         recent,
         presences.now,
         presences.vacant,
+        carried,
     )
 
 

@@ -39,9 +39,9 @@ class Hearing:
         self.on_mode: Callable[[str, str | None], None] = lambda *_: None
         self.on_repeat: Callable[[], None] = lambda: None
 
-    def begin_client(self) -> None:
+    def begin_client(self, carried: float = 0.0) -> None:
         self.lifecycle = False
-        self._turns.new_process()
+        self._turns.new_process(carried)
 
     def hear(self, raw: dict[str, Any]) -> None:
         match raw.get("type"):

@@ -37,6 +37,8 @@ class Process:
         self.opened: Choices | None = None
         # what it says of itself: commands, models
         self.info: dict[str, Any] = {}
+        # what the processes before it cost
+        self.carried = 0.0
 
     @property
     def occupies(self) -> bool:
@@ -81,6 +83,7 @@ class Process:
                 records_prompt=chosen.system_prompt is None,
                 grants=chosen.grants,
             )
+            self.carried = await self._world.carried(self._session_id) if opening.resume else 0.0
             client = await self._world.make_client(opening, self._ears)
             await client.connect()
             self.info = await client.info()

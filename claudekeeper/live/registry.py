@@ -53,6 +53,8 @@ class Disk(msgspec.Struct, frozen=True):
     # who else runs it at this moment; and until nobody does
     elsewhere: Callable[[str], Awaitable[Presence | None]]
     vacant: Callable[[str], Awaitable[None]]
+    # what its processes cost together, as the last one wrote it down
+    carried: Callable[[str], Awaitable[float]]
 
 
 class Memory(Protocol):
@@ -95,6 +97,7 @@ class Registry:
             disk.vacant,
             memory.choose,
             limits.idle_seconds,
+            disk.carried,
         )
 
     def get(self, session_id: str) -> LiveSession | None:

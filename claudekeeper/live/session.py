@@ -343,7 +343,7 @@ class LiveSession:
             return self._process.client
         chosen = self.choices
         client = await self._process.start(chosen)
-        self._hearing.begin_client()
+        self._hearing.begin_client(self._process.carried)
         # what was changed in the meantime
         await self._choosing.tell(chosen)
         return client

@@ -86,9 +86,9 @@ class Turns:
         self._bus.publish(TurnStarted(session_id=self._session_id, uuid=uuid))
         return self.current
 
-    def new_process(self) -> None:
-        """The CLI counts cost from its own start."""
-        self._spent = 0.0
+    def new_process(self, carried: float) -> None:
+        """The CLI goes on counting where the one before it ended in order."""
+        self._spent = carried
 
     def status(self, status: TurnStatus) -> None:
         if self.current is not None and not status.status.startswith("task"):
@@ -164,8 +164,9 @@ class Turns:
         total = result.get("total_cost_usd")
         if not isinstance(total, int | float):
             return None
-        cost, self._spent = total - self._spent, float(total)
-        return round(max(cost, 0.0), 6)
+        # one that counts less than was carried began at nothing
+        cost, self._spent = total - (self._spent if total >= self._spent else 0.0), float(total)
+        return round(cost, 6)
 
     def _fault(self, result: dict[str, Any]) -> Fault:
         errors = result.get("errors")

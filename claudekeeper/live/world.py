@@ -60,3 +60,5 @@ class World(msgspec.Struct, frozen=True):
     # what was chosen for this session changed by itself
     chose: Callable[[str, Choices], None]
     idle_seconds: float
+    # what the processes of this session cost, from where the next one counts on
+    carried: Callable[[str], Awaitable[float]]

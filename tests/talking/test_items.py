@@ -208,6 +208,29 @@ async def test_tokens_are_those_of_all_turns_with_the_last_window_beside(keeper:
     assert item["costUsd"] == pytest.approx(sum(each["costUsd"] or 0 for each in item["log"]))
 
 
+async def test_a_turn_costs_what_it_costs_also_in_the_next_process(keeper: Keeper) -> None:
+    work = Orchestrator(keeper)
+    costs = []
+    for words in ("say: one", "say: two", "say: three", "say: four"):
+        answer = await work.dispatch("item", words)
+        costs.append(answer["ended"]["costUsd"])
+        if words != "say: one":
+            await keeper.close(answer["sessionId"])
+    session = await counted(keeper, answer["sessionId"], 8)
+    assert sum(costs) == pytest.approx(session["costUsd"], abs=1e-5)
+    assert (await work.get("item"))["costUsd"] == pytest.approx(session["costUsd"], abs=1e-5)
+    # what later turns read from the cache is cheap: none of them has the first one's cost again
+    assert all(each < costs[0] / 2 for each in costs[1:])
+
+
+async def counted(keeper: Keeper, session: str, messages: int) -> Any:
+    """The session, when its transcript is read to the end."""
+    while True:
+        found = (await keeper.get(f"/sessions/{session}?limit=1"))["session"]
+        if found["messageCount"] == messages:
+            return found
+
+
 async def test_metrics_count_conversations_and_what_becomes_of_them(
     start_keeper: StartKeeper,
 ) -> None:
