@@ -27,6 +27,7 @@ from claudekeeper.edge.keys import (
     TERMINALS,
     USAGE,
 )
+from claudekeeper.features.reckoning import used_by
 from claudekeeper.features.succession import LastWords, Sessions, last_words_of, reply_of
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.overview import Overview
@@ -205,11 +206,17 @@ def sessions_of(
             return None
         return await asyncio.to_thread(reply_of, history, Path(row.found.path), session_id, uuid)
 
+    async def used(session_id: str, uuid: str) -> tuple[int, float]:
+        row = await catalog.row(session_id)
+        if row is None or row.fault is not None:
+            return 0, 0.0
+        return await asyncio.to_thread(used_by, history, Path(row.found.path), session_id, uuid)
+
     def forget_left(session_id: str) -> None:
         records.forget(session_id)
         overview.tell_row(session_id)
 
-    return Sessions(exists, count, messages, last_words, reply_to, forget_left)
+    return Sessions(exists, count, messages, last_words, reply_to, used, forget_left)
 
 
 def recent_lines(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:

@@ -201,6 +201,25 @@ class Book(BookFile):
             ).fetchall()
         return [WorkItem(key, project or None) for key, project in rows]
 
+    def unreckoned(self, item: WorkItem) -> list[tuple[str, str]]:
+        """Sessions and uuids of the dispatches whose end no keeper saw."""
+        with self._reading() as database:
+            return database.execute(
+                "SELECT session, uuid FROM dispatch WHERE key = ? AND project = ? "
+                "AND outcome = 'unknown' AND used IS NULL",
+                _of(item),
+            ).fetchall()
+
+    def all_unreckoned(self) -> list[WorkItem]:
+        """The items that have such dispatches."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT DISTINCT d.key, d.project FROM dispatch AS d JOIN conversation AS c "
+                "ON c.key = d.key AND c.project = d.project AND d.at >= c.created "
+                "WHERE d.outcome = 'unknown' AND d.used IS NULL"
+            ).fetchall()
+        return [WorkItem(key, project or None) for key, project in rows]
+
     def asking(self) -> list[Kept]:
         """Those of which a person is asked something."""
         with self._reading() as database:
@@ -306,6 +325,16 @@ class Book(BookFile):
                 "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ?, used = ? "
                 "WHERE uuid = ? AND outcome IS NULL",
                 (outcome, tokens, cost, at, used, uuid),
+            )
+
+    def reckon(self, kept: Kept, uuid: str, used: int, cost: float) -> None:
+        """What a dispatch used is known after all: it and the sums of its item, or neither."""
+        with self._writing() as database:
+            self._put(database, kept)
+            database.execute(
+                "UPDATE dispatch SET used = ?, cost = ? "
+                "WHERE uuid = ? AND outcome = 'unknown' AND used IS NULL",
+                (used, round(cost, 6), uuid),
             )
 
     def forget(self, item: WorkItem) -> bool:

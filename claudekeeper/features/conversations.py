@@ -14,6 +14,7 @@ from claudekeeper.features.conversation_book import Book, Kept, Place, place_of
 from claudekeeper.features.dispatches import Dispatches
 from claudekeeper.features.locks import KeyedLocks
 from claudekeeper.features.outcomes import Outcomes
+from claudekeeper.features.reckoning import Reckoning
 from claudekeeper.features.succession import Sessions
 from claudekeeper.features.threads import Threads
 from claudekeeper.live.attention import Desk
@@ -59,6 +60,7 @@ class Conversations:
         self._alone = locks.alone
         self._threads = threads = Threads(book, registry, bus, sessions, settings, clock)
         self._ceilings = CeilingQuestions(book, threads, desk, locks, clock)
+        self._reckoning = Reckoning(book, sessions, threads)
         self._dispatches = Dispatches(
             book,
             registry,
@@ -66,6 +68,7 @@ class Conversations:
             sessions,
             threads,
             self._ceilings,
+            self._reckoning,
             locks,
             settings,
             clock,
@@ -177,6 +180,11 @@ class Conversations:
                 kept = await asyncio.to_thread(self._book.get, item)
                 if kept is not None and self._threads.has_expired(kept):
                     await self._threads.leave(kept, "expired")
+        for item in await asyncio.to_thread(self._book.all_unreckoned):
+            async with self._alone(item):
+                kept = await asyncio.to_thread(self._book.get, item)
+                if kept is not None:
+                    await self._reckoning.complete(kept)
         if self._settings.audit_days is not None:
             before = self._clock() - self._settings.audit_days * DAY
             await asyncio.to_thread(self._book.forget_dispatches, before)

@@ -12,6 +12,7 @@ from claudekeeper.features.ceilings import CeilingQuestions
 from claudekeeper.features.conversation_book import Book, Kept, iso
 from claudekeeper.features.locks import KeyedLocks
 from claudekeeper.features.outcomes import Outcomes
+from claudekeeper.features.reckoning import Reckoning
 from claudekeeper.features.succession import Relief, Sessions, is_full, persona
 from claudekeeper.features.threads import Threads
 from claudekeeper.live.registry import Registry
@@ -43,6 +44,7 @@ class Dispatches:
         sessions: Sessions,
         threads: Threads,
         ceilings: CeilingQuestions,
+        reckoning: Reckoning,
         locks: KeyedLocks,
         settings: ConversationSettings,
         clock: Callable[[], float],
@@ -53,6 +55,7 @@ class Dispatches:
         self._sessions = sessions
         self._threads = threads
         self._ceilings = ceilings
+        self._reckoning = reckoning
         self._alone = locks.alone
         self._settings = settings
         self._clock = clock
@@ -203,6 +206,7 @@ class Dispatches:
         if kept is None:
             kept, how = self._new(item, wish), "created"
         else:
+            await self._reckoning.complete(kept)
             kept.ceilings = wish.ceilings if wish.ceilings is not None else kept.ceilings
             await self._ceilings.check(kept)
             if self._threads.has_expired(kept):

@@ -56,6 +56,8 @@ class Sessions(msgspec.Struct, frozen=True):
     last_words: Callable[[str, int, int], Awaitable[LastWords]]
     # what was said to one of its messages; None if that does not stand there
     reply_to: Callable[[str, str], Awaitable[str | None]]
+    # tokens and dollars of what was said to one of its messages
+    used_by: Callable[[str, str], Awaitable[tuple[int, float]]]
     # what was left unfinished there will not be gone on with
     forget_left: Callable[[str], None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -221,6 +222,38 @@ async def test_a_turn_costs_what_it_costs_also_in_the_next_process(keeper: Keepe
     assert (await work.get("item"))["costUsd"] == pytest.approx(session["costUsd"], abs=1e-5)
     # what later turns read from the cache is cheap: none of them has the first one's cost again
     assert all(each < costs[0] / 2 for each in costs[1:])
+
+
+async def test_what_a_turn_used_counts_also_if_its_keeper_was_killed(
+    start_keeper: StartKeeper, isolated: Path
+) -> None:
+    keeper = await start_keeper()
+    work = Orchestrator(keeper)
+    (keeper.workdir / "notes.md").write_text("a note")
+    await work.dispatch("item", "say: one")
+    ended = (await work.dispatch("item", "read: notes.md"))["ended"]
+    before = await work.get("item")
+    await keeper.stop()
+    # as a killed one leaves it: nobody saw the end of the last turn
+    (path,) = isolated.rglob("conversations.db")
+    with sqlite3.connect(path) as database:
+        last = "(SELECT max(id) FROM dispatch)"
+        nothing = "outcome = NULL, used = NULL, cost = NULL, finished = NULL"
+        database.execute(f"UPDATE dispatch SET {nothing} WHERE id = {last}")
+        less = (ended["tokensUsed"], ended["costUsd"])
+        database.execute("UPDATE conversation SET tokens = tokens - ?, cost = cost - ?", less)
+    database.close()
+    work.keeper = keeper = await start_keeper()
+    await keeper.app[CONVERSATIONS].sweep()
+    item = await work.get("item")
+    assert item["tokens"] == before["tokens"]
+    assert item["costUsd"] == pytest.approx(before["costUsd"], abs=1e-5)
+    assert item["log"][-1]["outcome"] == "unknown"
+    assert item["log"][-1]["tokensUsed"] == ended["tokensUsed"]
+    # once
+    await keeper.app[CONVERSATIONS].sweep()
+    await work.dispatch("item", "say: three")
+    assert (await work.get("item"))["tokens"] < 2 * before["tokens"]
 
 
 async def counted(keeper: Keeper, session: str, messages: int) -> Any:
