@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from playwright.async_api import Page, expect
@@ -13,8 +14,9 @@ from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import OpenPage
 from tests.e2e.stage import Stage, card, replies, say
 from tests.talking.mcp_server import install
+from tests.waiting import until
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
 LOCAL = ".claude/settings.local.json"
 
 
@@ -86,11 +88,10 @@ class Place:
     def named(self, words: str) -> str:
         return words.replace("{out}", str(self.out))
 
-    @property
-    def allowed(self) -> list[str]:
+    def allows(self, rules: list[str]) -> bool:
         path = self.inside / LOCAL
         found = json.loads(path.read_text()) if path.exists() else {}
-        return list(found.get("permissions", {}).get("allow", []))
+        return list(found.get("permissions", {}).get("allow", [])) == rules
 
 
 async def answered(page: Page, times: int) -> None:
@@ -112,7 +113,8 @@ async def test_every_always_is_written_where_it_says_and_holds(
         words = card(page).locator(".card-always span")
         await words.get_by_text(place.named(case.button), exact=True).click()
         await answered(page, 1)
-        assert place.allowed == [place.named(rule) for rule in case.allow], case.step
+        # it is written when Claude Code gets to it
+        await until(partial(place.allows, [place.named(rule) for rule in case.allow]))
     await stage.kill()
     await stage.start()
     for case, place in zip(CASES, places, strict=True):
