@@ -1,5 +1,6 @@
-"""Every "always" that a card offers, clicked in a real browser: it is written where its button
-says, and nobody is asked again by the next keeper."""
+"""Each kind of "always" that a card offers, clicked in a real browser: it is written where its
+button says, and nobody is asked again by the next keeper. `tests/talking/test_grants.py` has more.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.e2e.stage import Stage, card, replies, say
 from tests.talking.mcp_server import install
 from tests.waiting import until
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 LOCAL = ".claude/settings.local.json"
 
 
@@ -37,33 +38,21 @@ CASES = [
         ["mcp__notes__note"],
     ),
     Case(
-        'call: WebSearch {"query": "a word"}',
-        "Always allow every WebSearch in this project, for you",
-        ["WebSearch"],
-    ),
-    Case(
         'call: WebFetch {"url": "http://127.0.0.1:1/a", "prompt": "p"}',
         "Always allow fetching from 127.0.0.1 in this project, for you",
         ["WebFetch(domain:127.0.0.1)"],
-    ),
-    Case(
-        "run: python3 -c 1",
-        "Always allow “python3 -c 1” in this project, for you",
-        ["Bash(python3 -c 1)"],
     ),
     Case(
         "run: python3 -c 1 && python3 -c 2",
         "Always allow “python3 -c 1”, “python3 -c 2” in this project, for you",
         ["Bash(python3 -c 1)", "Bash(python3 -c 2)"],
     ),
-    Case("run: touch {out}/b.txt", "Allow all edits in this session, also in {out}"),
     Case(
         "run: head -1 {out}/in.txt",
         "Always allow “head -1 {out}/in.txt” in this project, for you, and reading everything in "
         "{out} in this session",
         ["Bash(head -1 {out}/in.txt)"],
     ),
-    Case("write: a.txt: 1", "Allow all edits in this session"),
     Case("write: {out}/a.txt: 1", "Allow all edits in this session, also in {out}"),
     Case("read: {out}/in.txt", "Always allow reading everything in {out} in this session"),
     Case(
@@ -90,7 +79,11 @@ class Place:
 
     def allows(self, rules: list[str]) -> bool:
         path = self.inside / LOCAL
-        found = json.loads(path.read_text()) if path.exists() else {}
+        try:
+            found = json.loads(path.read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            # there is none yet, or it is being written
+            found = {}
         return list(found.get("permissions", {}).get("allow", [])) == rules
 
 
