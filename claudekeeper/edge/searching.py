@@ -93,7 +93,7 @@ def _shown(request: web.Request, hit: Hit) -> FoundMessage | None:
         return None
     return FoundMessage(
         **msgspec.structs.asdict(hit),
-        title=session.name or session.title,
+        title=session.called,
         workdir=session.workdir,
         project=session.project,
     )

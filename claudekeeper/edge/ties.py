@@ -230,6 +230,6 @@ def recent_lines(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:
 def label_of(overview: Overview) -> Callable[[str], str | None]:
     def label(session_id: str) -> str | None:
         session = overview.session(session_id)
-        return (session.name or session.title or session.first_prompt) if session else None
+        return session.called if session else None
 
     return label

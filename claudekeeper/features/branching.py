@@ -22,7 +22,7 @@ from claudekeeper.model.facts import FactFinder, Facts
 from claudekeeper.model.links import Link
 from claudekeeper.model.messages import Message
 from claudekeeper.model.prompts import shortened
-from claudekeeper.model.summary import said_by
+from claudekeeper.model.said import Listener
 from claudekeeper.model.tree import Strand, Strands, parted
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.history import History
@@ -240,9 +240,10 @@ class _Done:
         self._facts = FactFinder(Facts())
         self._changes = Changes()
         self._prompts: list[str] = []
+        self._listener = Listener()
 
     def add(self, entry: Entry) -> None:
-        said = said_by(entry) if entry.type in ("user", "attachment") else None
+        said = self._listener.said(entry) if entry.type in ("user", "attachment") else None
         asked = said[0] if said is not None and said[1] else None
         if asked is not None:
             self._prompts.append(asked)

@@ -182,7 +182,7 @@ def _kin_of(session: Session | None) -> Kin:
     assert session is not None
     return Kin(
         session_id=session.id,
-        title=session.name or session.title,
+        title=session.called,
         workdir=session.workdir,
         project=session.project,
         modified=session.modified,

@@ -176,7 +176,7 @@ class Resuming:
         cost = _cost(session, known if facts is not None else None)
         idle = max(0, int(self._clock() - _last(row, known)))
         recap = recap_of(
-            title=_subject(session),
+            title=session.called,
             idle_seconds=idle,
             turns=closing.turns,
             next_action=action,
@@ -209,12 +209,6 @@ class Resuming:
             ),
             specification=seen.specification,
         )
-
-
-def _subject(session: Session) -> str | None:
-    """What it is about: where the list shows only what was asked last, how it began says more."""
-    title = session.name or session.title
-    return session.first_prompt if title and title == session.last_prompt else title
 
 
 def _further_back(turns: list[LastTurn], asked: list[str]) -> list[LastTurn]:

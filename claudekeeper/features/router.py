@@ -182,7 +182,7 @@ class Router:
             talks.append(
                 Talk(
                     session_id=session.id,
-                    title=session.name or session.title or session.first_prompt,
+                    title=session.called,
                     workdir=session.workdir,
                     seconds_ago=max(0.0, now - last),
                     heard=listened,

@@ -195,7 +195,7 @@ def _begun(session_id: str, live: Liveness, name: str | None) -> Session:
             workdir=live.workdir,
             project=project_of(live.workdir),
             name=name,
-            title=None,
+            title=live.prompt,
             first_prompt=live.prompt,
             last_prompt=live.prompt,
             message_count=0,

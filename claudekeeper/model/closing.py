@@ -13,7 +13,7 @@ from claudekeeper.model.decisions import answers_in, questions_in, reason_in, wo
 from claudekeeper.model.entries import NOTHING, Block, Denier, loads
 from claudekeeper.model.loose import words_of
 from claudekeeper.model.messages import Message
-from claudekeeper.model.prompts import is_command, is_local, prompt_of
+from claudekeeper.model.prompts import asks_with_words, is_command, is_local, prompt_of
 
 # `asked`: a person spoke last; `said`: Claude did, and was done; the others ended in mid-turn
 Standing = Literal["nothing", "asked", "said", "cut", "interrupted", "failed"]
@@ -103,6 +103,8 @@ class _Reading:
         self._dismissed: Question | None = None
         # a question after which Claude said more, though nobody had answered it
         self._passed_over: Question | None = None
+        # a command of Claude Code's own with words: if Claude replies, they were for Claude
+        self._perhaps: Message | None = None
 
     def add(self, message: Message) -> None:
         parts = _parts_of(message.content)
@@ -111,6 +113,8 @@ class _Reading:
                 self._ask(message, parts)
             case "command" if _is_asked(parts):
                 self._ask(message, parts)
+            case "command" if asks_with_words(_first(parts)):
+                self._perhaps = message
             case "reply":
                 self._reply(message, parts)
             case "toolResult":
@@ -125,6 +129,7 @@ class _Reading:
             case "notice":
                 # a task in the background that ends makes Claude speak, not the person
                 self._passed_over = self._asked() or self._passed_over
+                self._perhaps = None
 
     def _ask(self, message: Message, parts: list[_Part]) -> None:
         blocks = [Block(type=part.type, text=part.text) for part in parts]
@@ -136,10 +141,13 @@ class _Reading:
         self._standing, self._error, self._refused = "asked", None, None
         self._dismissed = self._passed_over = self._answered = None
         self._calls.clear()
+        self._perhaps = None
 
     def _reply(self, message: Message, parts: list[_Part]) -> None:
         if message.model == _SYNTHETIC and _text(parts) in _SAYS_NOTHING:
             return
+        if self._perhaps is not None:
+            self._ask(self._perhaps, _parts_of(self._perhaps.content))
         if not self._turns:
             self._turns.append(LastTurn(None, None, message.timestamp))
         turn = self._turns[-1]
@@ -244,8 +252,12 @@ def _answer(tool: str, result: _Part, denied_by: Denier | None) -> str | None:
 
 def _is_asked(parts: list[_Part]) -> bool:
     """Whether a command was put to Claude, not only done in the terminal."""
-    first = next((part.text for part in parts if part.text), "") or ""
+    first = _first(parts)
     return is_command(first) and not is_local(first)
+
+
+def _first(parts: list[_Part]) -> str:
+    return next((part.text for part in parts if part.text), "") or ""
 
 
 def _parts_of(content: Raw) -> list[_Part]:

@@ -32,6 +32,7 @@ TOLD_BY_TYPE = frozenset(
         b"attachment",
         b"progress",
         b"summary",
+        b"agent-name",
         b"custom-title",
         b"ai-title",
         b"last-prompt",
@@ -103,6 +104,7 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     # lines without a place in the chain
     leaf_uuid: str | None = None
     summary: str | None = None
+    agent_name: str | None = None
     custom_title: str | None = None
     ai_title: str | None = None
     last_prompt: str | None = None

@@ -90,6 +90,11 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     item: WorkItem | None = None
     system_prompt: AppendedPrompt | None = None
 
+    @property
+    def called(self) -> str | None:
+        """What it is called, wherever it is named: the page goes by the same order."""
+        return self.name or self.title or self.first_prompt
+
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):
     """What runs of a session now."""

@@ -8,12 +8,12 @@ import msgspec
 
 from claudekeeper.model.activity import Activity, Asked, Deeds
 from claudekeeper.model.copies import beginning_of
-from claudekeeper.model.entries import Entry, blocks_of, starts
+from claudekeeper.model.entries import Entry, starts
 from claudekeeper.model.facts import FactFinder, Facts
-from claudekeeper.model.messages import Kind, kind_of, queued_prompt
-from claudekeeper.model.prompts import is_command, is_local, plain_words, prompt_of, shortened
+from claudekeeper.model.prompts import shortened
 from claudekeeper.model.replies import NANO, Packed, Replies, Tokens, identity
 from claudekeeper.model.resume import tasks_of
+from claudekeeper.model.said import Listener
 from claudekeeper.model.tasklist import tasks_done
 
 SYNTHETIC = "<synthetic>"
@@ -29,6 +29,7 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     first_prompt: str | None = None
     last_prompt: str | None = None
     first_command: str | None = None
+    agent_name: str | None = None
     custom_title: str | None = None
     ai_title: str | None = None
     summary_title: str | None = None
@@ -52,11 +53,12 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def title(self) -> str | None:
+        """As Claude Code calls it; where nobody named it, by how it began."""
         return (
-            self.custom_title
+            self.agent_name
+            or self.custom_title
             or self.ai_title
             or self.summary_title
-            or self.last_prompt
             or self.first_prompt
             or self.first_command
         )
@@ -101,6 +103,8 @@ class Folded(Diary, array_like=True, gc=False):
     facts: Facts = msgspec.field(default_factory=Facts)
     # what subagents did that wrote into this file
     beside: Facts = msgspec.field(default_factory=Facts)
+    # the last line that says that the command after it ran in the terminal only
+    caveat: str | None = None
 
 
 class Fold:
@@ -116,6 +120,7 @@ class Fold:
         self._deeds = Deeds(folded.activity, folded.asked, self._replies)
         self._finder = FactFinder(folded.facts, self._deeds)
         self._beside = FactFinder(folded.beside, self._deeds)
+        self._listener = Listener(folded.caveat)
 
     def add(self, entry: Entry) -> None:
         """Take the next entry of the file."""
@@ -124,6 +129,8 @@ class Fold:
         match entry.type:
             case "user" | "assistant" | "attachment" | "system" | "progress":
                 self._add_to_chain(entry)
+            case "agent-name":
+                summary.agent_name = entry.agent_name or summary.agent_name
             case "custom-title":
                 summary.custom_title = entry.custom_title or summary.custom_title
             case "ai-title":
@@ -157,6 +164,7 @@ class Fold:
             activity=self._deeds.packed(),
             asked=self._deeds.asked,
             beside=self._beside.facts,
+            caveat=self._listener.caveat,
         )
         return summary, folded
 
@@ -185,6 +193,7 @@ class Fold:
             if len(self._seen) == known:
                 return
         if entry.is_meta:
+            self._listener.words(entry)
             return
         if entry.type in ("user", "assistant"):
             summary.messages += 1
@@ -193,7 +202,7 @@ class Fold:
 
     def _add_prompt(self, entry: Entry) -> str | None:
         """What a person asked of Claude."""
-        said = said_by(entry)
+        said = self._listener.said(entry)
         if said is None:
             return None
         text, real = said
@@ -217,32 +226,6 @@ class Fold:
         if not entry.is_sidechain:
             self._finder.add_usage(body)
         return True
-
-
-def said_by(entry: Entry) -> tuple[str, bool] | None:
-    """What a person typed in this line, short enough for a list, and whether it was asked of
-    Claude; None for no prompt."""
-    said = words_by(entry)
-    return (shortened(said[0]), said[1]) if said is not None else None
-
-
-def words_by(entry: Entry) -> tuple[str, bool] | None:
-    """The same, whole."""
-    if entry.type == "user" and not entry.is_meta and not entry.is_compact_summary:
-        # most prompts are plain words: nothing to unwrap, nothing to tell apart
-        text = plain_words(entry.message.content)
-        if text:
-            return text, True
-    kind: Kind | None = kind_of(entry)
-    if kind not in ("prompt", "command"):
-        return None
-    content = queued_prompt(entry) if entry.type == "attachment" else entry.message.content
-    blocks = blocks_of(content)
-    text = prompt_of(blocks)
-    if not text:
-        return None
-    first = next((block.text for block in blocks if block.text), "")
-    return text, kind == "prompt" or (is_command(first) and not is_local(first))
 
 
 pack = msgspec.msgpack.Encoder().encode

@@ -14,7 +14,7 @@ from msgspec import Raw
 from claudekeeper.model.copies import COPIED, Chain, beginning_of, origin_of
 from claudekeeper.model.entries import NOTHING, REFUSED, Entry, parse
 from claudekeeper.model.replies import identity
-from claudekeeper.model.summary import said_by
+from claudekeeper.model.said import Listener
 from claudekeeper.readers.lines import Changed, forwards, opened
 
 # how many lines of all chains together are kept for the next question
@@ -85,11 +85,12 @@ def uuid_at(path: str, chain: Chain, place: int) -> str | None:
 def first_words(path: str, chain: Chain, place: int) -> tuple[str | None, str | None]:
     """When something was first said from this place on, and the first prompt among it."""
     time: str | None = None
+    listener = Listener()
     for entry in _from(path, chain, place, NEAR):
         if entry.is_sidechain or entry.type not in COPIED:
             continue
         time = time or entry.timestamp
-        said = said_by(entry)
+        said = listener.said(entry)
         if said is not None and said[1]:
             return time, said[0]
     return time, None

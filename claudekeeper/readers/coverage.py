@@ -14,7 +14,8 @@ from claudekeeper.model.decisions import answers_in, is_refusal, reason_in
 from claudekeeper.model.entries import Entry, blocks_of, loads, parse, starts, told_nothing
 from claudekeeper.model.facts import results_in
 from claudekeeper.model.loose import words_of
-from claudekeeper.model.summary import SYNTHETIC, words_by
+from claudekeeper.model.said import Listener
+from claudekeeper.model.summary import SYNTHETIC
 from claudekeeper.readers.lines import Changed, forwards, mark_before, opened
 
 # questions whose answers are waited for
@@ -71,6 +72,7 @@ def unpacked(kept: bytes | None, checklist: Checklist) -> Folding:
 
 def _read(descriptor: int, folding: Folding, checklist: Checklist, end: int, size: int) -> bool:
     covering = Covering(checklist.items, folding.discussion)
+    listener = Listener()
     for at, line, ended in forwards(descriptor, folding.offset, size):
         if line and not told_nothing(line):
             entries, bad = parse(line)
@@ -78,15 +80,17 @@ def _read(descriptor: int, folding: Folding, checklist: Checklist, end: int, siz
                 # stop before a torn line; its writer may still be mid-append
                 return True
             for entry in entries:
-                _take(covering, folding, entry)
+                _take(covering, folding, entry, listener)
         folding.offset = at + len(line) + ended
         if folding.offset >= end < size:
             return False
     return True
 
 
-def _take(covering: Covering, folding: Folding, entry: Entry) -> None:
+def _take(covering: Covering, folding: Folding, entry: Entry, listener: Listener) -> None:
     """Whatever of a line the person or Claude said."""
+    if entry.is_meta and not entry.is_sidechain:
+        listener.words(entry)
     if entry.is_sidechain or entry.is_meta or entry.is_compact_summary:
         return
     uuid, at = entry.uuid or "", entry.timestamp or ""
@@ -100,7 +104,7 @@ def _take(covering: Covering, folding: Folding, entry: Entry) -> None:
     if entry.type == "user" and starts(content, b"[") and b'"tool_result"' in bytes(content):
         _hear_result(covering, folding, entry, uuid, at)
         return
-    said = words_by(entry)
+    said = listener.words(entry)
     if said is not None and said[1]:
         covering.person(said[0], uuid, at)
 

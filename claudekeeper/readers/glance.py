@@ -14,8 +14,9 @@ from collections.abc import Iterable
 import msgspec
 
 from claudekeeper.model.entries import REFUSED, Entry, parse, told_nothing
-from claudekeeper.model.prompts import shortened
-from claudekeeper.model.summary import SYNTHETIC, Summary, said_by
+from claudekeeper.model.prompts import asks_with_words, is_caveat, shortened
+from claudekeeper.model.said import Listener
+from claudekeeper.model.summary import SYNTHETIC, Summary
 from claudekeeper.readers.lines import opened
 
 # most ends of most files tell everything in so little; the others are read on
@@ -30,7 +31,8 @@ NEAR_THE_END = 4 * 1024 * 1024
 USER = b'"role":"user","content":'
 RESULT = b'[{"tool_use_id":'
 LINK = b'{"parentUuid":'
-LOCAL = ("<command-name>", "<local-command-", "<bash-")
+COMMAND = "<command-name>"
+LOCAL = ("<local-command-", "<bash-")
 
 
 class _Words(msgspec.Struct, gc=False):
@@ -52,7 +54,9 @@ class _Prompt(msgspec.Struct, rename="camel", gc=False):
     @property
     def is_aside(self) -> bool:
         """Whether it is for the machine, or was done in the terminal only."""
-        return self.is_meta or self.message.content.startswith(LOCAL)
+        text = self.message.content
+        local = text.startswith(LOCAL) or (text.startswith(COMMAND) and not asks_with_words(text))
+        return self.is_meta or local
 
     @property
     def is_plain(self) -> bool:
@@ -80,6 +84,7 @@ class _Line(msgspec.Struct, rename="camel", gc=False):
     message: _Said | None = None
     type: str = ""
     git_branch: str | None = None
+    agent_name: str | None = None
     custom_title: str | None = None
     ai_title: str | None = None
     last_prompt: str | None = None
@@ -93,6 +98,7 @@ _stamp = msgspec.json.Decoder(_Stamp)
 def read_head(descriptor: int, summary: Summary) -> None:
     """The first of everything: directory, time, prompt."""
     head = os.pread(descriptor, HEAD, 0)
+    listener = Listener()
     at = head.find(USER)
     while True:
         end = head.find(b"\n", at) if at >= 0 else -1
@@ -101,7 +107,7 @@ def read_head(descriptor: int, summary: Summary) -> None:
             if summary.created is None and (link := head.find(LINK, 0, start)) >= 0:
                 # a hook spoke before the first prompt
                 summary.created = _time_of(head[link : head.find(b"\n", link)])
-            if _read_prompt(head[start:end], at - start + len(USER), summary):
+            if _read_prompt(head[start:end], at - start + len(USER), summary, listener):
                 return
             at = head.find(USER, end)
             continue
@@ -114,7 +120,7 @@ def read_head(descriptor: int, summary: Summary) -> None:
     _read_every_line(head, summary)
 
 
-def _read_prompt(line: bytes, content: int, summary: Summary) -> bool:
+def _read_prompt(line: bytes, content: int, summary: Summary, listener: Listener) -> bool:
     """Whether the line is the first prompt: then it has all that the head can tell."""
     if line.startswith(RESULT, content):
         return False
@@ -123,11 +129,13 @@ def _read_prompt(line: bytes, content: int, summary: Summary) -> bool:
     except REFUSED:
         user = None
     if user is not None and user.is_aside:
+        if user.is_meta and is_caveat(user.message.content):
+            listener.caveat = user.uuid
         return False
     if user is None or not user.is_plain:
         # blocks, a command, something strange
         for entry in parse(line)[0]:
-            _begin(summary, entry)
+            _begin(summary, entry, listener)
         return bool(summary.first_prompt and summary.workdir)
     summary.first_prompt = shortened(user.message.content)
     summary.workdir = user.cwd
@@ -147,13 +155,14 @@ def _time_of(line: bytes) -> str | None:
 
 def _read_every_line(head: bytes, summary: Summary) -> None:
     """A head in which no prompt is found by its looks."""
+    listener = Listener()
     for line in head.split(b"\n"):
         if not told_nothing(line):
             for entry in parse(line)[0]:
-                _begin(summary, entry)
+                _begin(summary, entry, listener)
 
 
-def _begin(summary: Summary, entry: Entry) -> None:
+def _begin(summary: Summary, entry: Entry, listener: Listener) -> None:
     if entry.is_sidechain:
         summary.sidechains = True
         return
@@ -163,7 +172,7 @@ def _begin(summary: Summary, entry: Entry) -> None:
         return
     summary.main_lines += 1
     summary.created = summary.created or entry.timestamp
-    if entry.type == "user" and (said := said_by(entry)):
+    if entry.type == "user" and (said := listener.said(entry)):
         text, real = said
         if real:
             summary.first_prompt = summary.first_prompt or text
@@ -212,6 +221,8 @@ def _read_last(lines: list[_Line], summary: Summary) -> None:
                     summary.model = said.model
             case "last-prompt":
                 summary.last_prompt = summary.last_prompt or line.last_prompt
+            case "agent-name":
+                summary.agent_name = summary.agent_name or line.agent_name
             case "ai-title":
                 summary.ai_title = summary.ai_title or line.ai_title
             case "custom-title":

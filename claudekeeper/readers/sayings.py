@@ -12,7 +12,8 @@ from threading import Lock
 import msgspec
 
 from claudekeeper.model.entries import Entry, blocks_of, parse, told_nothing
-from claudekeeper.model.summary import SYNTHETIC, said_by
+from claudekeeper.model.said import Listener
+from claudekeeper.model.summary import SYNTHETIC
 from claudekeeper.readers.discovery import Found
 from claudekeeper.readers.lines import Changed, forwards, mark_before, opened
 
@@ -97,16 +98,23 @@ class _Gathering:
         self._reply = before.reply
         self._last = before.last
         self._failed = before.failed
+        self._listener = Listener()
 
     def add(self, entry: Entry) -> None:
-        if entry.is_sidechain or entry.is_meta:
+        if entry.is_sidechain:
+            return
+        if entry.is_meta:
+            self._listener.words(entry)
             return
         if entry.type == "assistant":
             self._failed = entry.is_api_error_message
             words = "\n".join(block.text or "" for block in blocks_of(entry.message.content))
             if words.strip() and not self._failed and entry.message.model != SYNTHETIC:
                 self._reply = words
-        elif entry.type in ("user", "attachment") and (said := said_by(entry)) is not None:
+        elif (
+            entry.type in ("user", "attachment")
+            and (said := self._listener.said(entry)) is not None
+        ):
             self._failed = False
             if said[1]:
                 self._commands.append(said[0])

@@ -24,8 +24,11 @@ def test_titles_come_in_claude_codes_order() -> None:
     transcript.prompt("first words")
     leaf = transcript.reply()
     assert folded(transcript).title == "first words"
-    transcript.prompt("last words")
-    assert folded(transcript).title == "last words"
+    # what was asked later says how it went on, not what it is
+    transcript.prompt("commit")
+    transcript.line(type="last-prompt", lastPrompt="commit")
+    assert folded(transcript).title == "first words"
+    assert folded(transcript).last_prompt == "commit"
     transcript.line(type="summary", summary="By summary", leafUuid=leaf)
     assert folded(transcript).title == "By summary"
     transcript.line(type="ai-title", aiTitle="By Claude")
@@ -34,6 +37,9 @@ def test_titles_come_in_claude_codes_order() -> None:
     transcript.prompt("more")
     transcript.line(type="ai-title", aiTitle="By Claude again")
     assert folded(transcript).title == "By hand"
+    transcript.line(type="agent-name", agentName="As an agent")
+    transcript.line(type="custom-title", customTitle="By hand again")
+    assert folded(transcript).title == "As an agent"
 
 
 def test_a_summary_of_another_session_titles_nothing() -> None:

@@ -6,6 +6,7 @@ import {
   sentenceOf,
   statusOf,
   summaryOf,
+  titled,
   titleOf,
 } from '../src/state/described';
 import { sinceWords } from '../src/state/elsewhere';
@@ -17,6 +18,15 @@ test('the name that a user gave wins', () => {
   expect(titleOf(sample(1))).toBe('Title 1');
   expect(titleOf(sample(1, { title: null }))).toBe('first of 1');
   expect(titleOf(sample(1, { title: null, firstPrompt: null }))).toBe('Untitled session');
+});
+
+test('what others tell of a session goes by the name that the list has', () => {
+  const known = new Map([['a', sample(1, { name: 'Renamed' })]]);
+  const told = [
+    { sessionId: 'a', title: 'As it was' },
+    { sessionId: 'b', title: 'Elsewhere' },
+  ];
+  expect(titled(known, told).map(({ title }) => title)).toEqual(['Renamed', 'Elsewhere']);
 });
 
 test('a summary does not repeat the title', () => {

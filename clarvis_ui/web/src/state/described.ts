@@ -8,6 +8,17 @@ export function titleOf(session: Session): string {
   return session.name ?? session.title ?? session.firstPrompt ?? 'Untitled session';
 }
 
+/** What others tell of a session, under the name that the list has for it now. */
+export function titled<Told extends { sessionId: string; title: string | null }>(
+  sessions: ReadonlyMap<string, Session>,
+  told: readonly Told[],
+): Told[] {
+  return told.map((one) => {
+    const known = sessions.get(one.sessionId);
+    return known ? { ...one, title: titleOf(known) } : one;
+  });
+}
+
 /** Which colour a state has; the words are said beside it. */
 export type Tone = 'quiet' | 'unread' | 'running' | 'waiting' | 'terminal' | 'archived' | 'broken';
 

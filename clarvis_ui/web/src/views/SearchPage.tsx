@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { searchHref } from '../state/address';
 import type { Clarvis } from '../state/clarvis';
+import { titled } from '../state/described';
 import {
   createSearch,
   FILTER_WORDS,
@@ -44,6 +45,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
   }, [words, wanted]);
 
   const results = search.results.value;
+  const { sessions } = clarvis.sessions.listing.value;
   return (
     <div class="inbox">
       <header class="session-head">
@@ -74,7 +76,11 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
             <Hints />
           ) : (
             results && (
-              <Answer results={results} best={wanted.best} onMore={() => void search.more()} />
+              <Answer
+                results={{ ...results, hits: titled(sessions, results.hits) }}
+                best={wanted.best}
+                onMore={() => void search.more()}
+              />
             )
           )}
         </div>

@@ -1,6 +1,7 @@
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { searchHref, sessionHref } from '../../state/address';
 import type { Commanding } from '../../state/commanding';
+import { titled } from '../../state/described';
 import { byProject } from '../../state/projects';
 import { hitHref, isWorthFinding } from '../../state/search';
 import { keyOf, opensFor } from '../../state/ways';
@@ -40,7 +41,8 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     () => opensFor(sessions, text.value, currentId),
     [sessions, text.value, currentId],
   );
-  const hits = useFinds(api, text.value);
+  const known = useMemo(() => new Map(sessions.map((one) => [one.id, one])), [sessions]);
+  const hits = titled(known, useFinds(api, text.value));
   const options: Option[] = [
     ...(empty ? [] : ways.value.map((way) => ({ key: keyOf(way), way }))),
     ...opens.map((session) => ({ key: `open ${session.id}`, session })),

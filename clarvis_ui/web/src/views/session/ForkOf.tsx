@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { messageHref, sessionHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
+import { titleOf } from '../../state/described';
 
 /** The session that another one is a fork of, and the last message that both have. */
 export interface Origin {
@@ -22,7 +23,7 @@ export function ForkOf({ session, title, at }: Origin) {
 }
 
 /** Null until it is known, and for a session that is no fork of one that can be seen. */
-export function useForkOf({ api }: Clarvis, id: string): Origin | null {
+export function useForkOf({ api, sessions }: Clarvis, id: string): Origin | null {
   const [origin, setOrigin] = useState<Origin | null>(null);
   useEffect(() => {
     const leaving = new AbortController();
@@ -39,5 +40,6 @@ export function useForkOf({ api }: Clarvis, id: string): Origin | null {
     });
     return () => leaving.abort();
   }, [api, id]);
-  return origin;
+  const known = origin && sessions.listing.value.sessions.get(origin.session);
+  return known ? { ...origin, title: titleOf(known) } : origin;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { sessionHref, timelineHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
-import { titleOf } from '../../state/described';
+import { titled, titleOf } from '../../state/described';
 import { createLooking, type Looking } from '../../state/looking';
 import { byProject } from '../../state/projects';
 import { type Column, chosenAt, columnsOf, isNothing } from '../../state/timeline';
@@ -26,6 +26,8 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
   const near = useLooking(clarvis, MOST_PROMPTS);
   const news = lastNews(clarvis.sessions.newestFirst.value, looked);
   const timeline = whole.timeline.value;
+  const close = near.timeline.value;
+  const { sessions } = clarvis.sessions.listing.value;
   const columns = useMemo(() => (timeline ? columnsOf(timeline) : []), [timeline]);
   const at = chosenAt(columns, span);
   const column = columns[at];
@@ -78,7 +80,7 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
               <CloseUp
                 columns={columns}
                 at={at}
-                timeline={near.timeline.value}
+                timeline={close && { ...close, prompts: titled(sessions, close.prompts) }}
                 problem={near.failure.value?.sentence ?? ''}
                 sessions={session === null}
                 hrefOf={hrefOf}

@@ -2,10 +2,12 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { sessionHref, timelineHref } from '../../state/address';
 import type { Clarvis } from '../../state/clarvis';
+import { titleOf } from '../../state/described';
 import { overTime } from '../../state/plots';
 import { spentIn } from '../../state/spent';
 import { money, roughly } from '../../state/words';
-import type { Amount, Usage, UsageBy } from '../../transport/usage';
+import type { Amount, Usage, UsageBy, Used } from '../../transport/usage';
+import type { Session } from '../../transport/wire';
 import { Back } from '../Back';
 import { DayPlot } from './DayPlot';
 import { Ranking } from './Ranking';
@@ -82,7 +84,8 @@ export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'session
           </p>
           {byDay && <DayPlot spans={overTime(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
           {RANKED.map(({ by, title }) => {
-            const rows = found[by]?.rows ?? [];
+            const used = found[by]?.rows ?? [];
+            const rows = by === 'session' ? named(sessions.listing.value.sessions, used) : used;
             return <Ranking key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />;
           })}
         </div>
@@ -103,6 +106,14 @@ function useGathered(value: string): string {
     return () => clearTimeout(timer);
   }, [changed]);
   return seen;
+}
+
+/** Sessions under the names that the list has for them now. */
+function named(sessions: ReadonlyMap<string, Session>, used: readonly Used[]): Used[] {
+  return used.map((one) => {
+    const known = sessions.get(one.key);
+    return known ? { ...one, label: titleOf(known) } : one;
+  });
 }
 
 /** A session, or what was done in a project. */
