@@ -219,10 +219,12 @@ class Follow:
                 self._trails.popitem(last=False)
         self._trails.move_to_end(session_id)
         elsewhere = not self.told_otherwise(session_id)
-        odd = False
         trail.begin()
+        odds = [trail.add(entry) for entry in growth.entries]
+        if trail.queue_moved and elsewhere:
+            # whoever shows what waited reads again, before it is told where it was taken up
+            self._again(session_id)
         for entry in growth.entries:
-            odd = trail.add(entry) or odd
             kind = kind_of(entry) if entry.type in _LINES else None
             if kind is None:
                 continue
@@ -238,7 +240,7 @@ class Follow:
             trail.told.clear()
             return
         self._ledgers.of(session_id).turn_over()
-        if odd:
+        if any(odds):
             # a rewind: what was said before now belongs to an abandoned branch
             trail.told.clear()
             # what is read now may be labelled otherwise by the lines that follow

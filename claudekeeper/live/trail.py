@@ -12,6 +12,11 @@ REMEMBERED = 512
 TOLD = 200
 
 
+def may_have_waited(entry: Entry) -> bool:
+    """Whether the line may be what became of a prompt that waited in line."""
+    return kind_of(entry) in ("prompt", "command", "notice")
+
+
 class Trail:
     """What was written last, and what was told of it."""
 
@@ -24,6 +29,12 @@ class Trail:
         self._shown_waiting = 0
         # those that whoever watches was made to read
         self._said_waiting = 0
+        # those in the queue that pages show, and those that left it of whom a page may show more
+        # than the line of their own, which is not there yet
+        self._seen = 0
+        self._left = 0
+        # whether a page that was read before these lines shows another queue than one read now
+        self.queue_moved = False
         # whether one has left the queue whose own line is not there yet; the same of a page
         self._coming = False
         self._shown_coming = False
@@ -34,16 +45,21 @@ class Trail:
         self.branches: set[str] = set()
         for entry in earlier:
             self.add(entry)
+        # they were followed by others, or may be shown by now
+        self._seen, self._left = self._waiting, int(self._coming)
 
     def begin(self) -> None:
         """New lines come: whoever has a page may have it from before them."""
         self._shown_waiting = self._waiting
         self._shown_coming = self._coming
+        self.queue_moved = False
 
     def add(self, entry: Entry) -> bool:
         """Take the next line; True if the conversation leaves what was said last."""
         if entry.type == "queue-operation":
             self._queue(entry.operation)
+        elif kind_of(entry) is not None:
+            self._shown(entry)
         if not entry.in_chain or entry.is_sidechain or entry.uuid is None:
             return False
         kind = kind_of(entry)
@@ -62,12 +78,26 @@ class Trail:
         if operation == "enqueue":
             self._waiting += 1
             return
+        # where none is known to wait, it was put there long before
+        self.queue_moved = self.queue_moved or self._seen > 0 or self._waiting == 0
+        if operation != "popAll" and (self._seen or not self._waiting):
+            self._left += 1
+        self._seen = max(0, self._seen - 1)
         self._waiting = max(0, self._waiting - 1)
         self._said_waiting = min(self._said_waiting, self._waiting)
         self._coming = True
         if self._shown_waiting:
             self._shown_waiting -= 1
             self.unsettled = True
+
+    def _shown(self, entry: Entry) -> None:
+        """A page shows what waits once something stands behind it, until it stands there itself."""
+        if (self._seen or self._left) and may_have_waited(entry):
+            self.queue_moved = True
+            self._left = max(0, self._left - 1)
+        if self._waiting > self._seen:
+            self.queue_moved = True
+            self._seen = self._waiting
 
     def _comes(self) -> None:
         """A prompt's own line: pages of before it showed it as it stood in the queue."""
