@@ -263,7 +263,8 @@ class UsageBook:
         owner = owner_of(found.path)
         folded = unpack(read[1])
         share = None if is_own(found.path, owner) else share_of(folded.beside)
-        return _claim(read[0].found, owner, row, folded, share)
+        summary = read[0].summary
+        return _claim(read[0].found, owner, row, folded, share, summary.workdir or summary.beside)
 
 
 def tell_apart(rows: list[Used]) -> None:
@@ -279,11 +280,24 @@ def tell_apart(rows: list[Used]) -> None:
 
 
 def _claim(
-    found: Found, session: str, row: Row | None, account: Account, share: Share | None = None
+    found: Found,
+    session: str,
+    row: Row | None,
+    account: Account,
+    share: Share | None = None,
+    beside: str | None = None,
 ) -> Claim:
-    workdir = row.summary.workdir if row is not None else None
-    version = version_of(found)
-    return Claim(found.path, session, workdir, version, account.replies, account.activity, share)
+    return Claim(
+        path=found.path,
+        session=session,
+        workdir=row.summary.workdir if row is not None else None,
+        version=version_of(found),
+        replies=account.replies,
+        activity=account.activity,
+        copied=account.copied,
+        share=share,
+        beside=beside,
+    )
 
 
 def _total(found: list[Sums]) -> Amount:

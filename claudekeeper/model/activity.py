@@ -81,6 +81,10 @@ class Deeds:
     def edit(self) -> None:
         self._add(self._edits, 1)
 
+    @property
+    def marked(self) -> int:
+        return len(self._marks)
+
     def packed(self) -> Activity:
         return Activity(
             self._marks.tobytes(),

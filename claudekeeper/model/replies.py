@@ -72,6 +72,9 @@ class Replies:
         # the place of the reply that was met last
         self.last: int | None = len(self._ids) - 1 if self._ids else None
 
+    def __len__(self) -> int:
+        return len(self._ids)
+
     def packed(self) -> Packed:
         return Packed(
             self._ids.tobytes(),

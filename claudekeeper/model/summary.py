@@ -50,6 +50,8 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     # of its own lists
     tasks: int = 0
     tasks_done: int = 0
+    # where its first subagent worked
+    beside: str | None = None
 
     @property
     def title(self) -> str | None:
@@ -83,6 +85,8 @@ class Account(msgspec.Struct, array_like=True, gc=False):
     mark: bytes = b""
     replies: Packed = msgspec.field(default_factory=Packed)
     activity: Activity = msgspec.field(default_factory=Activity)
+    # how many of the first replies, and of the first prompts and compactions, are copies
+    copied: tuple[int, int] = (0, 0)
 
 
 class Diary(Account, array_like=True, gc=False):
@@ -105,6 +109,8 @@ class Folded(Diary, array_like=True, gc=False):
     beside: Facts = msgspec.field(default_factory=Facts)
     # the last line that says that the command after it ran in the terminal only
     caveat: str | None = None
+    # the session that the last line named
+    session: str | None = None
 
 
 class Fold:
@@ -121,6 +127,7 @@ class Fold:
         self._finder = FactFinder(folded.facts, self._deeds)
         self._beside = FactFinder(folded.beside, self._deeds)
         self._listener = Listener(folded.caveat)
+        self._session, self._copied = folded.session, folded.copied
 
     def add(self, entry: Entry) -> None:
         """Take the next entry of the file."""
@@ -165,6 +172,8 @@ class Fold:
             asked=self._deeds.asked,
             beside=self._beside.facts,
             caveat=self._listener.caveat,
+            session=self._session,
+            copied=self._copied,
         )
         return summary, folded
 
@@ -172,6 +181,7 @@ class Fold:
         summary = self.summary
         if entry.is_sidechain:
             summary.sidechains = True
+            summary.beside = summary.beside or entry.cwd
             if entry.type in ("assistant", "user"):
                 replayed = entry.type == "assistant" and not self._add_usage(entry)
                 self._beside.add(entry, asked=None, replayed=replayed)
@@ -183,6 +193,10 @@ class Fold:
         summary.created = summary.created or entry.timestamp
         summary.git_branch = entry.git_branch or summary.git_branch
         replayed = False
+        if entry.session_id and entry.session_id != self._session:
+            # a session that goes on under another id begins with what was said under the old one
+            self._count_copies()
+            self._session = entry.session_id
         if entry.type == "assistant":
             if entry.message.model and entry.message.model != SYNTHETIC:
                 summary.model = entry.message.model
@@ -199,6 +213,12 @@ class Fold:
             summary.messages += 1
         asked = self._add_prompt(entry) if entry.type in ("user", "attachment") else None
         self._finder.add(entry, asked=asked, replayed=replayed)
+        if starts(entry.forked_from, b"{"):
+            self._count_copies()
+
+    def _count_copies(self) -> None:
+        """Whatever was read so far stands in another session first."""
+        self._copied = len(self._replies), self._deeds.marked
 
     def _add_prompt(self, entry: Entry) -> str | None:
         """What a person asked of Claude."""

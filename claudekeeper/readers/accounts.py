@@ -1,8 +1,9 @@
 """What every transcript used, by day and model, in the cache: each reply of the machine once.
 
 A reply stands in several files where a session was forked, copied or continued under another id.
-The file that was read first has it; the others remember that they repeat it, and when that file
-goes, one of them takes it over. Functions of a connection: the cache owns that.
+The file in which it is no copy has it, and of several the one whose path comes first, in whatever
+order they are read; the others remember that they repeat it, and when that file goes, the next one
+takes it over. Functions of a connection: the cache owns that.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ CREATE TABLE IF NOT EXISTS zone (name TEXT PRIMARY KEY);
 -- a transcript, which version of it, whose it is; how many of its replies are seen to, and of its
 -- prompts and compactions, which are among the replies here: counted once too
 CREATE TABLE IF NOT EXISTS account (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL,
-  session TEXT NOT NULL, workdir TEXT, version TEXT NOT NULL, claimed INTEGER NOT NULL,
-  marked INTEGER NOT NULL);
+  session TEXT NOT NULL, workdir TEXT, beside TEXT, version TEXT NOT NULL,
+  claimed INTEGER NOT NULL, marked INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS account_of ON account (session);
 -- what a subagent did, packed, beside those of the same session: there may be thousands
 CREATE TABLE IF NOT EXISTS share (session TEXT, account INTEGER, done BLOB NOT NULL,
   PRIMARY KEY (session, account)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS reply (id INTEGER PRIMARY KEY, account INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS repeat (id INTEGER, account INTEGER, PRIMARY KEY (account, id))
-  WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reply (id INTEGER PRIMARY KEY, account INTEGER NOT NULL,
+  copy INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS repeat (id INTEGER, account INTEGER, copy INTEGER NOT NULL,
+  PRIMARY KEY (account, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS usage (account INTEGER, day TEXT, model TEXT, replies INTEGER,
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cost INTEGER,
   PRIMARY KEY (account, day, model)) WITHOUT ROWID;
@@ -48,11 +50,13 @@ _share = msgspec.msgpack.Decoder(Share)
 # replies, input, output, cache read, cache write, cost: of a key
 Sums = tuple[str | None, int, int, int, int, int, int]
 _SUMS = "SUM(replies), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write), SUM(cost)"
+# a subagent's is that of its session; its own counts where that is not there any more
+_WORKDIR = "COALESCE(a.workdir, m.workdir, a.beside)"
 _KEYS = {
     "day": "u.day",
     "model": "u.model",
     "session": "a.session",
-    "project": "COALESCE(a.workdir, m.workdir)",
+    "project": _WORKDIR,
 }
 
 
@@ -67,6 +71,10 @@ class Claim(msgspec.Struct, frozen=True):
     activity: Activity
     # where it is no session's own: what was done there is its session's too
     share: Share | None = None
+    # how many of its first replies, and of its first prompts and compactions, are copies
+    copied: tuple[int, int] = (0, 0)
+    # where a subagent worked
+    beside: str | None = None
 
 
 # what is kept of a transcript
@@ -106,15 +114,21 @@ def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
         known = None
     if known is None:
         account = database.execute(
-            "INSERT INTO account (path, session, workdir, version, claimed, marked)"
-            " VALUES (?, ?, ?, ?, 0, 0)",
-            (wish.path, wish.session, wish.workdir, wish.version),
+            "INSERT INTO account (path, session, workdir, beside, version, claimed, marked)"
+            " VALUES (?, ?, ?, ?, ?, 0, 0)",
+            (wish.path, wish.session, wish.workdir, wish.beside, wish.version),
         ).lastrowid
         claimed = marked = 0
     else:
         account, claimed, marked, *_ = known
     assert account is not None
-    _own(database, account, replies[claimed:] + marks[marked:])
+    losers: set[int] = set()
+    for found, done, copied in (
+        (replies, claimed, wish.copied[0]),
+        (marks, marked, wish.copied[1]),
+    ):
+        losers |= _own(database, account, found[done:copied], copy=True)
+        losers |= _own(database, account, found[max(done, copied) :], copy=False)
     database.execute(
         "UPDATE account SET workdir = COALESCE(?, workdir), version = ?, claimed = ?, marked = ?"
         " WHERE id = ?",
@@ -126,6 +140,7 @@ def claim(database: sqlite3.Connection, wish: Claim, kept_of: KeptOf) -> None:
             (wish.session, account, _pack(wish.share)),
         )
     _reckon(database, account, (wish.replies, wish.activity))
+    _reckon_all(database, losers, kept_of)
 
 
 def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
@@ -135,7 +150,8 @@ def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
         return
     account, session = known
     heirs = database.execute(
-        "SELECT r.account, r.id FROM repeat r JOIN reply o ON o.id = r.id WHERE o.account = ?",
+        "SELECT r.account, r.id, r.copy FROM repeat r JOIN reply o ON o.id = r.id"
+        " WHERE o.account = ?",
         (account,),
     ).fetchall()
     for table in ("usage", "repeat", "reply"):
@@ -143,10 +159,14 @@ def release(database: sqlite3.Connection, path: str, kept_of: KeptOf) -> None:
     moments.forget(database, account)
     database.execute("DELETE FROM share WHERE session = ? AND account = ?", (session, account))
     database.execute("DELETE FROM account WHERE id = ?", (account,))
-    for heir, reply in heirs:
+    for heir, reply, copy in heirs:
         database.execute("DELETE FROM repeat WHERE account = ? AND id = ?", (heir, reply))
-        _own(database, heir, [_unsigned(reply)])
-    for heir in {heir for heir, _ in heirs}:
+        _own(database, heir, [_unsigned(reply)], copy=bool(copy))
+    _reckon_all(database, {heir for heir, *_ in heirs}, kept_of)
+
+
+def _reckon_all(database: sqlite3.Connection, accounts: Iterable[int], kept_of: KeptOf) -> None:
+    for heir in accounts:
         (place,) = database.execute("SELECT path FROM account WHERE id = ?", (heir,)).fetchone()
         kept = kept_of(place)
         if kept is not None:
@@ -252,27 +272,50 @@ def _among(
     database.executemany(
         "INSERT OR IGNORE INTO allowed VALUES (?)", [(each,) for each in allowed if each]
     )
-    narrowed = " AND COALESCE(a.workdir, m.workdir) IN (SELECT workdir FROM allowed)"
+    narrowed = f" AND {_WORKDIR} IN (SELECT workdir FROM allowed)"  # noqa: S608 - a name of ours
     return of_session + narrowed
 
 
 def workdirs(database: sqlite3.Connection) -> list[str]:
-    found = database.execute("SELECT DISTINCT workdir FROM account WHERE workdir IS NOT NULL")
+    found = database.execute(
+        "SELECT workdir FROM account WHERE workdir IS NOT NULL"
+        " UNION SELECT beside FROM account WHERE beside IS NOT NULL"
+    )
     return [workdir for (workdir,) in found]
 
 
-def _own(database: sqlite3.Connection, account: int, replies: Sequence[int]) -> None:
+def _own(
+    database: sqlite3.Connection, account: int, replies: Sequence[int], *, copy: bool
+) -> set[int]:
+    """Whose these are from now on; returns the accounts that had some of them until now."""
+    losers: set[int] = set()
+    if not len(replies):
+        return losers
+    (path,) = database.execute("SELECT path FROM account WHERE id = ?", (account,)).fetchone()
     for start in range(0, len(replies), CHUNK):
         # a long session has tens of thousands: as numbers of their own they would take megabytes
         chunk = [_signed(each) for each in replies[start : start + CHUNK]]
         marks = ",".join("?" * len(chunk))
-        taken = dict(
-            database.execute(f"SELECT id, account FROM reply WHERE id IN ({marks})", chunk)  # noqa: S608
+        rows = database.execute(
+            "SELECT r.id, r.account, r.copy, a.path FROM reply r JOIN account a"  # noqa: S608
+            f" ON a.id = r.account WHERE r.id IN ({marks})",
+            chunk,
         )
-        repeats = [(each, account) for each in chunk if taken.get(each, account) != account]
-        free = sorted((each, account) for each in chunk if each not in taken)
-        database.executemany("INSERT OR IGNORE INTO repeat VALUES (?, ?)", repeats)
-        database.executemany("INSERT OR IGNORE INTO reply VALUES (?, ?)", free)
+        taken = {reply: (owner, was_copy, place) for reply, owner, was_copy, place in rows}
+        mine: list[tuple[int, int, bool]] = []
+        repeats: list[tuple[int, int, bool]] = []
+        for each in chunk:
+            owner, was_copy, place = taken.get(each, (account, True, path))
+            if owner != account and (copy, path) >= (bool(was_copy), place):
+                repeats.append((each, account, copy))
+                continue
+            mine.append((each, account, copy))
+            if owner != account:
+                losers.add(owner)
+                repeats.append((each, owner, bool(was_copy)))
+        database.executemany("INSERT OR REPLACE INTO repeat VALUES (?, ?, ?)", repeats)
+        database.executemany("INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", sorted(mine))
+    return losers
 
 
 def _reckon(database: sqlite3.Connection, account: int, kept: Kept) -> None:

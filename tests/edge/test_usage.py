@@ -141,6 +141,28 @@ async def test_what_grows_is_forked_and_goes_is_counted_as_it_is(
     assert (await complete(await start_keeper()))["total"]["replies"] == 31
 
 
+@pytest.mark.parametrize("gone", [False, True])
+async def test_subagents_are_counted_in_the_project_of_their_session_also_when_that_is_gone(
+    start_keeper: StartKeeper, gone: bool
+) -> None:
+    transcript = Transcript(uuid_of(1), workdir="/code/shop")
+    transcript.reply(message_id="main")
+    path = transcript.write(projects_folder())
+    agent = Transcript(uuid_of(1), workdir="/code/shop/worktree")
+    agent.reply(message_id="beside", isSidechain=True, agentId="a1")
+    below = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    below.parent.mkdir(parents=True)
+    below.write_bytes(b"\n".join(agent.lines) + b"\n")
+    if gone:
+        path.unlink()
+    keeper = await start_keeper()
+    rows = (await complete(keeper, "/usage?by=project"))["rows"]
+    where = "/code/shop/worktree" if gone else "/code/shop"
+    assert [(row["key"], row["replies"]) for row in rows] == [(where, 1 if gone else 2)]
+    inside = await complete(keeper, f"/usage?within={where}")
+    assert inside["total"]["replies"] == (1 if gone else 2)
+
+
 async def test_by_day_project_model_and_session(start_keeper: StartKeeper) -> None:
     for number, workdir in enumerate(("/code/a", "/code/b")):
         transcript = Transcript(uuid_of(number + 1), workdir)
