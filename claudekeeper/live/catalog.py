@@ -335,6 +335,10 @@ class Catalog:
                 # thousands of these are kept: no second copy
                 each.after.found = each.before.found
         self._shelves |= shelves
+        broken = {folder_of(each.before) for each in taken if each.after and each.after.fault}
+        if broken:
+            # where they worked is told by what lies beside them
+            self._tasks.start(self._look_at(broken), name="catalog:look-beside")
         if all(_keeps_its_place(each) for each in taken):
             self._show_counted(taken)
         else:

@@ -19,6 +19,7 @@ from claudekeeper.readers.discovery import (
     fold_on,
     sort_out,
 )
+from claudekeeper.readers.neighbours import told_by_neighbours
 
 # a file that grew by no more than this is read on at once
 LITTLE = 8 * 1024 * 1024
@@ -65,6 +66,7 @@ def _look_into(folder: str, known: Shelf, cache: Cache, before: int | None) -> L
         time = None
     if not known:
         rows = {row.found.path: row for row in first_looks(folder)}
+        rows = told_by_neighbours(folder, rows)
         return Looked(time, rows, dict.fromkeys(rows))
     if time and time == before and are_same(folder, known.values()):
         return Looked(time, known, {})
@@ -77,6 +79,7 @@ def _look_into(folder: str, known: Shelf, cache: Cache, before: int | None) -> L
     if len(same) < len(known):
         gone = known.keys() - looked.rows.keys()
         looked.folds.update(dict.fromkeys(gone))
+    looked.rows = told_by_neighbours(folder, looked.rows)
     return looked
 
 

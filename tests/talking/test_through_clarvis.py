@@ -100,3 +100,23 @@ async def test_what_a_new_session_offers_and_where_it_can_begin(
     assert "default" in offer["modes"]
     assert offer["models"]
     assert offer["commands"]
+
+
+async def test_a_transcript_that_cannot_be_read_is_listed_in_an_allowed_project(
+    keeper: Keeper, browser: Browser
+) -> None:
+    ear = await keeper.listen()
+    session = await keeper.begin("say: hello", ear)
+    folder = keeper.transcript_path(session).parent
+    broken, outside = new_uuid(), new_uuid()
+    (folder / f"{broken}.jsonl").write_bytes(b"\x00" * 100)
+    (folder.parent / "-elsewhere").mkdir()
+    (folder.parent / "-elsewhere" / f"{outside}.jsonl").write_bytes(b"\x00" * 100)
+    listed: set[str] = set()
+    while listed != {session, broken}:
+        _, page = await asked(browser, "GET", "/sessions")
+        listed = {each["id"] for each in page["sessions"]}
+        assert outside not in listed
+    status, told = await asked(browser, "GET", f"/sessions/{broken}")
+    assert (status, told["session"]["error"]["code"]) == (200, "transcript_unreadable")
+    assert (await asked(browser, "GET", f"/sessions/{outside}"))[0] == 404

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   activityOf,
   type Live,
+  missingWords,
   resumeCommand,
   sentenceOf,
   statusOf,
@@ -27,6 +28,18 @@ test('what others tell of a session goes by the name that the list has', () => {
     { sessionId: 'b', title: 'Elsewhere' },
   ];
   expect(titled(known, told).map(({ title }) => title)).toEqual(['Renamed', 'Elsewhere']);
+});
+
+test('a conversation says what of it cannot be read', () => {
+  expect(missingWords(sample(1))).toBe(null);
+  expect(missingWords(sample(1, { unreadable: 1 }))).toBe(
+    '1 line of the transcript cannot be read: what it says is not shown.',
+  );
+  expect(missingWords(sample(1, { unreadable: 2 }))).toBe(
+    '2 lines of the transcript cannot be read: what they say is not shown.',
+  );
+  const error = { code: 'transcript_unreadable', message: 'No line can be read.' };
+  expect(missingWords(sample(1, { unreadable: 2, error }))).toBe(null);
 });
 
 test('a summary does not repeat the title', () => {

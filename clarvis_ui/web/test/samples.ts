@@ -26,6 +26,7 @@ export function sample(number: number, changes: Partial<Session> = {}): Session 
     presence: null,
     archived: false,
     archivedSince: null,
+    unreadable: 0,
     item: null,
     ...changes,
   };

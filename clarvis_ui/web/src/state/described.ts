@@ -216,6 +216,13 @@ function wordsOf(given: unknown): string | null {
   return words.length > LONGEST_OBJECT ? `${words.slice(0, LONGEST_OBJECT - 1).trimEnd()}…` : words;
 }
 
+/** What of a conversation is missing; null where nothing is. */
+export function missingWords({ unreadable, error }: Session): string | null {
+  // one that cannot be shown says so itself
+  if (unreadable === 0 || error?.code.startsWith('transcript_')) return null;
+  return `${counted(unreadable, 'line')} of the transcript cannot be read: what ${unreadable === 1 ? 'it says' : 'they say'} is not shown.`;
+}
+
 /** The second line of a row: the last prompt, or, where the title says that already, more. */
 export function summaryOf(session: Session): string | null {
   const title = titleOf(session);

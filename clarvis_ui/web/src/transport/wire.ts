@@ -51,6 +51,8 @@ export interface Session {
   costUsd: number | null;
   tokens: Tokens | null;
   error: { code: string; message: string } | null;
+  /** Lines of the transcript that could not be read. */
+  unreadable: number;
   /** Where it runs, if somebody else runs it. */
   presence: Presence | null;
   /** Claude Code deleted it; the archive has it, and a message brings it back. */
@@ -155,6 +157,7 @@ export function readSession(raw: unknown): Session | null {
     presence: readPresence(given.presence),
     archived: given.archived === true,
     archivedSince: text(given.archivedSince),
+    unreadable: number(given.unreadable) ?? 0,
     item: readItem(given.item),
   };
 }

@@ -5,7 +5,7 @@ import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
 import { failureToTell, inLine, type ShownMessage, shownMessages } from '../../state/conversation';
-import { TURN_INTERRUPTED } from '../../state/described';
+import { missingWords, TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { openIn } from '../../state/inbox';
 import { picturesOf } from '../../state/pictures';
@@ -119,6 +119,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   }, [remains, unanswered]);
   // the keeper would refuse whatever is sent here
   const unusable = session.state === 'error';
+  const missing = missingWords(session);
 
   return (
     <div class="session" data-session={id}>
@@ -129,6 +130,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         onRename={(name) => clarvis.sessions.rename(id, name)}
         onDetails={() => setDetails(true)}
       />
+      {missing && <p class="session-missing">{missing}</p>}
       {unusable && messages.length === 0 ? (
         <div class="session-broken">
           <h2>This session cannot be shown</h2>

@@ -1,0 +1,47 @@
+"""Transcripts that cannot be read, or not whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.edge.conftest import Api, StartKeeper, get
+from tests.readers.test_neighbours import BROKEN, OWN, folder_with
+from tests.writing import SESSION, Transcript, projects_folder
+
+
+@pytest.mark.parametrize("broken", [b"", b"no line\n" * 2_000], ids=len)
+async def test_the_keeper_lists_it_in_its_project(
+    start_keeper: StartKeeper,
+    broken: bytes,
+) -> None:
+    folder_with([OWN], broken=broken)
+    keeper = await start_keeper()
+
+    found: dict[str, Any] = {}
+    while found.get(BROKEN) != "error":
+        page = await get(keeper, f"/sessions?workdir={OWN}")
+        found = {each["id"]: each["state"] for each in page["sessions"]}
+    told = await get(keeper, f"/sessions/{BROKEN}")
+    assert (told["session"]["workdir"], told["messages"]) == (OWN, [])
+
+
+async def test_a_conversation_says_how_many_lines_could_not_be_read(
+    start_keeper: StartKeeper,
+) -> None:
+    transcript = Transcript()
+    transcript.prompt("begin")
+    transcript.raw(b'{"half": ')
+    transcript.raw(b"\x00\x01\x02")
+    transcript.reply("Begun.")
+    path = transcript.write(projects_folder())
+    keeper: Api = await start_keeper()
+    told = await get(keeper, f"/sessions/{SESSION}")
+    assert told["session"]["unreadable"] == 2
+    assert len(told["messages"]) == 2
+    # a line that is still being written is not lost yet
+    with path.open("ab") as file:
+        file.write(b'{"type":"user","uuid":"')
+    told = await get(keeper, f"/sessions/{SESSION}")
+    assert told["session"]["unreadable"] == 2
