@@ -84,6 +84,7 @@ class Proxy:
             web.post(f"{session}/fork", self.within_session),
             web.post(f"{session}/close", self.within_session),
             web.get(f"{session}/settings", self.within_session),
+            web.get(f"{session}/queue", self.within_session),
             web.delete(f"{session}/queue", self.within_session),
             web.delete(f"{session}/queue/{{uuid:{ID}}}", self.within_session),
             web.post(f"{session}/queue/send", self.within_session),

@@ -1,4 +1,4 @@
-"""Messages that wait in a session: taken back, held ones sent on."""
+"""Messages that wait in a session: read, taken back, held ones sent on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from claudekeeper.model.errors import (
     SessionNotFound,
     TranscriptUnreadable,
 )
-from claudekeeper.model.events import QueueUpdated
+from claudekeeper.model.events import QueueState, QueueUpdated
 
 
 class TakenBack(msgspec.Struct):
@@ -42,7 +42,15 @@ class WaitingMessage(msgspec.Struct):
     """A message as it was sent, images included."""
 
     uuid: str
+    state: QueueState
     content: list[dict[str, Any]]
+
+
+class Waiting(msgspec.Struct, rename="camel"):
+    """What waits, in its order: whoever takes one of them back has its words before it is gone."""
+
+    session_id: str
+    messages: list[WaitingMessage]
 
 
 class AllTakenBack(msgspec.Struct, rename="camel"):
@@ -71,6 +79,19 @@ def held_in(request: web.Request, session_id: str) -> int:
     return sum(item.held for item in waiting_in(request, session_id))
 
 
+async def waiting(request: web.Request) -> web.Response:
+    query = query_of(request, WaitingQuery)
+    session_id = await known_id(request)
+    items = _wanted(request, session_id, query)
+    messages = [WaitingMessage(each.uuid, each.shown().state, each.blocks) for each in items]
+    return reply(Waiting(session_id, messages))
+
+
+def _wanted(request: web.Request, session_id: str, query: WaitingQuery) -> list[Item]:
+    wanted = {None: (True, False), "held": (True,), "queued": (False,)}[query.state]
+    return [item for item in waiting_in(request, session_id) if item.held in wanted]
+
+
 async def take_back(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
@@ -83,13 +104,12 @@ async def take_back(request: web.Request) -> web.Response:
 async def take_all_back(request: web.Request) -> web.Response:
     query = query_of(request, WaitingQuery)
     session_id = await known_id(request)
-    wanted = {None: (True, False), "held": (True,), "queued": (False,)}[query.state]
     taken: list[WaitingMessage] = []
-    for item in [each for each in waiting_in(request, session_id) if each.held in wanted]:
+    for item in _wanted(request, session_id, query):
         # a session that consists of one message alone keeps it
         with contextlib.suppress(MessageNotFound):
             _take_back(request, session_id, item.uuid)
-            taken.append(WaitingMessage(item.uuid, item.blocks))
+            taken.append(WaitingMessage(item.uuid, "cancelled", item.blocks))
     # what was discarded does not come back with the next keeper
     await request.app[RECORDS].settled()
     return reply(AllTakenBack(session_id, taken))
@@ -100,8 +120,10 @@ def _take_back(request: web.Request, session_id: str, uuid: str) -> None:
     if left is None:
         request.app[REGISTRY].take_back(session_id, uuid)
         return
-    gone = QueueUpdated(session_id=session_id, queue=[left.shown("cancelled")])
-    request.app[BUS].publish(gone)
+    still = request.app[RECORDS].left(session_id)
+    held = [item.shown() for item in still.held] if still is not None else []
+    queue = [left.shown("cancelled"), *held]
+    request.app[BUS].publish(QueueUpdated(session_id=session_id, queue=queue))
     # nothing else may be left of the session
     request.app[OVERVIEW].tell_row(session_id)
 
@@ -110,12 +132,21 @@ async def send_on(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     session_id = await known_id(request)
     wish = await optional_body_of(request, SendOn)
-    uuids = await request.app[REGISTRY].send_on(session_id, wait=wish.wait)
+    uuids = await request.app[REGISTRY].send_on(session_id, wish.uuids, wait=wish.wait)
     await request.app[RECORDS].settled()
     return reply(HeldSentOn(session_id, uuids), 202)
 
 
 ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/sessions/{id}/queue",
+        waiting,
+        "What waits in line, or what is held there, as it was sent",
+        Waiting,
+        query=WaitingQuery,
+        failures=(SessionNotFound,),
+    ),
     Endpoint(
         "DELETE",
         "/sessions/{id}/queue/{uuid}",

@@ -172,6 +172,9 @@ class Registry:
             if session.over:
                 # it idled away just now
                 session = self._open(session.id, session.workdir)
+            if session.knows(wish.uuid):
+                # sent a second time while the CLI was told of the first one's choices
+                return session
         item = Item(wish.uuid, wish.text if wish.text is not None else wish.content or [])
         self._take_over(session, but=item.uuid)
         session.send(item, first=first or wish.interrupt)
@@ -179,12 +182,16 @@ class Registry:
             session.interrupt()
         return session
 
-    async def send_on(self, session_id: str, *, wait: bool = False) -> list[str]:
+    async def send_on(
+        self, session_id: str, only: list[str] | None = None, *, wait: bool = False
+    ) -> list[str]:
         """What is held there waits for its turn again; the uuids of those that do."""
         session = self._sessions.get(session_id)
         left = self._disk.left(session_id)
         items = session.line.waiting if session is not None else left.queue if left else []
         uuids = {item.uuid for item in items if item.held}
+        if only is not None:
+            uuids &= {uuid.lower() for uuid in only}
         if not uuids:
             return []
         session = await self._session_for(Send(session_id=session_id, wait=wait), None)

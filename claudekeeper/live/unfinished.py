@@ -69,9 +69,12 @@ class Unfinished(msgspec.Struct, rename="camel"):
 
     @property
     def waiting(self) -> list[Item]:
-        """What the next keeper holds: of all that was not said, nothing is said by itself."""
-        stopped = [self.prompt] if self.prompt is not None and self.stopped else []
-        return [msgspec.structs.replace(item, held=True) for item in (*stopped, *self.queue)]
+        """What the next keeper holds: of all that was not said, nothing is said by itself.
+
+        What failed says so by itself, and can be sent again.
+        """
+        unsaid = [self.prompt] if self.prompt is not None and self.error is None else []
+        return [msgspec.structs.replace(item, held=True) for item in (*unsaid, *self.queue)]
 
     @property
     def words(self) -> str | None:

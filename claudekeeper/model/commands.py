@@ -135,8 +135,9 @@ class Interrupt(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_o
 
 
 class SendOn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """What is held goes on. `wait`: as in `Send`."""
+    """What is held goes on: all of it, or these. `wait`: as in `Send`."""
 
+    uuids: list[Uuid] | None = None
     wait: bool = False
 
 

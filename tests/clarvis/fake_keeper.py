@@ -157,6 +157,7 @@ class FakeKeeper:
         app.router.add_post("/archive", self.kept)
         app.router.add_get("/search", self.search)
         app.router.add_get("/sessions/{id}/settings", self.done)
+        app.router.add_get("/sessions/{id}/queue", self.done)
         app.router.add_delete("/sessions/{id}/queue", self.done)
         app.router.add_delete("/sessions/{id}/queue/{uuid}", self.done)
         app.router.add_post("/sessions/{id}/queue/send", self.done)

@@ -137,6 +137,7 @@ async def test_a_list_cannot_be_written(browser: Browser, keeper: FakeKeeper, me
         ("POST", f"/sessions/{FIRST}/fork"),
         ("POST", f"/sessions/{FIRST}/close"),
         ("GET", f"/sessions/{FIRST}/settings"),
+        ("GET", f"/sessions/{FIRST}/queue?state=held"),
         ("DELETE", f"/sessions/{FIRST}/queue?state=held"),
         ("DELETE", f"/sessions/{FIRST}/queue/some-uuid"),
         ("POST", f"/sessions/{FIRST}/queue/send"),

@@ -175,6 +175,7 @@ async def test_what_cannot_be_understood_is_not_passed_on(
         ("POST", "/fork"),
         ("POST", "/close"),
         ("GET", "/settings"),
+        ("GET", "/queue"),
         ("DELETE", "/queue"),
         ("DELETE", "/queue/some-uuid"),
         ("POST", "/queue/send"),

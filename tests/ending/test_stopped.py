@@ -131,3 +131,23 @@ async def test_what_waited_is_held_where_something_else_is_said(
     await ear.finished(session, outcome="done", uuid=new)
     queue = (await keeper.get(f"/sessions/{session}"))["queue"]
     assert [(each["text"], each["state"]) for each in queue] == [("say: waited", "held")]
+
+
+async def test_what_claude_never_had_is_held_where_something_else_is_said(
+    start_keeper: StartKeeper,  # noqa: F811
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await keeper.begin("say: one", ear)
+    await keeper.close(session)
+    # no process had begun for it when the keeper ended
+    lost = (await keeper.send("say: lost", session))["uuid"]
+    await end(keeper)
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["interrupted"]["prompt"]["uuid"] == lost
+    new = (await keeper.send("say: new", session))["uuid"]
+    await ear.finished(session, outcome="done", uuid=new)
+    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
+    assert [(each["uuid"], each["state"]) for each in queue] == [(lost, "held")]

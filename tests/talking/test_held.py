@@ -30,6 +30,12 @@ async def send_on(keeper: Keeper, session: str) -> list[str]:
     return list(answer["uuids"])
 
 
+async def waiting(keeper: Keeper, session: str, query: str = "") -> list[tuple[str, str]]:
+    """What waits there, as it was sent."""
+    messages = (await keeper.get(f"/sessions/{session}/queue{query}"))["messages"]
+    return [(each["uuid"], each["state"]) for each in messages]
+
+
 async def end(keeper: Keeper) -> None:
     """As SIGTERM does it."""
     await keeper.app[ENDING].drain(0)
@@ -65,6 +71,18 @@ async def test_what_waits_is_held_and_sent_on_in_its_order(keeper: Keeper, ear: 
     assert await queue_of(keeper, session) == []
     # said once: in a second tab somebody may press it too
     assert await send_on(keeper, session) == []
+
+
+async def test_one_of_them_is_sent_on(keeper: Keeper, ear: Ear) -> None:
+    session, sent = await held_two(keeper, ear)
+    address = f"/sessions/{session}/queue/send"
+    only = {"uuids": [sent[1].upper(), new_uuid()]}
+    assert (await keeper.post(address, only, 202))["uuids"] == [sent[1]]
+    await ear.finished(session, outcome="done", uuid=sent[1])
+    assert await waiting(keeper, session, "?state=held") == [(sent[0], "held")]
+    assert await waiting(keeper, session, "?state=queued") == []
+    assert (await keeper.post(address, {"uuids": []}, 202))["uuids"] == []
+    await keeper.post(address, {"uuids": ["no uuid"]}, 400)
 
 
 async def test_who_interrupts_without_hold_has_the_queue_go_on(keeper: Keeper, ear: Ear) -> None:
@@ -115,17 +133,20 @@ async def test_one_or_all_are_discarded_and_their_words_come_back(keeper: Keeper
     await keeper.send("run: touch other", session)
     await ear.asked(session)
     shown = (await keeper.post("/send", body, 202))["uuid"]
-    waiting = (await keeper.send("say: waiting", session))["uuid"]
+    later = (await keeper.send("say: waiting", session))["uuid"]
     address = f"/sessions/{session}/queue"
     await keeper.ask("DELETE", f"{address}/{sent[0]}")
     assert (await stop(keeper, session))["held"] == 3
     await ear.finished(session, outcome="interrupted")
+    read = (await keeper.get(address))["messages"]
+    assert [each["uuid"] for each in read] == [sent[1], shown, later]
+    assert read[1] == {"uuid": shown, "state": "held", "content": body["content"]}
     assert await keeper.ask("DELETE", f"{address}?state=queued") == {
         "sessionId": session,
         "messages": [],
     }
     taken = await keeper.ask("DELETE", f"{address}?state=held")
-    assert [each["uuid"] for each in taken["messages"]] == [sent[1], shown, waiting]
+    assert [each["uuid"] for each in taken["messages"]] == [sent[1], shown, later]
     assert taken["messages"][0]["content"] == [{"type": "text", "text": "say: two"}]
     assert taken["messages"][1]["content"] == body["content"]
     assert await queue_of(keeper, session) == []
@@ -191,6 +212,13 @@ async def test_a_restart_changes_nothing(start_keeper: StartKeeper) -> None:
     await keeper.post(f"/sessions/{session}/continue", {}, 409)
     taken = await keeper.ask("DELETE", f"/sessions/{session}/queue/{sent[0]}")
     assert taken == {"uuid": sent[0], "state": "cancelled"}
+    # who is told that one has gone is told what is left
+    told = await ear.event("queue/updated", session)
+    assert [(each["uuid"], each["state"]) for each in told["queue"]] == [
+        (sent[0], "cancelled"),
+        (sent[1], "held"),
+    ]
+    assert await waiting(keeper, session) == [(sent[1], "held")]
     # a new message goes at once here too
     new = (await keeper.send("say: new", session))["uuid"]
     await ear.finished(session, outcome="done", uuid=new)

@@ -92,15 +92,46 @@ async def test_the_same_uuid_again_stops_nothing(keeper: Keeper, ear: Ear) -> No
     assert len(ear.of("turn/finished", session)) == 2
 
 
+async def test_the_same_message_at_once_with_another_model_is_one_message(
+    keeper: Keeper, ear: Ear
+) -> None:
+    """The CLI is told of the model before the message is taken."""
+    session = await keeper.begin("say: one", ear)
+    uuid = new_uuid()
+    models = ("claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5")
+    every = [stop_and_say(keeper, "say: two", session, uuid=uuid, model=each) for each in models]
+    await asyncio.gather(*every)
+    last = (await keeper.send("say: three", session))["uuid"]
+    await ear.finished(session, outcome="done", uuid=last)
+    assert prompts(await keeper.history(session)) == ["say: one", "say: two", "say: three"]
+
+
+async def test_at_any_moment_of_a_turn_it_is_said_once_and_whole(keeper: Keeper, ear: Ear) -> None:
+    session = await keeper.begin("say: one", ear)
+    expected = ["say: one"]
+    for n in range(12):
+        await keeper.send(f"say: {n}", session)
+        # a little later in each round: from the beginning of the turn past its end
+        for _ in range(n):
+            await keeper.get(f"/sessions/{session}?limit=1")
+        said = await stop_and_say(keeper, f"say: instead of {n}", session)
+        await ear.finished(session, outcome="done", uuid=said)
+        expected += [f"say: {n}", f"say: instead of {n}"]
+    assert prompts(await keeper.history(session)) == expected
+
+
 async def test_the_last_word_counts_where_two_are_said(keeper: Keeper, ear: Ear) -> None:
     first = await keeper.send("run: touch gate")
     session = first["sessionId"]
     await ear.asked(session)
     one, two = [await stop_and_say(keeper, f"say: {word}", session) for word in ("one", "two")]
-    ended = await order(ear, session, one)
     # the second may have come before the first one's turn, or have stopped it
-    assert ended[0] == (first["uuid"], "interrupted")
-    assert {uuid for uuid, _ in ended[1:]} == {one, two}
+    ended: dict[str, str] = {}
+    while not {one, two} <= ended.keys():
+        event = await ear.finished(session)
+        ended[event["uuid"]] = event["outcome"]
+    assert ended[first["uuid"]] == "interrupted"
+    assert ended[two] == "done"
 
 
 async def test_what_is_held_stays_held(keeper: Keeper, ear: Ear) -> None:
