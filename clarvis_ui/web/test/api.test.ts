@@ -56,11 +56,31 @@ test('what was said to a turn that was cut off is read, in words', async () => {
     // it had not come to its turn yet
     [{ begun: false, queue: [{ uuid: 'w', content: [] }] }, [{ uuid: 'w', text: '' }], false],
     [{ prompt: 'odd', queue: {} }, [], true],
+    // what is held waits for a person
+    [{ queue: [{ uuid: 'h', content: 'held', held: true }] }, [], true],
   ] as const;
   for (const [interrupted, said, begun] of cases) {
     const outcome = await answering({ messages: [], interrupted }).api.left('s');
     expect(outcome).toMatchObject({ ok: true, value: { said, begun } });
   }
+});
+
+test('a message goes out even if the page is left, where the browser can keep it', async () => {
+  const { api, fetcher } = answering({ sessionId: 's', state: 'running' });
+  const text = (words: string) => ({ content: [{ type: 'text', text: words }], uuid: 'u' });
+  await api.send(text('x'.repeat(50_000)));
+  // as many signs, three times as many bytes: the browser would refuse the request altogether
+  await api.send(text('語'.repeat(50_000)));
+  expect(fetcher.mock.calls.map(([, init]) => init?.keepalive)).toEqual([true, undefined]);
+});
+
+test('who stops a turn has what waits held', async () => {
+  const { api, fetcher } = answering({ interrupted: true, held: 2 });
+  expect(await api.interrupt('s')).toMatchObject({ ok: true });
+  expect(fetcher.mock.calls[0]).toMatchObject([
+    '/api/sessions/s/interrupt',
+    { body: '{"hold":true}' },
+  ]);
 });
 
 test('a rename says what it is', async () => {

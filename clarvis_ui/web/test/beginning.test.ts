@@ -56,6 +56,30 @@ describe('starting', () => {
     expect([beginning.shown.value, beginning.text.value]).toEqual([false, '']);
   });
 
+  test('sends along what is to be appended to the system prompt, once', async () => {
+    await chosen();
+    beginning.write('fix it');
+    beginning.writeSystemPrompt('You are Ada.\n');
+    await beginning.start();
+    expect(send.mock.lastCall?.[0].systemPrompt).toBe('You are Ada.\n');
+    expect(beginning.systemPrompt.value).toBe('');
+    beginning.write('and this');
+    beginning.writeSystemPrompt(' ');
+    await beginning.start();
+    expect(send.mock.lastCall?.[0]).not.toHaveProperty('systemPrompt');
+  });
+
+  test('keeps the system prompt where it could not begin', async () => {
+    await chosen();
+    beginning.write('fix it');
+    beginning.writeSystemPrompt('You are Ada.');
+    send.mockResolvedValueOnce(failed('invalid_request', 'It is too long.'));
+    await beginning.start();
+    expect(beginning.failure.value?.sentence).toBe('It is too long.');
+    const again = createBeginning({ api: { offersIn, send }, memory, go });
+    expect(again.systemPrompt.value).toBe('You are Ada.');
+  });
+
   test('says nothing of what was not chosen', async () => {
     await chosen();
     beginning.write('fix it');

@@ -227,6 +227,36 @@ describe('a message of ours', () => {
     expect(state.sendings).toEqual([]);
   });
 
+  test('that is held waits in line, over pages and restarts, and did not fail', () => {
+    const queue = [{ uuid: 'u', text: 'x', images: 0, state: 'held' as const }];
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { type: 'sending/accepted', uuid: 'u' },
+      { ...at(1), type: 'queue/updated', queue },
+      { type: 'stream/broken' },
+      { type: 'page/loaded', page: page({ queue, position: 'e2:0' }), accepted: ['u'] },
+    );
+    expect(inLine(state)).toMatchObject([{ uuid: 'u', state: 'held' }]);
+    expect(shown(state)).toEqual([]);
+    expect(state.sendings).toMatchObject([{ uuid: 'u', state: 'accepted' }]);
+  });
+
+  test('that failed here and is held there is told once', () => {
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { type: 'sending/failed', uuid: 'u', problem: 'lost' },
+      {
+        ...at(1),
+        type: 'queue/updated',
+        queue: [{ uuid: 'u', text: 'x', images: 0, state: 'held' }],
+      },
+    );
+    expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
+    expect(inLine(state)).toHaveLength(1);
+  });
+
   test('that went down with the keeper can be sent again', () => {
     const state = told(
       loaded('a'),

@@ -85,7 +85,7 @@ export class FakeApi implements Api {
   conversation = (id: string, before: string | null, limit: number) =>
     this.say('conversation', id, before, limit);
   subagent = (id: string, agentId: string) => this.say('subagent', id, agentId);
-  send = (prompt: Prompt) => this.say('send', prompt);
+  send = (prompt: Prompt, _signal?: AbortSignal) => this.say('send', prompt);
   route = (words: string) => this.say('route', words);
   search = (wanted: Wanted, cursor: string | null) => this.say('search', wanted, cursor);
   archive = () => this.say('archive');
@@ -109,6 +109,10 @@ export class FakeApi implements Api {
   commonPast = (one: object, other: object, before: string | null) =>
     this.say('commonPast', one, other, before);
   branchWork = (one: object, other: object) => this.say('branchWork', one, other);
+  settings = (id: string) => this.say('settings', id);
+  waiting = (id: string) => this.say('waiting', id);
+  sendHeld = (id: string, uuids: readonly string[], wait: boolean) =>
+    this.say('sendHeld', id, uuids, wait);
   cancelQueued = (id: string, uuid: string) => this.say('cancelQueued', id, uuid);
   offers = (id: string) => this.say('offers', id);
   offersIn = (workdir: string) => this.say('offersIn', workdir);

@@ -28,6 +28,7 @@ export function sample(number: number, changes: Partial<Session> = {}): Session 
     archivedSince: null,
     unreadable: 0,
     item: null,
+    systemPrompt: null,
     ...changes,
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { shownMessages } from '../src/state/conversation';
+import { inLine, shownMessages } from '../src/state/conversation';
 import { createConversations } from '../src/state/conversations';
 import { createMemory } from '../src/state/memory';
 import { createOutbox } from '../src/state/outbox';
@@ -117,7 +117,7 @@ describe('a session that somebody else runs', () => {
   test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
     const uuid = talk.state.value.sendings[0]?.uuid as string;
     api.asked = [];
-    expect(await talk.takeBack(uuid)).toMatchObject({ text: 'hello' });
+    expect(talk.takeBack(uuid)).toMatchObject({ text: 'hello' });
     expect(left()).toEqual([]);
     expect(api.asked).toEqual([]);
   });
@@ -207,14 +207,15 @@ describe('what is on its way', () => {
     again.end();
   });
 
-  test('can be taken back out of the line', async () => {
+  test('is no message of this page any more once it has left the line', async () => {
     talk.send('hello', []);
     await soon();
     const [uuid] = sentUuids();
-    const back = await talk.takeBack(uuid as string);
-    expect(back?.text).toBe('hello');
+    // what waits is taken out of the line, not out of the page
+    expect(talk.takeBack(uuid as string)).toBe(null);
+    talk.withdrawn(uuid as string);
     expect(shown().map((one) => one.uuid)).toEqual(['a']);
-    expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
+    expect(storage.length).toBe(0);
   });
 
   test('that failed is taken back everywhere: it may have arrived all the same', async () => {
@@ -223,17 +224,104 @@ describe('what is on its way', () => {
     await soon();
     const [uuid] = sentUuids();
     // whoever wants to change it does not wait for a keeper that may be away
-    expect(await talk.takeBack(uuid as string)).toMatchObject({ text: 'hello' });
+    expect(talk.takeBack(uuid as string)).toMatchObject({ text: 'hello' });
     expect(talk.state.value.sendings).toEqual([]);
     expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
   });
+});
 
-  test('and taken already cannot', async () => {
+describe('who stops a turn', () => {
+  test('waits until the keeper has what was sent before', async () => {
+    let stopped = false;
+    const stop = (): void => {
+      void talk.sent().then(() => {
+        stopped = true;
+      });
+    };
+    stop();
+    await soon();
+    expect(stopped).toBe(true);
+    stopped = false;
+    api.hold();
+    talk.send('hello', []);
+    stop();
+    await soon();
+    expect(stopped).toBe(false);
+    api.release?.();
+    await soon();
+    expect(stopped).toBe(true);
+    expect(talk.state.value.sendings).toMatchObject([{ state: 'accepted' }]);
+  });
+
+  test('waits not for long: what has not arrived by then is not sent, and kept', async () => {
+    needs.api.send = (_, signal) =>
+      new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve(failed('cancelled', 'not wanted')));
+      });
+    talk.send('hello', []);
+    const sent = talk.sent();
+    await vi.advanceTimersByTimeAsync(2000);
+    await sent;
+    expect(shown().at(-1)).toMatchObject({
+      optimistic: 'failed',
+      problem: 'It was stopped before it had arrived.',
+    });
+  });
+});
+
+describe('a message for which what runs is stopped', () => {
+  const wishes = () =>
+    api.asked
+      .filter((what) => what.startsWith('send '))
+      .map((what) => (JSON.parse(what.slice(5)) as Prompt).interrupt);
+
+  test('is one request, and says so again when it is repeated, also after a refresh', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.send('hello', [], true);
+    await soon();
+    const [uuid] = sentUuids() as [string];
+    talk.retry(uuid);
+    await soon();
+    const again = createTalk(SESSION, needs);
+    await soon();
+    api.trouble = null;
+    again.retry(uuid);
+    await soon();
+    expect(wishes()).toEqual([true, true, true]);
+    expect(new Set(sentUuids())).toEqual(new Set([uuid]));
+    again.end();
+  });
+
+  test('is the first in line, and says why', async () => {
+    talk.hear([
+      { type: 'turn/started', ...at(1), uuid: 'a' },
+      {
+        type: 'queue/updated',
+        ...at(2),
+        queue: [{ uuid: 'q', text: 'waits', state: 'queued', images: 0 }],
+      },
+    ]);
+    talk.send('hello', [], true);
+    expect(inLine(talk.state.value).map(({ text, interrupt }) => [text, interrupt])).toEqual([
+      ['hello', true],
+      ['waits', undefined],
+    ]);
+  });
+
+  test('stops nothing where it goes on in a copy', async () => {
+    api.trouble = 'session_elsewhere';
+    talk.send('hello', [], true);
+    await soon();
+    api.trouble = null;
+    api.answers.send = { sessionId: 'copy', state: 'running' };
+    expect(await talk.goOn(sentUuids()[0] as string, 'fork')).toBe('copy');
+    expect(wishes()).toEqual([true, undefined]);
+  });
+
+  test('a message like any other asks for nothing', async () => {
     talk.send('hello', []);
     await soon();
-    api.trouble = 'message_taken';
-    expect(await talk.takeBack(sentUuids()[0] as string)).toBe(null);
-    expect(talk.state.value.sendings).toHaveLength(1);
+    expect(wishes()).toEqual([undefined]);
   });
 });
 

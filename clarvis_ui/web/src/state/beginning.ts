@@ -25,6 +25,8 @@ export interface Beginning {
   /** Empty: Claude Code's own choice. */
   readonly model: Signal<string>;
   readonly mode: Signal<string>;
+  /** Appended to Claude Code's own; kept like the first prompt. */
+  readonly systemPrompt: ReadonlySignal<string>;
   /** What can be chosen in this directory; null until it is known. */
   readonly offers: ReadonlySignal<Offers | null>;
   readonly starting: ReadonlySignal<boolean>;
@@ -36,6 +38,7 @@ export interface Beginning {
   hide(): void;
   choose(workdir: string): void;
   write(text: string): void;
+  writeSystemPrompt(text: string): void;
   start(): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export interface BeginningWorld {
 }
 
 const TEXT_KEY = 'new';
+const SYSTEM_PROMPT_KEY = 'new.system-prompt';
 
 export function createBeginning({ api, memory, go }: BeginningWorld): Beginning {
   const shown = signal(false);
@@ -54,6 +58,7 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
   const text = signal(verbatim(memory.read(TEXT_KEY)));
   const model = signal('');
   const mode = signal('');
+  const systemPrompt = signal(verbatim(memory.read(SYSTEM_PROMPT_KEY)));
   const offers = signal<Offers | null>(null);
   const starting = signal(false);
   const failure = signal<Failure | null>(null);
@@ -64,6 +69,12 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
     if (next !== text.value) uuid = newUuid();
     text.value = next;
     memory.write(TEXT_KEY, next);
+  }
+
+  function setSystemPrompt(next: string): void {
+    systemPrompt.value = next;
+    if (next === '') memory.forget(SYSTEM_PROMPT_KEY);
+    else memory.write(SYSTEM_PROMPT_KEY, next);
   }
 
   async function choose(next: string): Promise<void> {
@@ -92,6 +103,7 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
     text,
     model,
     mode,
+    systemPrompt,
     offers,
     starting,
     failure,
@@ -119,6 +131,7 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
     },
     choose: (next) => void choose(next),
     write: setText,
+    writeSystemPrompt: setSystemPrompt,
     async start() {
       const words = text.value.trim();
       if (starting.value || workdir.value === null || words === '') return;
@@ -129,6 +142,7 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
         uuid,
         ...(model.value && { model: model.value }),
         ...(mode.value && { permissionMode: mode.value }),
+        ...(systemPrompt.value.trim() && { systemPrompt: systemPrompt.value }),
       });
       batch(() => {
         starting.value = false;
@@ -136,6 +150,7 @@ export function createBeginning({ api, memory, go }: BeginningWorld): Beginning 
         if (!outcome.ok) return;
         shown.value = false;
         setText('');
+        setSystemPrompt('');
       });
       if (outcome.ok) go(outcome.value.sessionId);
     },

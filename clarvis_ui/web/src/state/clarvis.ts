@@ -91,7 +91,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     onSession: sessions.meet,
     onLoggedOut: door.shut,
   });
-  const questions = createQuestions(api, createHalves(memory), name, door.shut);
+  const questions = createQuestions(api, createHalves(memory), name, door.shut, conversations.sent);
   const offers = createOffers(api);
   const told = createTold();
   const folds = createAllFolds();

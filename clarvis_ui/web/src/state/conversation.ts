@@ -29,7 +29,7 @@ import { isFinalOf } from './streamed';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../transport/messages';
 export type { Sending } from './sending';
-export { failureToTell, inLine, type ShownMessage, shownMessages } from './shown';
+export { failureToTell, inLine, type ShownMessage, shownMessages, type Waiting } from './shown';
 
 export interface Conversation {
   readonly sessionId: string;
@@ -350,7 +350,7 @@ function dropSending(state: Conversation, uuid: string): Conversation {
 }
 
 function isWaiting(queued: Queued): boolean {
-  return queued.state === 'queued';
+  return queued.state === 'queued' || queued.state === 'held';
 }
 
 function isTaken(queued: Queued): boolean {

@@ -11,6 +11,8 @@ export interface Conversations {
   open(id: string): Talk;
   /** Sends what was not typed in a session's own page; answers which session has it. */
   deliver(delivery: Delivery): Promise<Outcome<string>>;
+  /** Until the keeper has what was sent to this session. */
+  sent(id: string): Promise<void>;
   hear(events: readonly KeeperEvent[]): void;
   /** What was told of this session, or of all, does not hold any more. */
   resync(sessionId: string | null): void;
@@ -73,6 +75,7 @@ export function createConversations(needs: TalkNeeds): Conversations {
       for (const old of [...talks.keys()].slice(0, -KEPT)) drop(old);
       return talk;
     },
+    sent: async (id) => talks.get(id)?.sent(),
     hear(events) {
       const mine = new Map<string, KeeperEvent[]>();
       for (const event of events) {

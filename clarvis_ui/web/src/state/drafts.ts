@@ -15,6 +15,11 @@ export interface Drafts {
   onElsewhere(sessionId: string, listener: (draft: Draft) => void): () => void;
 }
 
+/** The draft of a session's system prompt stands beside that of its message. */
+export function systemPromptDraft(sessionId: string): string {
+  return `${sessionId}.system-prompt`;
+}
+
 const NONE: readonly Picture[] = [];
 
 export function createDrafts(memory: Memory): Drafts {

@@ -51,6 +51,7 @@ function readSending(raw: unknown): Sending | null {
     text: verbatim(given.text),
     content: given.content.filter((block) => typeof fields(block)?.type === 'string'),
     images: typeof given.images === 'number' ? given.images : 0,
+    ...(given.interrupt === true && { interrupt: true }),
     state: oneOf(SENDING_STATES, given.state) ?? 'failed',
     problem: text(given.problem),
     behind: text(given.behind),

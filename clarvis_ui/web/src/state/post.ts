@@ -6,8 +6,12 @@ import type { Accepted, Prompt } from '../transport/talking';
  * Sends a message, and stands in line where every place is taken. That somebody else runs the
  * session is answered at once: the person chooses what is to become of the message.
  */
-export async function post(api: Pick<Api, 'send'>, prompt: Prompt): Promise<Outcome<Accepted>> {
-  const outcome = await api.send({ ...prompt, wait: false });
+export async function post(
+  api: Pick<Api, 'send'>,
+  prompt: Prompt,
+  signal?: AbortSignal,
+): Promise<Outcome<Accepted>> {
+  const outcome = await api.send({ ...prompt, wait: false }, signal);
   const busy = !outcome.ok && outcome.failure.code === KEEPER_BUSY;
-  return busy ? api.send({ ...prompt, wait: true }) : outcome;
+  return busy ? api.send({ ...prompt, wait: true }, signal) : outcome;
 }

@@ -25,6 +25,8 @@ export function createQuestions(
   halves: Halves,
   by: string,
   onLoggedOut: () => void,
+  /** Until the keeper has what was sent to this session. */
+  sent: (sessionId: string) => Promise<void> = async () => {},
 ): Questions {
   const inbox = signal<Inbox>(EMPTY_INBOX);
   let raisedSince = new Set<string>();
@@ -72,6 +74,9 @@ export function createQuestions(
     async answer(attentionId, answer) {
       if (inbox.value.answering.has(attentionId)) return;
       dispatch({ type: 'answer/begun', attentionId });
+      const asked = inbox.value.open.find(({ id }) => id === attentionId);
+      // what was sent before is held with the rest
+      if (answer.hold && asked) await sent(asked.sessionId);
       const outcome = await api.resolve(attentionId, answer, by);
       if (outcome.ok) {
         // the socket usually said so already

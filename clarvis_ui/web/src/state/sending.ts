@@ -9,6 +9,8 @@ export interface Sending {
   /** As it goes over the wire, images included. */
   content: readonly Block[];
   images: number;
+  /** The turn that runs is stopped for it. */
+  interrupt?: boolean;
   /** `accepted`: the keeper has it; it is not part of the conversation yet. `elsewhere`: somebody
    * else runs the session, and the person has to say what is to become of it. */
   state: (typeof SENDING_STATES)[number];

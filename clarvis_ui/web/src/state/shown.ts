@@ -12,14 +12,28 @@ export type ShownMessage = Message & {
   problem?: string;
 };
 
-/** Ours that wait for a running turn: they are shown as chips, not as part of the conversation. */
-export function inLine(state: Conversation): Queued[] {
+/** A message in line. */
+export type Waiting = Queued & {
+  /** Ours, for which the turn that runs is being stopped. */
+  interrupt?: boolean;
+};
+
+/** What waits for a running turn, and what is held: shown as chips, not as part of the
+ * conversation. */
+export function inLine(state: Conversation): Waiting[] {
   const known = new Set(state.queue.map((queued) => queued.uuid));
+  const stopping = new Set(state.sendings.filter((one) => one.interrupt).map(({ uuid }) => uuid));
   const onTheirWay = state.sendings
     .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !known.has(uuid))
     .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
     .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
-  return [...state.queue, ...onTheirWay];
+  const all = [...state.queue, ...onTheirWay];
+  if (stopping.size === 0) return all;
+  const next = ({ uuid, state: way }: Queued): boolean => way === 'queued' && stopping.has(uuid);
+  return [
+    ...all.filter(next).map((queued) => ({ ...queued, interrupt: true })),
+    ...all.filter((queued) => !next(queued)),
+  ];
 }
 
 /** The conversation as it is read: what is confirmed, then what is on its way. */

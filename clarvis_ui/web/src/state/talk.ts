@@ -27,15 +27,21 @@ export interface Talk {
   reload(): void;
   /** What stands above, as much as so many pages hold. */
   older(pages?: number): void;
-  send(text: string, pictures: readonly Picture[]): void;
+  /** `interrupt`: the turn that runs is stopped for it. */
+  send(text: string, pictures: readonly Picture[], interrupt?: boolean): void;
   /** One that another part of the page has sent, and the keeper has taken. */
   adopt(sending: Sending): void;
   retry(uuid: string): void;
   /** What could not be sent because somebody else runs the session: in a copy, whose id is the
    * answer, or as soon as the other has ended. */
   goOn(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
-  /** What was to be said, out of the line again; null where it was too late. */
-  takeBack(uuid: string): Promise<Sending | null>;
+  /** What could not be sent, for the field; null where there is none. */
+  takeBack(uuid: string): Sending | null;
+  /** Until the keeper has all that was sent, so that what stops a turn stops after it; what takes
+   * too long is not sent. */
+  sent(): Promise<void>;
+  /** It has left the line. */
+  withdrawn(uuid: string): void;
   end(): void;
 }
 
@@ -51,6 +57,8 @@ export interface TalkNeeds {
 
 const PAGE = 150;
 const LARGEST_PAGE = 10_000;
+/** How long a turn is not stopped for a message that is on its way. */
+const ARRIVES_MS = 2000;
 // asking again would not change these
 const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request', NOT_LOGGED_IN]);
 
@@ -70,6 +78,8 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   let above: AbortController | null = null;
   let again: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
+  /** Messages that the keeper has not answered. */
+  const onTheirWay = new Map<string, { answer: Promise<unknown>; request: AbortController }>();
 
   function dispatch(...events: readonly ConversationEvent[]): void {
     const before = state.value;
@@ -135,15 +145,24 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   }
 
   async function sendOff(sending: Sending): Promise<void> {
-    const { uuid, content } = sending;
-    const outcome = await post(api, { sessionId: id, content, uuid });
+    const { uuid, content, interrupt } = sending;
+    const prompt = { sessionId: id, content, uuid };
+    const request = new AbortController();
+    const answer = post(api, interrupt ? { ...prompt, interrupt } : prompt, request.signal);
+    onTheirWay.set(uuid, { answer, request });
+    const outcome = await answer;
+    onTheirWay.delete(uuid);
     if (outcome.ok) dispatch({ type: 'sending/accepted', uuid });
     else notSent(uuid, outcome.failure);
   }
 
   function notSent(uuid: string, failure: Failure): void {
     if (failure.code === SESSION_ELSEWHERE) dispatch({ type: 'sending/elsewhere', uuid });
-    else dispatch({ type: 'sending/failed', uuid, problem: failure.sentence });
+    else {
+      const stopped = failure.code === CANCELLED;
+      const problem = stopped ? 'It was stopped before it had arrived.' : failure.sentence;
+      dispatch({ type: 'sending/failed', uuid, problem });
+    }
     if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
   }
 
@@ -183,12 +202,13 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       if (outcome.ok) dispatch({ type: 'page/above', above: cursor, page: outcome.value });
       else if (outcome.failure.code !== CANCELLED) failed(outcome.failure);
     },
-    send(text, pictures) {
+    send(text, pictures, interrupt = false) {
       const sending: Sending = {
         uuid: newUuid(),
         text,
         content: contentOf(text, pictures),
         images: pictures.length,
+        ...(interrupt && { interrupt }),
         state: 'sending',
         problem: null,
         behind: state.value.messages.at(-1)?.timestamp ?? null,
@@ -220,20 +240,26 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       }
       return null;
     },
-    async takeBack(uuid) {
-      const own = state.value.sendings.find((sending) => sending.uuid === uuid);
-      const queued = state.value.queue.find((waiting) => waiting.uuid === uuid);
-      if (own?.state === 'failed') {
-        // it may have arrived all the same, or wait until a turn that was cut off goes on
-        void api.cancelQueued(id, uuid);
-      } else if (own?.state !== 'elsewhere') {
-        const outcome = await api.cancelQueued(id, uuid);
-        if (!outcome.ok) return null;
-      }
+    takeBack(uuid) {
+      const left = unsent(uuid);
+      if (!left) return null;
+      // it may have arrived all the same, or wait until a turn that was cut off goes on
+      if (left.state === 'failed') void api.cancelQueued(id, uuid);
       dispatch({ type: 'sending/withdrawn', uuid });
-      const text = own?.text ?? queued?.text ?? '';
-      return own ?? fromQueue(uuid, text);
+      return left;
     },
+    async sent() {
+      const ways = [...onTheirWay.values()];
+      if (ways.length === 0) return;
+      let late: ReturnType<typeof setTimeout> | undefined;
+      const patience = new Promise((resolve) => {
+        late = setTimeout(resolve, ARRIVES_MS);
+      });
+      await Promise.race([Promise.all(ways.map(({ answer }) => answer)), patience]);
+      clearTimeout(late);
+      for (const { request } of ways) request.abort();
+    },
+    withdrawn: (uuid) => dispatch({ type: 'sending/withdrawn', uuid }),
     end() {
       clearTimeout(again);
       request?.abort();
@@ -241,19 +267,5 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       request = null;
       above = null;
     },
-  };
-}
-
-/** Ours or not: whoever takes it back gets its words. */
-function fromQueue(uuid: string, text: string): Sending {
-  return {
-    uuid,
-    text,
-    content: contentOf(text, []),
-    images: 0,
-    state: 'failed',
-    problem: null,
-    behind: null,
-    begun: 0,
   };
 }

@@ -13,7 +13,14 @@ import {
   readFamily,
   type Tip,
 } from './branches';
-import { type ConversationPage, type Message, readConversationPage, readMessage } from './messages';
+import {
+  type ConversationPage,
+  type Message,
+  readConversationPage,
+  readMessage,
+  readWaiting,
+  type WaitingMessage,
+} from './messages';
 import { type Outcome, success } from './outcome';
 import { each, fields } from './reading';
 import {
@@ -29,11 +36,14 @@ import { type Found, readFound, searchQuery, type Wanted } from './search';
 import {
   type Accepted,
   type Directories,
+  type ModeChange,
   type Offers,
   type Prompt,
   readAccepted,
   readDirectories,
   readOffers,
+  readSettings,
+  type Settings,
 } from './talking';
 import { type Looked, readTimeline, type Timeline, timelineQuery } from './timeline';
 import { readUsage, type Usage, type UsageBy } from './usage';
@@ -62,7 +72,7 @@ export interface Api {
     signal?: AbortSignal,
   ): Promise<Outcome<ConversationPage>>;
   subagent(id: string, agentId: string): Promise<Outcome<Message[]>>;
-  send(prompt: Prompt): Promise<Outcome<Accepted>>;
+  send(prompt: Prompt, signal?: AbortSignal): Promise<Outcome<Accepted>>;
   /** Which conversation a command belongs to; nothing is sent. */
   route(words: string, signal?: AbortSignal): Promise<Outcome<Routing>>;
   archive(signal?: AbortSignal): Promise<Outcome<Archive>>;
@@ -85,11 +95,13 @@ export interface Api {
   usage(by: UsageBy, after: string | null, signal?: AbortSignal): Promise<Outcome<Usage>>;
   /** What was done when, with so many of the prompts. */
   timeline(looked: Looked, prompts: number, signal?: AbortSignal): Promise<Outcome<Timeline>>;
+  /** Stops the turn that runs; what waits in line is held. */
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
   left(id: string): Promise<Outcome<Left>>;
   continueTurn(id: string): Promise<Outcome<null>>;
-  setMode(id: string, mode: { permissionMode?: string; model?: string }): Promise<Outcome<Session>>;
+  setMode(id: string, mode: ModeChange): Promise<Outcome<Session>>;
+  settings(id: string, signal?: AbortSignal): Promise<Outcome<Settings>>;
   fork(id: string, at: string | null): Promise<Outcome<Session>>;
   /** What a session is a fork of, and its forks. */
   family(id: string, signal?: AbortSignal): Promise<Outcome<Family>>;
@@ -110,7 +122,11 @@ export interface Api {
     signal?: AbortSignal,
   ): Promise<Outcome<BranchPage>>;
   branchWork(one: Tip, other: Tip, signal?: AbortSignal): Promise<Outcome<BranchWork>>;
+  /** What waits in line, images included. */
+  waiting(id: string): Promise<Outcome<WaitingMessage[]>>;
   cancelQueued(id: string, uuid: string): Promise<Outcome<null>>;
+  /** What was held waits for its turn again; `wait`: also for a place. */
+  sendHeld(id: string, uuids: readonly string[], wait: boolean): Promise<Outcome<null>>;
   offers(id: string): Promise<Outcome<Offers>>;
   offersIn(workdir: string): Promise<Outcome<Offers>>;
   attention(signal?: AbortSignal): Promise<Outcome<Attention[]>>;
@@ -159,8 +175,10 @@ export function createApi(fetcher: typeof fetch): Api {
       const path = session(id, `/subagents/${encodeURIComponent(agentId)}?limit=${WHOLE_SUBAGENT}`);
       return ask('GET', path, (raw) => each(fields(raw)?.messages, readMessage));
     },
-    send: (prompt) =>
-      ask('POST', '/api/send', readAccepted, { body: { wait: true, ...prompt }, keepalive: true }),
+    send: (prompt, signal) => {
+      const body = { wait: true, ...prompt };
+      return ask('POST', '/api/send', readAccepted, { body, signal, keepalive: true });
+    },
     route: (words, signal) =>
       ask('POST', '/api/route', readRouting, { body: { text: words }, signal }),
     archive: (signal) => ask('GET', '/api/archive', readArchive, { signal }),
@@ -185,10 +203,11 @@ export function createApi(fetcher: typeof fetch): Api {
           : session(looked.session, `/timeline?${query}`);
       return ask('GET', path, readTimeline, { signal });
     },
-    interrupt: (id) => done(session(id, '/interrupt')),
+    interrupt: (id) => done(session(id, '/interrupt'), { hold: true }),
     left: (id) => ask('GET', session(id, '?limit=1'), readLeft),
     continueTurn: (id) => done(session(id, '/continue')),
     setMode: (id, mode) => ask('POST', session(id, '/mode'), readSession, { body: mode }),
+    settings: (id, signal) => ask('GET', session(id, '/settings'), readSettings, { signal }),
     fork: (id, at) =>
       ask('POST', session(id, '/fork'), readSession, { body: at === null ? {} : { at } }),
     family: (id, signal) => ask('GET', session(id, '/family'), readFamily, { signal }),
@@ -209,6 +228,8 @@ export function createApi(fetcher: typeof fetch): Api {
       const query = comparedQuery(one, other);
       return ask('GET', session(one.session, `/branch/work?${query}`), readBranchWork, { signal });
     },
+    waiting: (id) => ask('GET', session(id, '/queue'), readWaiting),
+    sendHeld: (id, uuids, wait) => done(session(id, '/queue/send'), { uuids, wait }),
     cancelQueued: (id, uuid) =>
       done(session(id, `/queue/${encodeURIComponent(uuid)}`), undefined, 'DELETE'),
     offers: (id) => ask('GET', session(id, '/commands'), readOffers),

@@ -29,7 +29,7 @@ export type Ask = <T>(
 const PATIENCE_MS = 20_000;
 /** What a poor line carries in a millisecond: a message with images is not given up half-way. */
 const SLOWEST_UPLOAD = 20;
-// browsers refuse to keep larger requests alive
+// bytes: browsers refuse to keep larger requests alive
 const KEPT_ALIVE = 60_000;
 
 export function createAsk(fetcher: typeof fetch): Ask {
@@ -46,7 +46,7 @@ export function createAsk(fetcher: typeof fetch): Ask {
         ...(words !== null && {
           headers: { 'Content-Type': 'application/json' },
           body: words,
-          ...(keepalive && words.length < KEPT_ALIVE && { keepalive }),
+          ...(keepalive && isSmall(words) && { keepalive }),
         }),
       });
       came = await wordsOf(answer, patience.renew);
@@ -78,6 +78,10 @@ export function createAsk(fetcher: typeof fetch): Ask {
       ? failed(NOT_UNDERSTOOD, 'The server gave an answer that this page does not understand.')
       : success(value);
   };
+}
+
+function isSmall(words: string): boolean {
+  return words.length < KEPT_ALIVE && new TextEncoder().encode(words).length < KEPT_ALIVE;
 }
 
 /** Ends with a silence, not after a while: on a slow line a long answer takes its time. */

@@ -39,6 +39,8 @@ export interface Answer {
   updatedPermissions?: readonly Suggestion[];
   answers?: Readonly<Record<string, string | readonly string[]>>;
   interrupt?: boolean;
+  /** With `interrupt`: what waits in line is held. */
+  hold?: boolean;
 }
 
 function readSuggestion(raw: unknown): Suggestion | null {
@@ -111,7 +113,8 @@ export function readLeft(raw: unknown): Left | null {
 function readSaid(raw: unknown): Left['said'][number] | null {
   const given = fields(raw);
   const uuid = text(given?.uuid);
-  if (!given || uuid === null) return null;
+  // what is held waits for a person, not for this turn to go on
+  if (!given || uuid === null || given.held === true) return null;
   const blocks = typeof given.content === 'string' ? [{ text: given.content }] : given.content;
   return { uuid, text: each(blocks, (block) => text(fields(block)?.text)).join('\n') };
 }

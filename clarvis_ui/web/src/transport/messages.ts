@@ -96,7 +96,8 @@ export interface Turn {
   status: TurnStatus | null;
 }
 
-export const QUEUE_STATES = ['queued', 'taken', 'cancelled'] as const;
+/** `held`: a person stopped what it waited for; it is said once somebody sends it on. */
+export const QUEUE_STATES = ['queued', 'held', 'taken', 'cancelled'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
 
 /** A prompt that waits for the turn before it. */
@@ -105,6 +106,12 @@ export interface Queued {
   text: string;
   state: QueueState;
   images: number;
+}
+
+/** The same as it was sent, images included. */
+export interface WaitingMessage {
+  uuid: string;
+  content: Block[];
 }
 
 /** A conversation left behind by a rewind, and the message at which it departs. */
@@ -224,6 +231,17 @@ export function readQueued(raw: unknown): Queued | null {
     state: oneOf(QUEUE_STATES, given.state) ?? 'queued',
     images: number(given.images) ?? 0,
   };
+}
+
+function readWaitingMessage(raw: unknown): WaitingMessage | null {
+  const given = fields(raw);
+  const uuid = given && text(given.uuid);
+  return given && uuid ? { uuid, content: each(given.content, readBlock) } : null;
+}
+
+export function readWaiting(raw: unknown): WaitingMessage[] | null {
+  const given = fields(raw);
+  return given && Array.isArray(given.messages) ? each(given.messages, readWaitingMessage) : null;
 }
 
 function readDeparture(raw: unknown): Departure | null {

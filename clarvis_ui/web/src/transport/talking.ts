@@ -1,7 +1,7 @@
 /** What is asked and answered when one talks to a session. */
 
 import type { Block } from './messages';
-import { each, fields, text } from './reading';
+import { each, fields, text, verbatim } from './reading';
 
 /** `sessionId`, or for a new session `workdir`. */
 export interface Prompt {
@@ -16,6 +16,27 @@ export interface Prompt {
   wait?: boolean;
   /** Go on in a copy of the session. */
   fork?: boolean;
+  /** Stop the turn that runs, and be said next. */
+  interrupt?: boolean;
+  /** Appended to Claude Code's own. */
+  systemPrompt?: string;
+}
+
+/** What is changed of how a session goes on; `systemPrompt: null` clears it. */
+export interface ModeChange {
+  permissionMode?: string;
+  model?: string;
+  systemPrompt?: string | null;
+}
+
+/** What people chose for a session. */
+export interface Settings {
+  systemPrompt: string | null;
+}
+
+export function readSettings(raw: unknown): Settings | null {
+  const given = fields(raw);
+  return given && { systemPrompt: verbatim(given.systemPrompt) || null };
 }
 
 export interface Accepted {

@@ -60,6 +60,15 @@ export interface Session {
   archivedSince: string | null;
   /** The item of work whose conversation it is, or was. */
   item: WorkItem | null;
+  systemPrompt: AppendedPrompt | null;
+}
+
+/** What a person appended to Claude Code's own system prompt. */
+export interface AppendedPrompt {
+  /** 0: it was cleared. */
+  characters: number;
+  /** The process that runs was started with another one; the next one has this. */
+  pending: boolean;
 }
 
 /** An item of work: its key is its own only within its project. */
@@ -128,6 +137,11 @@ function readItem(raw: unknown): WorkItem | null {
   return given && key ? { key, project: text(given.project) } : null;
 }
 
+function readAppendedPrompt(raw: unknown): AppendedPrompt | null {
+  const given = fields(raw);
+  return given && { characters: number(given.characters) ?? 0, pending: given.pending === true };
+}
+
 /** Null only where there is no id: nothing can be done with such a row. */
 export function readSession(raw: unknown): Session | null {
   const given = fields(raw);
@@ -159,6 +173,7 @@ export function readSession(raw: unknown): Session | null {
     archivedSince: text(given.archivedSince),
     unreadable: number(given.unreadable) ?? 0,
     item: readItem(given.item),
+    systemPrompt: readAppendedPrompt(given.systemPrompt),
   };
 }
 

@@ -9,10 +9,12 @@ import './details.css';
 
 export interface DetailsProps {
   session: Session;
+  /** What can be changed of it. */
+  children?: ComponentChildren;
 }
 
 /** What is known of the selected session, and how to go on with it. */
-export function Details({ session }: DetailsProps) {
+export function Details({ session, children }: DetailsProps) {
   const status = statusOf(session);
   const command = resumeCommand(session);
   return (
@@ -44,6 +46,8 @@ export function Details({ session }: DetailsProps) {
       {session.lastPrompt !== session.firstPrompt && (
         <Prompt heading="Last prompt" text={session.lastPrompt} />
       )}
+
+      {children}
 
       <Facts session={session} />
     </article>

@@ -1,7 +1,7 @@
 import { Dialog } from '../ui/Dialog';
 import './keys.css';
 
-/** What there is to press, where one is not typing. */
+/** What there is to press. */
 const KEYS: readonly { where: string; keys: readonly [keys: string, does: string][] }[] = [
   {
     where: 'Anywhere',
@@ -21,7 +21,14 @@ const KEYS: readonly { where: string; keys: readonly [keys: string, does: string
       ['j k', 'to the next prompt and the one before'],
       ['Home End', 'to its beginning and its end'],
       ['Ctrl F', 'find; Enter and Shift Enter lead from place to place'],
-      ['Esc', 'stop what runs'],
+      ['Esc', 'stop what runs; what waits in line is held'],
+    ],
+  },
+  {
+    where: 'In the message',
+    keys: [
+      ['Enter', 'send; while Claude works it goes next in line'],
+      ['Ctrl Enter', 'stop what runs and say this next'],
     ],
   },
   {

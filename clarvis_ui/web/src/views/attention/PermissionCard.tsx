@@ -75,7 +75,7 @@ export function PermissionCard(props: CardProps) {
           submit="Deny"
           other={{
             label: 'Deny and stop',
-            act: (text) => onAnswer({ ...denial(text), interrupt: true }),
+            act: (text) => onAnswer({ ...denial(text), interrupt: true, hold: true }),
           }}
           disabled={!ready}
           onSubmit={(text) => onAnswer(denial(text))}

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Beginning } from '../../state/beginning';
 import { modeWords } from '../../state/modes';
 import { byProject } from '../../state/projects';
@@ -7,6 +7,7 @@ import type { Api } from '../../transport/api';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { isComposing } from '../../ui/typing';
+import { SystemPromptField } from '../SystemPromptField';
 import { DirectoryChooser } from './DirectoryChooser';
 import './new-session.css';
 
@@ -51,10 +52,18 @@ export function NewSession({ beginning, sessions, api }: NewSessionProps) {
 }
 
 function Form({ beginning, sessions, api }: NewSessionProps) {
-  const { workdir, text, offers, model, mode, starting, failure } = beginning;
+  const { workdir, text, offers, model, mode, systemPrompt, starting, failure } = beginning;
   const projects = useMemo(() => byProject(sessions), [sessions]);
   const choosing = useSignal(workdir.value === null);
   const prompt = useRef<HTMLTextAreaElement>(null);
+  // what is left of before is seen
+  const [hasPrompt] = useState(systemPrompt.value !== '');
+  function onKeyDown(event: KeyboardEvent): void {
+    const send = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (!send || isComposing(event)) return;
+    event.preventDefault();
+    void beginning.start();
+  }
   const ready = workdir.value !== null && text.value.trim() !== '';
 
   useLayoutEffect(() => {
@@ -110,12 +119,7 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
         rows={4}
         value={text.value}
         onInput={(event) => beginning.write(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          const send = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
-          if (!send || isComposing(event)) return;
-          event.preventDefault();
-          void beginning.start();
-        }}
+        onKeyDown={onKeyDown}
       />
 
       <div class="new-session-how">
@@ -152,6 +156,17 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
           </select>
         </label>
       </div>
+
+      <details class="new-session-system" open={hasPrompt}>
+        <summary>System prompt</summary>
+        <SystemPromptField
+          label="System prompt"
+          value={systemPrompt.value}
+          onInput={beginning.writeSystemPrompt}
+          onKeyDown={onKeyDown}
+        />
+        <p>Appended to Claude Code’s own, for as long as the session lasts.</p>
+      </details>
 
       <footer class="new-session-foot">
         <p class="new-session-failure" role="alert">

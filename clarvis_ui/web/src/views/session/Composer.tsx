@@ -23,7 +23,8 @@ export interface ComposerProps {
   children?: ComponentChildren;
   onCommandsWanted(): void;
   onDraft(draft: Draft): void;
-  onSend(text: string, pictures: readonly Picture[]): void;
+  /** `interrupt`: what runs is stopped for it. */
+  onSend(text: string, pictures: readonly Picture[], interrupt: boolean): void;
   onStop(): void;
 }
 
@@ -70,11 +71,11 @@ export function Composer(props: ComposerProps) {
     });
   }
 
-  function send(): void {
+  function send(interrupt = false): void {
     if (empty) return;
     recalled.current = { at: -1, written: '' };
     setProblem('');
-    props.onSend(draft.text.trim(), draft.pictures);
+    props.onSend(draft.text.trim(), draft.pictures, interrupt && running);
     // what is typed next is meant for it, and for no card; a phone's keyboard may go
     if (!isTouch()) field.current?.focus();
   }
@@ -117,7 +118,8 @@ export function Composer(props: ComposerProps) {
     const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.key === 'Enter' && (plain ? !isTouch() : event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      send();
+      // where Enter begins a new line, the other key is the one that sends
+      send(!plain && !isTouch());
     } else if (event.key === 'ArrowUp' && plain && onFirstLine(area)) {
       if (recall(1)) event.preventDefault();
     } else if (event.key === 'ArrowDown' && plain && recalled.current.at >= 0 && onLastLine(area)) {
@@ -222,7 +224,23 @@ export function Composer(props: ComposerProps) {
             <span>Stop</span> <kbd>Esc</kbd>
           </button>
         )}
-        <button type="button" class="strong" disabled={empty} onClick={send}>
+        {running && !empty && (
+          <button
+            type="button"
+            class="composer-now"
+            title="Stops what runs and says this next (Ctrl Enter)"
+            onClick={() => send(true)}
+          >
+            Stop and say this <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+          </button>
+        )}
+        <button
+          type="button"
+          class="strong"
+          title={running ? 'Goes next in line (Enter)' : undefined}
+          disabled={empty}
+          onClick={() => send()}
+        >
           Send
         </button>
       </div>

@@ -1,30 +1,41 @@
 import { branchesHref, timelineHref } from '../../state/address';
-import type { Api } from '../../transport/api';
+import type { Clarvis } from '../../state/clarvis';
 import type { Session } from '../../transport/wire';
 import { Dialog } from '../../ui/Dialog';
 import { Icon } from '../../ui/Icon';
 import { Details } from '../Details';
 import { SaveButton } from './SaveButton';
+import { SystemPrompt } from './SystemPrompt';
 import './details-dialog.css';
 
 export interface DetailsDialogProps {
   session: Session;
-  api: Api;
+  clarvis: Clarvis;
   onClose(): void;
 }
 
 /** All that is known of a session, over the conversation. */
-export function DetailsDialog({ session, api, onClose }: DetailsDialogProps) {
+export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps) {
+  const usable = session.state !== 'error';
   return (
     <Dialog name="Details" kind="details-dialog" onClose={onClose}>
-      <Details session={session} />
-      {session.state !== 'error' && <SaveButton session={session} api={api} />}
+      <Details session={session}>
+        {usable && (
+          <SystemPrompt
+            session={session}
+            api={clarvis.api}
+            drafts={clarvis.drafts}
+            onSession={clarvis.sessions.know}
+          />
+        )}
+      </Details>
+      {usable && <SaveButton session={session} api={clarvis.api} />}
       {/* where the header has no room for these */}
       <nav class="details-ways" aria-label="More of this session">
         <a href={timelineHref({ session: session.id })}>
           <Icon name="timeline" /> Timeline
         </a>
-        {session.state !== 'error' && (
+        {usable && (
           <a href={branchesHref(session.id)}>
             <Icon name="branch" /> Branches
           </a>

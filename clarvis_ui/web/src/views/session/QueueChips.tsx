@@ -1,9 +1,12 @@
+import type { Waiting } from '../../state/conversation';
+import { counted } from '../../state/words';
 import type { Queued } from '../../transport/messages';
 import { Icon } from '../../ui/Icon';
+import './queue.css';
 
 export interface QueueChipsProps {
-  queue: readonly Queued[];
-  onTakeBack(uuid: string): void;
+  queue: readonly Waiting[];
+  onTakeBack(queued: Waiting): void;
 }
 
 /** What waits for the running turn to end; each can be taken back. */
@@ -14,14 +17,14 @@ export function QueueChips({ queue, onTakeBack }: QueueChipsProps) {
       {queue.map((queued) => (
         <li key={queued.uuid} class="queue-chip" data-uuid={queued.uuid}>
           <span class="queue-words">
-            queued: <bdi>{queued.text || imagesOf(queued)}</bdi>
+            {queued.interrupt ? 'stopping, then:' : 'queued:'} <bdi>{queuedWords(queued)}</bdi>
           </span>
           <button
             type="button"
             class="quiet queue-back"
-            aria-label={`Take back: ${queued.text}`}
+            aria-label={`Take back: ${queuedWords(queued)}`}
             title="Take back"
-            onClick={() => onTakeBack(queued.uuid)}
+            onClick={() => onTakeBack(queued)}
           >
             <Icon name="clear" size={12} />
           </button>
@@ -31,6 +34,9 @@ export function QueueChips({ queue, onTakeBack }: QueueChipsProps) {
   );
 }
 
-function imagesOf({ images }: Queued): string {
-  return images === 1 ? 'an image' : `${images} images`;
+/** Its words, and how many images come with them. */
+export function queuedWords({ text, images }: Queued): string {
+  const pictures = images === 1 ? 'an image' : counted(images, 'image');
+  if (text.trim() === '') return pictures;
+  return images === 0 ? text : `${text} (and ${pictures})`;
 }

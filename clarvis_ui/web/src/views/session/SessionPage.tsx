@@ -4,12 +4,13 @@ import { sessionHref } from '../../state/address';
 import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
-import { failureToTell, inLine, type ShownMessage, shownMessages } from '../../state/conversation';
+import { failureToTell, type ShownMessage, shownMessages } from '../../state/conversation';
 import { missingWords, TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { openIn } from '../../state/inbox';
 import { picturesOf } from '../../state/pictures';
 import type { Talk } from '../../state/talk';
+import type { Queued } from '../../transport/messages';
 import type { Session } from '../../transport/wire';
 import { isComposing } from '../../ui/typing';
 import { AttentionSlot } from '../attention/AttentionSlot';
@@ -20,6 +21,7 @@ import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
 import { Elsewhere } from './Elsewhere';
 import { useForkOf } from './ForkOf';
+import { HeldMessages } from './HeldMessages';
 import { Interrupted, useLeft } from './Interrupted';
 import { QueueChips } from './QueueChips';
 import { Returning } from './Returning';
@@ -27,6 +29,7 @@ import { saidBefore } from './recall';
 import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
 import { Unusable } from './Unusable';
+import { useLine } from './useLine';
 import { useStanding } from './useStanding';
 import './session.css';
 
@@ -43,14 +46,14 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   const { id } = session;
   const conversation = talk.state.value;
   const [details, setDetails] = useState(false);
-  const [problem, setProblem] = useState('');
   const [draft, setDraft] = useDraft(clarvis, id);
+  const line = useLine(clarvis, talk, id, draft);
+  const { problem, setProblem } = line;
   const offers = clarvis.offers.of(id).value;
   const forkOf = useForkOf(clarvis, id);
   const messages = useComputed(() => shownMessages(talk.state.value)).value;
   const coming = useStanding(clarvis, session, conversation.loaded);
   const waiting = useWaiting(clarvis, id);
-  const queue = useMemo(() => inLine(conversation), [conversation]);
   const context = useMemo(
     () => contextUse(conversation.messages, session.model),
     [conversation.messages, session.model],
@@ -58,9 +61,11 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   const running = conversation.turn !== null || isRunning(session);
 
   const stop = useCallback(async () => {
+    // what was sent before is held with the rest
+    await talk.sent();
     const outcome = await clarvis.api.interrupt(id);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
-  }, [clarvis, id]);
+  }, [clarvis, id, talk, setProblem]);
   useEscape(running, () => void stop());
 
   // what failed because the keeper was away is not said of one that is back
@@ -69,15 +74,17 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     if (live) setProblem('');
   }, [live]);
 
-  async function takeBack(uuid: string): Promise<void> {
-    const back = await talk.takeBack(uuid);
-    if (back === null) {
-      setProblem('It was too late to take it back.');
-      return;
-    }
+  function takeBack(uuid: string): void {
+    const back = talk.takeBack(uuid);
+    if (back === null) return;
     const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
     const pictures = [...draft.current.pictures, ...picturesOf(back.content)];
     setDraft({ text: words, pictures });
+    focusField();
+  }
+
+  async function edit(waiting: readonly Queued[]): Promise<void> {
+    await line.edit(waiting);
     focusField();
   }
 
@@ -155,7 +162,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           unanswered={unanswered}
           onFork={fork}
           onRetry={talk.retry}
-          onEdit={(uuid) => void takeBack(uuid)}
+          onEdit={takeBack}
         />
       )}
       <footer class="session-foot" data-awaited={!coming.footed}>
@@ -193,10 +200,11 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           told={clarvis.told.last.value.get(id) ?? null}
           onFork={(uuid) => void goOn(uuid, 'fork')}
           onWait={(uuid) => void goOn(uuid, 'wait')}
-          onWatch={(uuid) => void takeBack(uuid)}
+          onWatch={takeBack}
           onSend={talk.retry}
         />
-        <QueueChips queue={queue} onTakeBack={(uuid) => void takeBack(uuid)} />
+        <QueueChips queue={line.queue} onTakeBack={(queued) => void edit([queued])} />
+        <HeldMessages held={line.held} onSend={line.send} onEdit={edit} onDiscard={line.discard} />
         {unusable ? (
           <Unusable draft={draft.value.text} />
         ) : (
@@ -207,9 +215,9 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
             commands={offers?.commands ?? null}
             onCommandsWanted={() => clarvis.offers.want(id)}
             onDraft={setDraft}
-            onSend={(text, pictures) => {
+            onSend={(text, pictures, interrupt) => {
               setProblem('');
-              talk.send(text, pictures);
+              talk.send(text, pictures, interrupt);
               setDraft({ text: '', pictures: [] });
             }}
             onStop={() => void stop()}
@@ -222,7 +230,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         )}
       </footer>
       {details && (
-        <DetailsDialog session={session} api={clarvis.api} onClose={() => setDetails(false)} />
+        <DetailsDialog session={session} clarvis={clarvis} onClose={() => setDetails(false)} />
       )}
     </div>
   );
@@ -281,6 +289,7 @@ function useDraft(clarvis: Clarvis, id: string) {
       get current() {
         return current.current;
       },
+      write: set,
     },
     set,
   ] as const;

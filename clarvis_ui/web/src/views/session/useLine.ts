@@ -1,0 +1,53 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Clarvis } from '../../state/clarvis';
+import { inLine, type Waiting } from '../../state/conversation';
+import type { Talk } from '../../state/talk';
+import { type Field, intoField } from '../../state/waiting';
+import type { Queued } from '../../transport/messages';
+import { KEEPER_BUSY, MESSAGE_NOT_FOUND } from '../../transport/outcome';
+
+/** What waits in line and what is held, and what can be done about it. */
+export function useLine(clarvis: Clarvis, talk: Talk, id: string, field: Field) {
+  const conversation = talk.state.value;
+  const { queue, sendings } = conversation;
+  const all = useMemo(() => inLine(conversation), [conversation]);
+  const [problem, setProblem] = useState('');
+  const latest = useRef(sendings);
+  latest.current = sendings;
+
+  return {
+    queue: all.filter(({ state }) => state !== 'held'),
+    held: useMemo(() => queue.filter(({ state }) => state === 'held'), [queue]),
+    problem,
+    setProblem,
+    async edit(waiting: readonly (Queued | Waiting)[]): Promise<void> {
+      const line = {
+        id,
+        api: clarvis.api,
+        sendings: latest.current,
+        withdrawn: talk.withdrawn,
+      };
+      setProblem(await intoField(waiting, line, field));
+    },
+    async send(held: readonly Queued[]): Promise<void> {
+      const uuids = held.map(({ uuid }) => uuid);
+      let outcome = await clarvis.api.sendHeld(id, uuids, false);
+      // every place is taken: they wait for one, as what is sent does
+      if (!outcome.ok && outcome.failure.code === KEEPER_BUSY) {
+        outcome = await clarvis.api.sendHeld(id, uuids, true);
+      }
+      setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    },
+    async discard(held: readonly Queued[]): Promise<void> {
+      setProblem('');
+      for (const { uuid } of held) {
+        const outcome = await clarvis.api.cancelQueued(id, uuid);
+        if (!outcome.ok && outcome.failure.code !== MESSAGE_NOT_FOUND) {
+          setProblem(outcome.failure.sentence);
+          return;
+        }
+        talk.withdrawn(uuid);
+      }
+    },
+  };
+}
