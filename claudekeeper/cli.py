@@ -116,6 +116,23 @@ def _add_terminal(commands: Any) -> None:
         help="append this to Claude Code's own, from the session's next process on; '' clears it",
     )
     sending.set_defaults(run=terminal.send)
+    stopping = commands.add_parser("interrupt", help="stop the turn that runs in a session")
+    stopping.add_argument("session", help="its id")
+    stopping.add_argument(
+        "--hold", action="store_true", help="hold what waits in line, instead of saying it next"
+    )
+    stopping.set_defaults(run=terminal.interrupt)
+    waiting = commands.add_parser("queue", help="what waits in line in a session, or is held there")
+    waiting.add_argument("session", help="its id")
+    waiting.add_argument(
+        "action",
+        nargs="?",
+        choices=("show", "send", "discard"),
+        default="show",
+        help="send on or discard what is held; discarded words are shown for the last time",
+    )
+    waiting.add_argument("uuids", nargs="*", metavar="UUID", help="only these messages")
+    waiting.set_defaults(run=terminal.queue)
     using = commands.add_parser("usage", help="tokens and cost, from the transcripts")
     using.add_argument("--by", choices=get_args(By), default="day", help="in lines of what (day)")
     using.add_argument("--after", metavar="DAY", help="from this day on (2026-03-01)")
@@ -125,6 +142,10 @@ def _add_terminal(commands: Any) -> None:
     resolving.add_argument("id", nargs="?", help="which")
     resolving.add_argument("decision", nargs="?", choices=("allow", "deny"), default="deny")
     resolving.add_argument("--message", help="why not")
+    resolving.add_argument("--interrupt", action="store_true", help="with deny: stop the turn, too")
+    resolving.add_argument(
+        "--hold", action="store_true", help="the same, and hold what waits in line"
+    )
     resolving.add_argument(
         "--answer", metavar="QUESTION=LABEL", action="append", type=_answer, help="can be repeated"
     )

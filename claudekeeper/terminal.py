@@ -1,4 +1,5 @@
-"""`claudekeeper sessions`, `search`, `send`, `resolve`, `open`: the API at a terminal."""
+"""`claudekeeper sessions`, `search`, `send`, `interrupt`, `queue`, `resolve`, `open`: the API at a
+terminal."""
 
 from __future__ import annotations
 
@@ -96,6 +97,53 @@ def send(options: argparse.Namespace) -> None:
         print("    The system prompt changes with the session's next process.")
 
 
+def interrupt(options: argparse.Namespace) -> None:
+    """Stop the turn that runs; what waits in line goes on, or is held."""
+    address = f"/sessions/{quote(options.session)}/interrupt"
+    answer = Terminal(keeper_home()).keeper("POST", address, {"hold": options.hold})
+    print("Stopped." if answer["interrupted"] else "Nothing runs there.")
+    if held := answer["held"]:
+        to_send = f"claudekeeper queue {plain(options.session)} send"
+        print(f"{_messages(held)} held. To send them: {to_send}")
+
+
+def queue(options: argparse.Namespace) -> None:
+    """What waits in line: shown, sent on, or discarded with its words shown for the last time."""
+    terminal = Terminal(keeper_home())
+    address = f"/sessions/{quote(options.session)}/queue"
+    if options.action == "send":
+        only = {"uuids": options.uuids} if options.uuids else {}
+        sent = terminal.keeper("POST", f"{address}/send", {"wait": True, **only})["uuids"]
+        print(f"{_messages(len(sent))} sent on.")
+        return
+    wanted = "?state=held" if options.action == "discard" and not options.uuids else ""
+    messages = terminal.keeper("GET", f"{address}{wanted}")["messages"]
+    if options.uuids:
+        known = {message["uuid"]: message for message in messages}
+        uuids = [uuid.lower() for uuid in options.uuids]
+        # of those that do not wait there, the keeper says so
+        messages = [
+            known.get(uuid, {"uuid": uuid, "state": "gone", "content": []}) for uuid in uuids
+        ]
+    for message in messages:
+        if options.action == "discard":
+            terminal.keeper("DELETE", f"{address}/{quote(message['uuid'])}")
+            message["state"] = "discarded"
+        print(f"{plain(message['uuid'])}  {message['state']}")
+        for line in _words_of(message).splitlines():
+            print(f"    {plain(line)}")
+
+
+def _messages(amount: int) -> str:
+    return f"{amount} message" if amount == 1 else f"{amount} messages"
+
+
+def _words_of(message: dict[str, Any]) -> str:
+    blocks = message["content"]
+    others = [f"({block['type']})" for block in blocks if block["type"] != "text"]
+    return "\n".join([*(block.get("text", "") for block in blocks if "text" in block), *others])
+
+
 def resolve(options: argparse.Namespace) -> None:
     """Answer a question; without one, show those that are open."""
     terminal = Terminal(keeper_home())
@@ -109,6 +157,8 @@ def resolve(options: argparse.Namespace) -> None:
     body: dict[str, Any] = {"attentionId": options.id, "decision": options.decision}
     if options.message:
         body["message"] = options.message
+    if options.interrupt or options.hold:
+        body |= {"interrupt": True, "hold": options.hold}
     if options.answer:
         body["answers"] = dict(each.split("=", 1) for each in options.answer)
     if options.further:

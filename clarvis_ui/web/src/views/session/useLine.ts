@@ -4,7 +4,7 @@ import { inLine, type Waiting } from '../../state/conversation';
 import type { Talk } from '../../state/talk';
 import { type Field, intoField } from '../../state/waiting';
 import type { Queued } from '../../transport/messages';
-import { KEEPER_BUSY, MESSAGE_NOT_FOUND } from '../../transport/outcome';
+import { KEEPER_BUSY, MESSAGE_NOT_FOUND, MESSAGE_TAKEN } from '../../transport/outcome';
 
 /** What waits in line and what is held, and what can be done about it. */
 export function useLine(clarvis: Clarvis, talk: Talk, id: string, field: Field) {
@@ -42,10 +42,11 @@ export function useLine(clarvis: Clarvis, talk: Talk, id: string, field: Field) 
       setProblem('');
       for (const { uuid } of held) {
         const outcome = await clarvis.api.cancelQueued(id, uuid);
-        if (!outcome.ok && outcome.failure.code !== MESSAGE_NOT_FOUND) {
-          setProblem(outcome.failure.sentence);
-          return;
-        }
+        const code = outcome.ok ? null : outcome.failure.code;
+        if (!outcome.ok && code !== MESSAGE_NOT_FOUND) setProblem(outcome.failure.sentence);
+        // gone by another hand, or not reached: what is not known to be gone stays
+        if (code === MESSAGE_TAKEN) continue;
+        if (code !== null && code !== MESSAGE_NOT_FOUND) return;
         talk.withdrawn(uuid);
       }
     },
