@@ -25,7 +25,11 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.record({ do: fc.constant('insert' as const), behind: pick }),
     fc.record({ do: fc.constant('move' as const), which: pick, behind: pick }),
     fc.record({ do: fc.constant('change' as const), which: pick }),
-    fc.record({ do: fc.constant('queue' as const), uuid: fc.constantFrom('q1', 'q2') }),
+    fc.record({
+      do: fc.constant('queue' as const),
+      uuid: fc.constantFrom('q1', 'q2'),
+      state: fc.constantFrom('queued' as const, 'held' as const),
+    }),
   ),
   { maxLength: 14 },
 );

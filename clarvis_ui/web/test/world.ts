@@ -58,7 +58,7 @@ export type Step =
   | { do: 'insert'; behind: number }
   | { do: 'move'; which: number; behind: number }
   | { do: 'change'; which: number }
-  | { do: 'queue'; uuid: string };
+  | { do: 'queue'; uuid: string; state: 'queued' | 'held' };
 
 /** A keeper in memory that can answer for every moment of its past. */
 export class World {
@@ -169,7 +169,7 @@ export class World {
         break;
       }
       case 'queue': {
-        const queue = [{ uuid: step.uuid, text: step.uuid, state: 'queued' as const, images: 0 }];
+        const queue = [{ uuid: step.uuid, text: step.uuid, state: step.state, images: 0 }];
         this.tell({ type: 'queue/updated', queue }, { queue });
         break;
       }

@@ -29,7 +29,7 @@ async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
     await stage.kill()
     banner = page.locator(".banner")
     await expect(banner).to_be_visible()
-    await page.get_by_role("button", name="Stop").click()
+    await page.get_by_role("button", name="Stop Esc").click()
     problem = page.locator(".session-problem")
     await expect(problem).to_contain_text("The keeper does not answer.")
     await stage.start()

@@ -138,3 +138,40 @@ async def test_pages(open_page: OpenPage, talks: dict[str, str], viewport: dict[
     await dialog.get_by_role("button", name="Directory:").click()
     await expect(dialog.get_by_label("Filter directories")).to_be_visible()
     await fits(page, "directories")
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
+async def test_what_waits_and_the_system_prompt(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis, viewport: dict[str, int]
+) -> None:
+    touch = viewport == PHONE
+    session = await stage.begin("slow: 600", systemPrompt="You are Ada.")
+    page = await open_page(
+        clarvis.login_link(session), viewport=viewport, has_touch=touch, is_mobile=touch
+    )
+    stop = page.get_by_role("button", name="Stop", exact=touch)
+    await expect(stop).to_be_visible()
+    waiting = page.get_by_role("list", name="Waiting in line").get_by_role("listitem")
+    for count, words in enumerate(("say: one", "say: two"), 1):
+        await field(page).fill(words)
+        await page.get_by_role("button", name="Send").click()
+        await expect(waiting).to_have_count(count)
+    await field(page).fill("say: instead")
+    await expect(page.get_by_role("button", name="Stop and say this")).to_be_visible()
+    await fits(page, "two ways to send")
+    await field(page).fill("")
+    await stop.click()
+    held = page.get_by_role("region", name="Held messages")
+    await expect(held).to_contain_text("2 messages held.")
+    await fits(page, "held messages")
+    await held.get_by_role("button", name="Discard").click()
+    await expect(held).to_contain_text("Discard 2 messages?")
+    await fits(page, "discarding")
+    await held.get_by_role("button", name="Discard").click()
+    await expect(held).to_have_count(0)
+    await page.get_by_role("button", name="Details").click()
+    prompt = page.get_by_role("region", name="System prompt")
+    await expect(prompt.get_by_text("You are Ada.")).to_be_visible()
+    await fits(page, "a system prompt")
+    await prompt.get_by_role("button", name="Change").click()
+    await fits(page, "a system prompt that is changed")
