@@ -15,6 +15,8 @@ FORMS = 200
 FORMS_OF_LITERAL = 16
 # words that have it inside; beyond them only those count that begin with it
 MOST_AROUND = 2_000
+# Korean particles attach to words of other letters, too, however short these are: DB를
+SYLLABLES = ("\uac00", "\ud7a4")
 # words of a phrase that tell enough without the one behind or before them
 FEW = 2
 
@@ -55,6 +57,9 @@ class Wording:
         word = fold(term.text)[0]
         if term.begins and word.isascii():
             return _of(self._words_like(word))
+        if term.kind == "word" and word.isascii():
+            attached = words_beginning(self._database, word, FORMS, SYLLABLES) or []
+            return _of([_quoted(form) for form in (word, *attached)])
         return _of([_quoted(spaced(term.text)) + (" *" if term.begins else "")])
 
     def _around(self, term: Term) -> str | None:

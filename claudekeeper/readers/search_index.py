@@ -383,11 +383,18 @@ def workdirs(database: sqlite3.Connection) -> set[str]:
     return {workdir for (workdir,) in rows}
 
 
-def words_beginning(database: sqlite3.Connection, start: str, most: int) -> list[str] | None:
-    """Every word that begins so; None where there are more than `most`."""
+def words_beginning(
+    database: sqlite3.Connection,
+    start: str,
+    most: int,
+    behind: tuple[str, str] = ("", "\U0010ffff"),
+) -> list[str] | None:
+    """Every word that begins so; None where there are more than `most`.
+
+    `behind`: what stands behind the beginning lies between these two.
+    """
     found: list[str] = []
-    term = start
-    end = start + "\U0010ffff"
+    term, end = (start + each for each in behind)
     while len(found) <= most:
         row = database.execute(
             "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1", (term, end)

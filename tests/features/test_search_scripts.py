@@ -85,6 +85,17 @@ def test_a_korean_word_with_a_particle_is_the_word(isolated: Path) -> None:
     ]
 
 
+def test_a_short_latin_word_is_found_with_a_korean_particle(isolated: Path) -> None:
+    transcript = Transcript()
+    attached = transcript.prompt("DB를 옮겨")
+    alone = transcript.prompt("the DB is full")
+    transcript.prompt("DBA, dbus 없이")
+    transcript.write(projects_folder())
+    build(isolated / "words.db", [projects_folder()])
+    hits = names(found(isolated / "words.db", "DB"))
+    assert hits == {(SESSION, attached), (SESSION, alone)}
+
+
 def test_of_a_very_short_word_the_whole_ones_come_first(isolated: Path) -> None:
     transcript = Transcript()
     alone = transcript.prompt("키 하나")
