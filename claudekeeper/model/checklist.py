@@ -33,7 +33,7 @@ _TEXTS = ("question", "text", "name", "title", "topic", "subtopic", "point", "la
 _DONE = ("done", "covered", "answered", "complete", "completed")
 _LIST = re.compile(
     r"(?:(?:required|open|key|main|sub)?(?:question|subtopic|topic|item|point|requirement|check)s?"
-    r"|criteria|goals?)\Z"
+    r"|criteria|goals?|required|mandatory|must(?:cover|haves?)|checklist)\Z"
 )
 # what says something of a category, and is nothing to be covered
 _ABOUT = re.compile(
@@ -121,7 +121,9 @@ def _unwrapped(told: Any) -> Any:
     for _ in range(DEEPEST):
         if not isinstance(told, dict):
             return told
-        inner = next((told[key] for key in _WRAPPERS if _holds_categories(told.get(key))), None)
+        wrapped = [told[key] for key in _WRAPPERS if _holds_categories(told.get(key))]
+        wrapped += [value for key, value in told.items() if _is_list(key) and _lists_some(value)]
+        inner = next(iter(wrapped), None)
         if inner is None and len(told) == 1:
             # a project's name above everything
             (only,) = told.values()
@@ -137,8 +139,15 @@ def _holds_categories(value: Any) -> bool:
     return (isinstance(value, dict) and not _is_category(value)) or isinstance(value, list)
 
 
+def _lists_some(value: Any) -> bool:
+    return isinstance(value, list) and any(map(_is_category, value))
+
+
 def _is_category(value: Any) -> bool:
-    return isinstance(value, dict) and any(_is_list(key) for key in value)
+    # "required: true" says something of an item
+    return isinstance(value, dict) and any(
+        _is_list(key) and not isinstance(inner, bool) for key, inner in value.items()
+    )
 
 
 def _categories(told: Any) -> Iterator[tuple[str, list[ChecklistItem]]]:
@@ -193,11 +202,19 @@ def _body_items(body: Any, depth: int) -> Iterator[ChecklistItem]:
     if depth > DEEPEST:
         return
     if isinstance(body, dict):
-        lists = [(key, value) for key, value in body.items() if _is_list(key) and value is not None]
+        # a category within this one may be called "goals", too
+        groups = {key: value for key, value in body.items() if _is_category(value)}
+        lists = [
+            (key, value)
+            for key, value in body.items()
+            if _is_list(key) and value is not None and key not in groups
+        ]
         name_key = next((key for key in _NAMES if isinstance(body.get(key), str)), None)
         for key, value in lists:
             if key != name_key:
                 yield from _listed(value, _kind_of(key), None, depth + 1)
+        for key, value in groups.items() if lists else ():
+            yield from _entry(key, value, "subtopic", None, depth + 1)
         if not lists:
             for key, value in body.items():
                 if key in _DONE or key in _NAMES or _says_about(key):

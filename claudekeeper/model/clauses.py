@@ -18,9 +18,9 @@ Sort = Literal["states", "orders", "asks", "plans", "defers", "heads", "assents"
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTE = re.compile(r"\s*>\s?")
 _HEADING = re.compile(r"\s*#{1,6}\s+")
-_LISTED = re.compile(r"\s*(?:[-*+•]|\(?(\d{1,2})[.)])\s+")
+_LISTED = re.compile(r"\s*(?:[-*+•]|\(?(\d{1,2})[.):])\s+")
 # "1) admins 2) every month"
-_NUMBERED = re.compile(r"(?<=\s)(?=\(?\d{1,2}[.)]\s)")
+_NUMBERED = re.compile(r"(?<=\s)(?=\(?\d{1,2}[.):]\s)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]*_]*\s+|(?<=[。？！])|(?<=;)\s+|\s+[–—]\s+|\s+-\s+")
 _BUT = re.compile(
     r"[,;]?\s+(?=(?:but|however|although|though|aber|mais|pero|però|maar|mas)\b)", re.IGNORECASE
@@ -31,12 +31,14 @@ _ASKING = re.compile(r"[?？؟][\s\"'”’)\]*_]*\Z")
 
 _TALK = (
     r"(?:talk|speak|discuss|mention|cover|go (?:in)?to|get (?:in)?to|touch|bring up|think|worry"
-    r"|care|address|bother|ask|consider|deal|reden|sprechen|besprechen|parl\w+|habl\w+|discut\w+)"
+    r"|address|bother|ask|consider|deal|reden|sprechen|besprechen|parl\w+|habl\w+|discut\w+)"
 )
 _DEFERS = re.compile(
     rf"""\b(?:
+      (?!no\ questions\ asked)
       (?:do\ not|don['’]?t|not|never|no|need\ not|without)\ (?:\w+\ ){{0,4}}?{_TALK}\w*
-    | (?:skip|postpon|defer|park)\w*\b(?!\ (?:payment|tax|rate|delay)) | forget(?:\ about)?\b
+    | skip\w*\b | (?:postpon|defer)\w*\b(?!\ (?:payment|tax|rate|delay)) | parked\b
+    | (?:let['’]?s|we|i|to)\ (?:\w+\ )?park\b | park\ (?:it|this|that)\b | forget(?:\ about)?\b
     | ignore\b | leav\w+\ .{{0,60}}?\b(?:out|aside|for\ later|for\ now|open)\b
     | (?:set|put|push)\ .{{0,60}}?\b(?:aside|off|back)\b | hold\ off
     | (?:come|get|go)\ back\ (?:to|on|with) | return\ to | revisit\w*
@@ -44,11 +46,15 @@ _DEFERS = re.compile(
     | (?:has|have|is|are|was|were)(?:n['’]t|\ not)\ (?:\w+\ ){{0,3}}?(?:yet|decided|discussed
       |defined|settled|clear|sure|thought|talked)\b | \w+n['’]t\ (?:\w+\ ){{0,6}}?yet\b
     | not\ (?:\w+\ ){{0,6}}?yet\b | no\ \w+(?:\ \w+)?\ (?:yet|for\ now)\b
+    | (?:maybe|perhaps|possibly)\ .{{0,30}}?\b(?:later|phase|some\ ?day|version|release|v2)\b
+    | (?:figure|work)\ .{{0,60}}?\b(?:later|down\ the\ (?:road|line))\b
     | undecided | unclear | unknown | unresolved | tbd | to\ be\ (?:decided|determined|defined
       |discussed|clarified|confirmed) | (?:still|remains?|is\ an?)\ open\b | open\ question
-    | (?:no|don['’]t\ have\ an?)\ idea | (?:don['’]?t|do\ not|dunno)\ (?:really\ )?know | dunno
+    | (?:no|don['’]t\ have\ an?)\ (?:idea|clue) | \A\W*move\ on\W*\Z
+    | (?:don['’]?t|do\ not|dunno)\ (?:really\ )?know | dunno
     | (?:let\ me|i['’]?ll|i\ will|we['’]?ll|we\ will|i\ need\ to|have\ to|must)\ (?:\w+\ )?
-      (?:think|check|ask|find\ out|look\ (?:in|up)|get\ back|see)\b
+      (?:think|check|ask|find\ out|figure\ (?:\w+\ )?out|look\ (?:in|up)|get\ back|see)\b
+    | still\ (?:have|need)\ to\ (?:\w+\ )?(?:decide|clarify|define|find|figure|work\ out)\b
     | next\ (?:question|one) | another\ (?:time|day) | some\ other\ time | come\w*\ later
     | before\ we\ (?:get|come|go|talk|turn) | pass\Z
     | noch\ nicht | überspring\w* | verschieb\w* | keine\ ahnung | weiß\ (?:ich\ )?(?:noch\ )?nicht
@@ -107,6 +113,13 @@ _ORDERS = re.compile(
     r"|our|more|another)\b|go on\b|carry on\b|keep going\b)",
     re.IGNORECASE,
 )
+# … and those by which nothing becomes otherwise than it is
+_INSPECTS = re.compile(
+    r"^\W*(?:(?:please|ok|okay|now|then|just|also|first|and|so|no|yes)[,\s]+)*(?:run|re-?run|show"
+    r"|explain|open|debug|check|look|read|list|print|search|find|grep|summari[sz]e|review|analy[sz]e"
+    r"|investigate|try|retry|test|stop|wait|continue)\b",
+    re.IGNORECASE,
+)
 _ASSENTS = re.compile(
     r"^\W*(?:(?:yes|yeah|yep|yup|ok|okay|sure|agreed|right|correct|exactly|fine|perfect|good|great"
     r"|sounds good|do it|do that|go ahead|that['’]?s (?:right|fine|good)|(?:no|nope|nah)(?: need)?"
@@ -117,7 +130,8 @@ _ASSENTS = re.compile(
 )
 _EMPTY = re.compile(
     r"^\W*(?:(?:thanks|thank you|thx|cheers|hi|hello|hey|cool|nice|wow|hm+|uh|um|well|so|danke"
-    r"|merci|gracias|stop|wait|bye|good question|good point|interesting|i see|got it)[\s,.!]*)+\Z"
+    r"|merci|gracias|stop|wait|bye|(?:that['’]?s|that is) all"
+    r"(?: for (?:today|now))?|good question|good point|interesting|i see|got it)[\s,.!]*)+\Z"
     r"|^\W*\Z",
     re.IGNORECASE,
 )
@@ -295,6 +309,11 @@ def sort_of(clause: str, *, asks: bool = False) -> Sort:
     if _ASSENTS.match(clause):
         return "assents"
     return "orders" if _ORDERS.match(clause) else "states"
+
+
+def is_inspection(order: str) -> bool:
+    """Whether Claude is only to look at something, or to run it."""
+    return _INSPECTS.match(order) is not None
 
 
 def interrogative_of(text: str) -> str | None:

@@ -18,6 +18,7 @@ from claudekeeper.model.clauses import (
     clauses_of,
     hints_of,
     interrogative_of,
+    is_inspection,
     stems_of,
     words_of,
 )
@@ -31,16 +32,30 @@ NEGATORS = words_of(
     " keiner nicht ohne pas sans sin nunca senza niet geen sem"
 )
 REACH = 4
+# what is asked so is about something that happened, and nothing is settled by the answer
+WHY = ("why", "warum", "pourquoi", "perché")
 # … and phrases with which that is a decision all the same
 DECIDED = (
     *("there is no", "there are no", "there will be no", "there won't be", "we have no"),
     *("don't need", "do not need", "no need for", "won't need", "not need", "not allowed"),
     *("don't have", "do not have", "won't have", "will not have", "not have", "not support"),
     *("don't support", "don't offer", "don't store", "do not store", "do not allow", "don't allow"),
+    *("don't use", "do not use", "in the first", "for the first", "don't want to use"),
     *("won't be", "will not be", "must not", "may not", "cannot", "can't", "decided against"),
     *("wird nicht", "brauchen kein", "gibt kein", "pas besoin", "no necesitamos", "il n'y a pas"),
 )
 _MARK = re.compile("[?？؟]")
+# Claude asks without a question mark, too
+_REQUEST = re.compile(
+    r"\b(?:tell me|let me know|specify|describe|provide|share)\b(?! if\b)", re.IGNORECASE
+)
+# what refuses a proposal, and says nothing instead
+_REFUSES = re.compile(
+    r"^\W*(?:no|nope|nah|not (?:really|that)|rather not|nein|non)\b"
+    r"(?:[\s,.!]*(?:please|thanks|thank you|something|else|different|other|another|one|that|this"
+    r"|it|not|i|do|don['’]t|want|like|rather))*[\s,.!]*\Z",
+    re.IGNORECASE,
+)
 MOST_WORDS = 240
 # of a long answer so many clauses are held against the questions
 MOST_ANSWERS = 400
@@ -79,6 +94,8 @@ class Asking(msgspec.Struct, array_like=True, gc=False):
     number: int | None = None
     # whether yes or no says something
     assentable: bool = False
+    # whether the items are what Claude proposed, and only then asked about
+    proposed: bool = False
 
 
 class Discussion(msgspec.Struct, array_like=True, gc=False):
@@ -150,7 +167,7 @@ class Covering:
                 self._state(clause, before, uuid, at)
             elif clause.sort == "plans":
                 known.raised += self._named(clause.content)
-            elif clause.sort == "asks":
+            elif clause.sort == "asks" and interrogative_of(clause.text) not in WHY:
                 for place in self._asked_in([clause]):
                     known.wondered[place] = Evidence(
                         "discussed", _short(clause.text), uuid, at, 0.6, at
@@ -158,6 +175,8 @@ class Covering:
             before = clause
 
     def _state(self, clause: Clause, before: Clause | None, uuid: str, at: str) -> None:
+        if clause.sort == "orders" and is_inspection(clause.text):
+            return
         words = clause.content
         for place in self._named(words):
             mine = self._words[place]
@@ -208,6 +227,13 @@ class Covering:
         asked = {word for asking in pending for word in asking.words}
         said = [each for each in said if each.sort != "orders" or each.content & asked]
         answers = [each for each in said if each.sort != "heads"]
+        if clauses and _REFUSES.match(clauses[0].text):
+            pending = [asking for asking in pending if not asking.proposed]
+            if not pending:
+                return
+        put_off = {word for each in clauses if each.sort == "defers" for word in each.content}
+        for asking in pending:
+            asking.items = [at for at in asking.items if not self._words[at] & put_off]
         if not answers:
             if pending and pending[-1].assentable and _assents(clauses):
                 self._settle([(pending[-1], clauses[0])], uuid, at, 0.8)
@@ -235,6 +261,10 @@ class Covering:
             for each in answers
             if each.content & set(asking.words)
         ]
+        replies = [each for each in clauses if each.sort in ("states", "orders", "assents")]
+        if len(replies) == len(pending):
+            # a yes or no to one of them is an answer, too
+            answers = replies
         if len(answers) >= len(pending):
             self._settle(list(zip(pending, answers, strict=False)), uuid, at, 0.7)
         else:
@@ -262,7 +292,8 @@ class Covering:
     def claude(self, text: str, uuid: str, at: str) -> None:
         """What Claude says next; of a turn the last words ask."""
         known = self.discussion
-        if not (known.raised or known.wondered or _MARK.search(text)):
+        asks = _MARK.search(text) or _REQUEST.search(text)
+        if not (known.raised or known.wondered or asks):
             # nothing is asked, and the last words of a turn count
             known.pending = known.pending if known.kept else []
             return
@@ -275,13 +306,16 @@ class Covering:
         for clause in clauses:
             blocks.setdefault(clause.block, []).append(clause)
         pending: list[Asking] = []
+        before: list[Clause] = []
         for block in blocks.values():
             if any(each.sort == "asks" for each in block):
                 items = self._asked_in(block)
+                proposed = [] if items else self._proposed_in(block, before)
                 for place in items:
                     question = next(each for each in block if each.sort == "asks")
                     known.asked[place] = Put(_short(question.text), uuid, at)
-                pending.append(_asking(items, block))
+                pending.append(_asking(items or proposed, block, proposed=bool(proposed)))
+            before = block
         if known.raised:
             if not pending:
                 pending = [Asking(list(known.raised), [], None, True)]
@@ -300,6 +334,16 @@ class Covering:
             if each.sort == "states"
         )
 
+    def _proposed_in(self, block: list[Clause], before: list[Clause]) -> list[int]:
+        """What Claude proposed, where it then asks no more than whether that is right."""
+        questions = [each for each in block if each.sort == "asks"]
+        if len(questions) > 1 or not _is_short(questions[0]):
+            return []
+        said = [each for each in block if each.sort == "states"] or before
+        return [
+            place for each in said if each.sort == "states" for place in self._named(each.content)
+        ]
+
     def _asked_in(self, block: list[Clause], *, every: bool = False) -> list[int]:
         """The items that the questions of a paragraph are about, or its topic."""
         found: dict[int, None] = {}
@@ -308,8 +352,9 @@ class Covering:
             if clause.sort == "asks" or every:
                 found |= dict.fromkeys(self._named(words, interrogative_of(clause.text)))
             elif clause.sort in ("plans", "heads") or len(block) > 1:
+                listed = clause.before is not None and clause.before.sort == "asks"
                 for place in self._named(words):
-                    if clause.sort in ("plans", "heads") or words <= self._words[place]:
+                    if listed or clause.sort in ("plans", "heads") or words <= self._words[place]:
                         found[place] = None
         return list(found)
 
@@ -332,13 +377,18 @@ class Covering:
         return found
 
 
-def _asking(items: list[int], block: list[Clause]) -> Asking:
+def _is_short(question: Clause) -> bool:
+    """ "OK?", "Does that work for you?": whether something is right, and not what."""
+    return len(question.text.split()) <= 6 and interrogative_of(question.text) is None
+
+
+def _asking(items: list[int], block: list[Clause], *, proposed: bool = False) -> Asking:
     questions = [each for each in block if each.sort == "asks"]
     last = questions[-1]
     proposes = block[-1].sort != "asks"
     words = sorted({word for each in block for word in each.content})
     assentable = proposes or interrogative_of(last.text) is None
-    return Asking(items, words, block[0].number, assentable)
+    return Asking(items, words, block[0].number, assentable, proposed)
 
 
 def _belongs(clause: Clause, before: Clause) -> bool:

@@ -1,12 +1,29 @@
-"""What of a checklist is covered: by what a person said, and by nothing else."""
+"""What of a checklist is covered: by what a person said, and by nothing else.
+
+coverage_conversations.jsonl has labelled conversations about three more checklists, each set
+written before anybody looked how the rules do on it; at first sight 99 of the 122 were read as a
+person reads them.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import orjson
 import pytest
 
 from claudekeeper.model.checklist import ChecklistItem
 from claudekeeper.model.coverage import Covering, Discussion
 from tests.model.coverage_variants import ITEMS, VARIANTS
+
+CONVERSATIONS = Path(__file__).with_name("coverage_conversations.jsonl")
+# read otherwise than a person does, and known to be
+MISREAD = {
+    "answers in prose",
+    "users mention bug",
+    "retention asked, days",
+    "pricing only mention",
+}
 
 
 def covered(items: list[str], talk: list[str]) -> list[str]:
@@ -26,3 +43,32 @@ def test_a_variant_is_read_as_a_person_reads_it(
     name: str, talk: list[str], expected: list[str]
 ) -> None:
     assert covered(ITEMS, talk) == [each for each in ITEMS if each in expected], name
+
+
+def test_conversations_about_other_checklists_are_read_as_a_person_does() -> None:
+    wrong = set()
+    items: list[str] = []
+    for line in map(orjson.loads, CONVERSATIONS.read_bytes().splitlines()):
+        items = line.get("items", items)
+        if "talk" in line and set(covered(items, line["talk"])) != set(line["covered"]):
+            wrong.add(line["name"])
+    assert wrong == MISREAD
+
+
+def test_what_claude_proposed_and_the_person_refused_is_not_covered() -> None:
+    proposal = "C: I propose nightly runs for backups. OK?"
+    assert covered(["backups"], ["P: go", proposal, "P: no thanks"]) == []
+    assert covered(["backups"], ["P: go", proposal, "P: no, weekly"]) == ["backups"]
+    assert covered(["backups"], ["P: go", proposal, "P: yes"]) == ["backups"]
+
+
+def test_a_proposal_in_the_paragraph_before_the_question_is_what_is_agreed_to() -> None:
+    talk = ["P: go", "C: For backups I would run a job every night.\n\nIs that fine?", "P: yes"]
+    assert covered(["backups", "auditing"], talk) == ["backups"]
+
+
+def test_of_two_questions_in_one_sentence_the_one_that_is_put_off_stays_open() -> None:
+    talk = ["P: go", "C: What is the budget, and when is the deadline?"]
+    items = ["What is the budget?", "When is the deadline?"]
+    assert covered(items, [*talk, "P: the budget is 20k. No idea about the deadline"]) == items[:1]
+    assert covered(items, [*talk, "P: 20k, end of March"]) == items

@@ -132,6 +132,17 @@ SHAPES = {
     "questions by id": ("a: {questions: {q1: Who pays?, q2: {text: Why?}}}", {"a": ["q1", "Why?"]}),
     "a colon within": ("a: [{Rotation: how often?}]", {"a": ["Rotation: how often?"]}),
     "what is optional": ("a: {questions: [x], optional_questions: [y]}", {"a": ["x"]}),
+    "goals of a category": (
+        "coverage: {business: {goals: {questions: [x]}, users: {questions: [y]}}}",
+        {"business": ["goals: x", "users: y"]},
+    ),
+    "topics above": ("topics: [{name: Auth, questions: [x]}]", {"Auth": ["x"]}),
+    "what must be": ("a: {must_cover: [w], required: [x], checklist: [y]}", {"a": ["w", "x", "y"]}),
+    "an item that is required": (
+        "a: {questions: [{text: x, required: true}, {text: y, required: false}]}",
+        {"a": ["x", "y"]},
+    ),
+    "an ampersand": ("R&D: [x &y]", {"R&D": ["x &y"]}),
     "numbers": ("a: [1, 2.5, 2026-01-01]", {"a": ["1", "2.5", "2026-01-01"]}),
 }
 
@@ -190,6 +201,8 @@ def test_what_cannot_be_used_says_so(tmp_path: Path, text: bytes) -> None:
         ("coverage: 5", "Its “coverage” holds a single value, not categories."),
         ("coverage:", "Its “coverage” holds nothing, not categories."),
         ("a: b\nc: ]\nd: e", "It is not valid YAML (line 2)."),
+        ("a: [x]\n---\nb: [y]", "It holds more than one YAML document."),
+        ("a: &x [y]\nb: *x", "It uses YAML references (*name), which are not read."),
         ("just words", "It holds a single value, not categories."),
         ("# nothing", "It is empty."),
         ("{}", "It has no categories."),
