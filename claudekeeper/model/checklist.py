@@ -118,13 +118,15 @@ def _specification(told: Any) -> str | None:
 
 def _unwrapped(told: Any) -> Any:
     """The categories themselves, below whatever they were put."""
+    opened = False
     for _ in range(DEEPEST):
         if not isinstance(told, dict):
             return told
         wrapped = [told[key] for key in _WRAPPERS if _holds_categories(told.get(key))]
         wrapped += [value for key, value in told.items() if _is_list(key) and _lists_some(value)]
         inner = next(iter(wrapped), None)
-        if inner is None and len(told) == 1:
+        opened = opened or inner is not None
+        if inner is None and len(told) == 1 and not opened:
             # a project's name above everything
             (only,) = told.values()
             inside = only.values() if isinstance(only, dict) else []
