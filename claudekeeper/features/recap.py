@@ -9,6 +9,7 @@ from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.decisions import Decision
 from claudekeeper.model.readiness import Category, Coverage, spoken
 from claudekeeper.model.resume import (
+    WRITE_IT_PROMPT,
     Caution,
     Cost,
     NextAction,
@@ -40,22 +41,25 @@ def recap_of(
     warnings: list[Caution],
     workdir: str | None,
     coverage: Coverage | None = None,
+    given_up: bool = False,
 ) -> Recap:
+    ended = "You gave this session up." if given_up else ""
     quick = [
         # what got no reply is told with what to do next
         _about(title, idle_seconds, [] if next_action.kind == "reply" else turns),
+        ended,
         _how_far(progress) if progress is not None and progress.done < progress.items else "",
-        _how_covered(coverage),
-        _next(next_action),
+        _how_covered(coverage, next_action),
+        _next(next_action, coverage),
         _last_words(turns) if next_action.kind == "done" else "",
         *(caution.message for caution in warnings),
     ]
     sections = [
-        _section("Where we were", [_about(title, idle_seconds, turns), *map(_turn, turns)]),
-        _section("Next", [_next(next_action)]),
+        _section("Where we were", [_about(title, idle_seconds, turns), ended, *map(_turn, turns)]),
+        _section("Next", [_next(next_action, coverage)]),
         _section("Progress", _tasks(progress)),
         _section("Checklist", _checklist(coverage)),
-        _section("Decided", [_decision(each) for each in decisions[-MOST_LISTED:]]),
+        _section("Key decisions", [_decision(each) for each in decisions[-MOST_LISTED:]]),
         _section("Done", _work(work, workdir)),
         _section("Before going on", [*(each.message for each in warnings), _cost(cost)]),
     ]
@@ -105,13 +109,20 @@ def _how_far(progress: TaskProgress | None) -> str:
     return f"{progress.done} of {progress.items} tasks are done ({progress.percent} %)."
 
 
-def _how_covered(coverage: Coverage | None) -> str:
-    """Percent, and the next topic."""
+def _how_covered(coverage: Coverage | None, action: NextAction) -> str:
+    """Percent, and the next topic where it is not what to do next in any case."""
     if coverage is None or not coverage.categories:
         return ""
     share = f"The checklist is {coverage.percent} % covered"
-    topic = f"; next topic: {spoken(coverage.next.category)}" if coverage.next else ""
-    return f"{share}{topic}."
+    topic = coverage.next
+    if topic is None or _is_topic(action, coverage):
+        return f"{share}."
+    return f"{share}; next topic: {spoken(topic.category)}."
+
+
+def _is_topic(action: NextAction, coverage: Coverage | None) -> bool:
+    topic = coverage.next if coverage is not None else None
+    return topic is not None and action.prompt == topic.prompt
 
 
 def _checklist(coverage: Coverage | None) -> list[str]:
@@ -141,7 +152,11 @@ def _share(category: Category) -> str:
     return f"{spoken(category.name)} ({category.percent} %)"
 
 
-def _next(action: NextAction) -> str:
+def _next(action: NextAction, coverage: Coverage | None) -> str:
+    if _is_topic(action, coverage):
+        return f"Next topic: {action.text}{'' if action.text.endswith(_ENDS) else '.'}"
+    if action.prompt == WRITE_IT_PROMPT:
+        return f"Next: {action.text[0].lower()}{action.text[1:]}."
     match action.kind:
         case "answer":
             return f"Claude asked: {action.text}"

@@ -175,6 +175,7 @@ class Resuming:
         progress = progress_of(tasks)
         cost = _cost(session, known if facts is not None else None)
         idle = max(0, int(self._clock() - _last(row, known)))
+        given_up = session.given_up is not None and not working
         recap = recap_of(
             title=session.called,
             idle_seconds=idle,
@@ -187,6 +188,7 @@ class Resuming:
             warnings=cautions,
             workdir=session.workdir,
             coverage=coverage,
+            given_up=given_up,
         )
         return Resume(
             session_id=session.id,
@@ -204,9 +206,7 @@ class Resuming:
             choices=["resume", "fresh"] if cautions else ["resume"],
             complete=facts is not None,
             recap=recap,
-            outcome=outcome_of(
-                action, tasks, coverage, given_up=session.given_up is not None and not working
-            ),
+            outcome=outcome_of(action, tasks, coverage, given_up=given_up),
             specification=seen.specification,
         )
 

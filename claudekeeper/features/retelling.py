@@ -16,15 +16,15 @@ import orjson
 from claudekeeper.live.aside import ask_aside
 from claudekeeper.model.errors import AsideFailed
 from claudekeeper.model.readiness import Coverage, most_lacking, spoken
-from claudekeeper.model.resume import Resume
+from claudekeeper.model.resume import Resume, one_line
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 # what is sent, in tokens; two bytes are hardly ever more than one, in hexadecimal either
 SYSTEM, STATE, TURNS, QUESTION = 2_000, 4_000, 3_000, 1_000
 # … of the state so much is kept for the checklist
-CHECKLIST = 1_500
-MOST_LACKING, MOST_MISSING = 3, 8
+CHECKLIST = 2_000
+MOST_LACKING, MOST_MISSING, MOST_CHARACTERS = 3, 8, 100
 BYTES_A_TOKEN = 2
 REMEMBERED = 256
 AT_ONCE = 2
@@ -119,7 +119,7 @@ def _checklist(coverage: Coverage | None) -> str:
     lines: list[str] = []
     for each in most_lacking(coverage, MOST_LACKING):
         lines.append(f"Missing in {spoken(each.name)}:")
-        lines += [f"- {item}" for item in each.missing[:MOST_MISSING]]
+        lines += [f"- {one_line(item, MOST_CHARACTERS)}" for item in each.missing[:MOST_MISSING]]
         if len(each.missing) > MOST_MISSING:
             lines.append(f"- and {len(each.missing) - MOST_MISSING} more")
     lines += [

@@ -178,7 +178,8 @@ class Covering:
         if clause.sort == "orders" and is_inspection(clause.text):
             return
         words = clause.content
-        for place in self._named(words):
+        named = self._named(words)
+        for place in named:
             mine = self._words[place]
             if words <= mine and clause.sort == "states" and not clause.says:
                 # named, and nothing said of it
@@ -202,7 +203,8 @@ class Covering:
                     *(place for place in alone if said <= self._words[place]),
                     *(place for place in joined if not self._is_left_out(before, said)),
                 ]
-            for place in alone:
+            # what is told here in its own words needs no others
+            for place in set(alone).difference(named if before.sort == "states" else ()):
                 self._cover(place, Evidence("said", _short(both), uuid, at, 0.7, at))
 
     def _is_left_out(self, clause: Clause, item: set[str]) -> bool:

@@ -22,7 +22,7 @@ WarningCode = Literal["idle_long", "directory_gone", "branch_moved"]
 Outcome = Literal["complete", "givenUp"]
 
 GO_ON = "Continue where you left off."
-WRITE_IT = "Write the specification: every category of the checklist is covered"
+WRITE_IT = "Write the specification, as every category of the checklist is covered"
 WRITE_IT_PROMPT = (
     "Every category of the checklist is covered. Write the specification from what we decided,"
     " into SPECIFICATION.md."

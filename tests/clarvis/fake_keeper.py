@@ -148,6 +148,7 @@ class FakeKeeper:
         app.router.add_get("/archive", self.kept)
         app.router.add_get("/usage", self.health)
         app.router.add_get("/sessions/{id}/resume", self.health)
+        app.router.add_get("/sessions/{id}/specification", self.health)
         app.router.add_get("/sessions/{id}/timeline", self.timeline)
         app.router.add_get("/timeline", self.timeline)
         app.router.add_get("/sessions/{id}/family", self.family)

@@ -337,6 +337,19 @@ async def test_where_a_session_stands_is_told_of_those_inside(
     assert not [each for each in keeper.asked if each.path.endswith(f"{outside['id']}/resume")]
 
 
+async def test_specifications_are_read_and_sessions_given_up_inside_only(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    assert (await browser.get(f"/api/sessions/{inside['id']}/specification")).status == 200
+    assert (await browser.get(f"/api/sessions/{outside['id']}/specification")).status == 404
+    mark = {"givenUp": True}
+    assert (await browser.patch(f"/api/sessions/{outside['id']}", json=mark)).status == 404
+    assert not [each for each in keeper.asked if f"{outside['id']}/spec" in each.path]
+
+
 async def test_forks_outside_are_absent(
     browser: Browser,
     keeper: FakeKeeper,

@@ -19,7 +19,10 @@ from claudekeeper.features.retelling import (
     cut,
     prompt_for,
 )
+from claudekeeper.model.checklist import checklist_of
 from claudekeeper.model.closing import LastTurn
+from claudekeeper.model.coverage import Discussion, Evidence
+from claudekeeper.model.readiness import coverage_of
 from claudekeeper.model.resume import Cost, NextAction, Recap, Resume
 
 
@@ -73,3 +76,53 @@ async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() ->
     told = await asyncio.gather(*(retelling.of(each) for each in [*many, *many]))
     assert len(told) == 100
     assert most == AT_ONCE
+
+
+def checked(*categories: tuple[str, list[str]], covered: int = 0) -> Resume:
+    checklist = checklist_of("c.yml", dict(categories))
+    evidence = Evidence("said", "w", "u", "", 1.0, "")
+    known = Discussion(dict.fromkeys(range(covered), evidence))
+    return msgspec.structs.replace(resume("d", "r"), coverage=coverage_of(checklist, known))
+
+
+def test_claude_is_given_the_categories_and_what_the_three_most_lacking_miss() -> None:
+    many = [f"item {at}" for at in range(20)]
+    told = prompt_for(
+        checked(
+            ("first", ["done", "open one"]), ("a", ["a1"]), ("b_c", many), ("d", ["d1"]), covered=1
+        )
+    )
+    assert "- b c: 0 of 20 covered (0 %)" in told
+    assert "- first: 1 of 2 covered (50 %)" in told
+    for missing in ("Missing in a:\n- a1", "Missing in d:\n- d1", "- item 7\n- and 12 more"):
+        assert missing in told
+    # three are more lacking than this one
+    assert "open one" not in told
+
+
+def test_long_items_leave_room_for_every_category() -> None:
+    wide = [(f"category {at}", ["x" * 290 + str(more) for more in range(9)]) for at in range(20)]
+    told = prompt_for(checked(*wide))
+    assert "- category 19: 0 of 9 covered" in told
+
+
+async def test_another_state_of_the_checklist_is_told_anew() -> None:
+    asked = 0
+
+    async def ask(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        return dict.fromkeys(schema["properties"], "words")
+
+    retelling = Retelling(ask)
+    one, more = ("a", ["x", "y"]), ("b", ["z"])
+    for state, times in (
+        (checked(one), 1),
+        (checked(one), 1),
+        (checked(one, covered=1), 2),
+        (checked(one, more, covered=1), 3),
+        (resume("d", "r"), 4),
+        (checked(one), 4),
+    ):
+        await retelling.of(state)
+        assert asked == times

@@ -1,6 +1,7 @@
 import type { Attention } from '../src/state/heartbeat';
 import type { Api } from '../src/transport/api';
 import { failed, type Outcome, success } from '../src/transport/outcome';
+import type { Specification } from '../src/transport/returning';
 import type { Wanted } from '../src/transport/search';
 import type { Prompt } from '../src/transport/talking';
 import type { Looked } from '../src/transport/timeline';
@@ -49,6 +50,18 @@ export class FakeApi implements Api {
     });
     await this.held;
     return outcome;
+  }
+
+  async giveUp(id: string, givenUp: boolean): Promise<Outcome<Session>> {
+    return this.answer('giveUp', () => {
+      const at = givenUp ? '2026-03-01T12:00:00Z' : null;
+      this.rows = this.rows.map((row) => (row.id === id ? { ...row, givenUp: at } : row));
+      return this.rows.find((row) => row.id === id) as Session;
+    });
+  }
+
+  async specification(): Promise<Outcome<Specification>> {
+    return failed('specification_not_found', 'No specification.');
   }
 
   async rename(id: string, name: string | null): Promise<Outcome<Session>> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemory } from '../src/state/memory';
 import { bars, daily, overTime } from '../src/state/plots';
 import { AWAY, chosenTelling, isCold, primerOf, rememberTelling } from '../src/state/returning';
-import { readStanding } from '../src/transport/returning';
+import { readSpecification, readStanding } from '../src/transport/returning';
 import { readUsage, type Used } from '../src/transport/usage';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -104,4 +104,39 @@ test('a new session is told where the old one stood', () => {
       'Continue with: build it',
     ].join('\n\n'),
   );
+});
+
+test('a checklist is read with its categories, and what is odd in it is left out', () => {
+  const category = {
+    name: 'security',
+    items: 4,
+    done: 3,
+    percent: 75,
+    status: 'in_progress',
+    confidence: 0.8,
+    missing: ['auditing'],
+    keyPoints: [{ text: 'Only admins.', at: '2026-03-01' }, { text: 7 }],
+    asked: { text: 'Who?', at: null },
+    discussed: '2026-03-01',
+  };
+  const next = { category: 'security', item: 'auditing', prompt: 'Let’s go on' };
+  const told = { file: 'c.yml', items: 4, done: 3, percent: 75, readiness: 61, next };
+  const standing = readStanding({
+    coverage: { ...told, complete: false, categories: [category, { name: 'odd', status: 7 }, 7] },
+    outcome: 'givenUp',
+    specification: 'SPEC.md',
+  });
+  expect(standing?.coverage).toMatchObject({ percent: 75, readiness: 61, next, read: true });
+  expect(standing?.coverage?.categories).toEqual([
+    { ...category, keyPoints: [{ text: 'Only admins.', at: '2026-03-01' }] },
+    expect.objectContaining({ name: 'odd', status: 'not_started', missing: [], asked: null }),
+  ]);
+  expect(standing).toMatchObject({ outcome: 'givenUp', specification: 'SPEC.md' });
+  expect(readStanding({ outcome: 'else' })).toMatchObject({ outcome: null, coverage: null });
+});
+
+test('a specification needs a file', () => {
+  const told = { path: 'SPEC.md', text: '# Shop', modified: null, cut: false };
+  expect(readSpecification({ ...told, size: 6 })).toEqual(told);
+  expect(readSpecification({ text: '# Shop' })).toBe(null);
 });

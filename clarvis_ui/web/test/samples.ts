@@ -29,6 +29,8 @@ export function sample(number: number, changes: Partial<Session> = {}): Session 
     unreadable: 0,
     item: null,
     systemPrompt: null,
+    progress: null,
+    givenUp: null,
     ...changes,
   };
 }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLooking, type Looking } from '../src/state/looking';
 import {
+  type Column,
   chosenAt,
   columnsOf,
+  columnWords,
   doneWords,
   isNothing,
   lanesOf,
@@ -28,6 +30,30 @@ const days = (...starts: string[]) =>
   columnsOf({ by: 'day', buckets: starts.map((start) => bucket(start)) });
 
 // ---- columns ----
+
+test('what is covered of the checklist stays covered, and has a lane of its own', () => {
+  const buckets = ['2026-03-01', '2026-03-03'].map((start) => bucket(start));
+  const completion = [
+    { start: '', percent: 10 },
+    { start: '2026-03-01', percent: 40 },
+    { start: '2026-03-03', percent: 75 },
+  ];
+  const columns = columnsOf({ by: 'day', buckets, completion });
+  expect(columns.slice(-4).map(({ covered }) => covered)).toEqual([10, 40, 40, 75]);
+  const lane = lanesOf(columns).at(-1);
+  expect(lane).toMatchObject({ key: 'covered', label: 'Checklist covered', total: '75 %' });
+  expect(lane?.shares.slice(-3)).toEqual([0.4, 0.4, 0.75]);
+  expect(columnWords(columns.at(-1) as Column)).toContain('checklist 75\u00a0% covered');
+  const none = columnsOf({ by: 'day', buckets });
+  expect(lanesOf(none).map(({ key }) => key)).not.toContain('covered');
+  expect(columnWords(none.at(-1) as Column)).not.toContain('checklist');
+});
+
+test('when the checklist became more is read, and nothing else', () => {
+  const told = { completion: [{ start: '2026-03-01', percent: 40 }, { start: 7 }, null] };
+  expect(readTimeline(told)?.completion).toEqual([{ start: '2026-03-01', percent: 40 }]);
+  expect(readTimeline({ completion: null })?.completion).toEqual([]);
+});
 
 test('days without anything stand between the others, and one alone is no wall', () => {
   const columns = days('2026-02-27', '2026-03-01');

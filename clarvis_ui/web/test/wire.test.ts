@@ -8,6 +8,8 @@ test('a whole session stays whole', () => {
     error: { code: 'x', message: 'y' },
     origin: 'terminal',
     state: 'waiting',
+    progress: { of: 'checklist', items: 4, done: 3, percent: 75, complete: false },
+    givenUp: '2026-03-01T12:00:00Z',
   });
   expect(readSession({ ...session, somethingNew: true })).toEqual(session);
 });

@@ -1,4 +1,4 @@
-import type { Session } from '../transport/wire';
+import type { Progress, Session } from '../transport/wire';
 import { waitingWords, whereWords } from './elsewhere';
 import { counted } from './words';
 
@@ -17,6 +17,20 @@ export function titled<Told extends { sessionId: string; title: string | null }>
     const known = sessions.get(one.sessionId);
     return known ? { ...one, title: titleOf(known) } : one;
   });
+}
+
+/** How far a session is, in as few words as a row has room for; null where that is not known. */
+export function farWords({ progress, givenUp }: Session): string | null {
+  if (givenUp !== null) return 'given up';
+  return progress && `${progress.percent} %`;
+}
+
+/** The same, in whole words. */
+export function progressWords(progress: Progress | null): string | null {
+  if (progress === null) return null;
+  const { of, items, done, percent } = progress;
+  const what = of === 'checklist' ? 'of the checklist covered' : 'tasks done';
+  return `${done} of ${items} ${what} (${percent} %)`;
 }
 
 /** Which colour a state has; the words are said beside it. */

@@ -1,4 +1,4 @@
-import type { Bucket, Done, Span, Timeline } from '../transport/timeline';
+import type { Bucket, Completion, Done, Span, Timeline } from '../transport/timeline';
 import { count, counted, money, roughly } from './words';
 
 /** How much time a column of the plot stands for. */
@@ -9,6 +9,8 @@ export interface Column extends Span {
   step: Step;
   name: string;
   done: Done;
+  /** How much of the project's checklist was covered by its end; null where there is none. */
+  covered: number | null;
 }
 
 // as many as can still be told apart, and hit with a finger, on a phone
@@ -18,15 +20,27 @@ const FEWEST = 14;
 
 const NOTHING: Done = { prompts: 0, tools: 0, edits: 0, compactions: 0, output: 0, costUsd: 0 };
 
+type Told = Pick<Timeline, 'buckets' | 'by'> & Partial<Pick<Timeline, 'completion'>>;
+
 /** Every hour, day, week or month from the first to the last, also those without anything. */
-export function columnsOf({ buckets, by }: Pick<Timeline, 'buckets' | 'by'>): Column[] {
+export function columnsOf(timeline: Told): Column[] {
+  const { buckets, by, completion = [] } = timeline;
   const steps: readonly Step[] = by === 'hour' ? ['hour', 'day'] : ['day', 'week', 'month'];
   for (const step of steps) {
     const columns = inSteps(buckets, step, true);
-    if (columns !== null) return columns;
+    if (columns !== null) return withCompletion(columns, completion);
   }
   // a clock that was years off: what lies between is not drawn
-  return inSteps(buckets, 'month', false) ?? [];
+  return withCompletion(inSteps(buckets, 'month', false) ?? [], completion);
+}
+
+/** What is covered once stays covered in all columns that follow. */
+function withCompletion(columns: Column[], completion: readonly Completion[]): Column[] {
+  if (completion.length === 0) return columns;
+  return columns.map((one) => {
+    const until = completion.findLast(({ start }) => start < one.to);
+    return { ...one, covered: until?.percent ?? 0 };
+  });
 }
 
 /** Null where these would be too many. */
@@ -51,7 +65,7 @@ function inSteps(buckets: readonly Bucket[], step: Step, whole: boolean): Column
 
 function column(from: string, step: Step, done: Done = NOTHING): Column {
   const to = move(from, step, 1);
-  return { from, to, step, name: nameOf(from, step), done };
+  return { from, to, step, name: nameOf(from, step), done, covered: null };
 }
 
 function sum(one: Done, other: Done): Done {
@@ -123,7 +137,7 @@ export function shortName({ from, step }: Column): string {
 
 /** One row of the plot: a kind of deed, and how tall its bar is in every column, from 0 to 1. */
 export interface Lane {
-  key: keyof Done;
+  key: keyof Done | 'covered';
   label: string;
   total: string;
   shares: number[];
@@ -142,7 +156,7 @@ const LANES: readonly (readonly [keyof Done, string, (amount: number) => string]
 export function lanesOf(columns: readonly Column[]): Lane[] {
   // where nothing has a price, what was written is the measure
   const priced = columns.some(({ done }) => done.costUsd > 0);
-  return LANES.flatMap(([key, label, words]) => {
+  const lanes = LANES.flatMap(([key, label, words]) => {
     if (key === 'output' && priced) return [];
     const amounts = columns.map(({ done }) => done[key]);
     const most = Math.max(0, ...amounts);
@@ -150,6 +164,15 @@ export function lanesOf(columns: readonly Column[]): Lane[] {
     const total = words(amounts.reduce((one, other) => one + other, 0));
     return { key, label, total, shares: amounts.map((amount) => amount / most) };
   });
+  return [...lanes, ...completionLane(columns)];
+}
+
+/** How much of the checklist was covered by then: of a whole, not of the most there was. */
+function completionLane(columns: readonly Column[]): Lane[] {
+  const last = columns.at(-1)?.covered ?? null;
+  if (last === null) return [];
+  const shares = columns.map(({ covered }) => (covered ?? 0) / 100);
+  return [{ key: 'covered', label: 'Checklist covered', total: `${last} %`, shares }];
 }
 
 /** The column that is looked at: the one that was chosen, or the last in which there is anything. */
@@ -163,6 +186,12 @@ export function chosenAt(columns: readonly Column[], span: Span | null): number 
 
 export function isNothing(done: Done): boolean {
   return LANES.every(([key]) => done[key] === 0);
+}
+
+/** What was done in a column, and how far the checklist was by then. */
+export function columnWords({ done, covered }: Pick<Column, 'done' | 'covered'>): string {
+  if (covered === null) return doneWords(done);
+  return `${doneWords(done)}; checklist ${covered}\u00a0% covered`;
 }
 
 /** "3 prompts, 12 tool calls, 2 edits, $0.40" */

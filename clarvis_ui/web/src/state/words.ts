@@ -84,3 +84,8 @@ export function money(usd: number): string {
   if (usd > 0 && usd < 0.01) return '<$0.01';
   return usd < 1000 ? `$${CENTS.format(usd)}` : `$${count(usd)}`;
 }
+
+/** A category's name as people write it: business_requirements, in words. */
+export function spoken(name: string): string {
+  return name.replaceAll('_', ' ').trim() || name;
+}

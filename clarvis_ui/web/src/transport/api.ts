@@ -26,8 +26,10 @@ import { each, fields } from './reading';
 import {
   type Retold,
   readRetold,
+  readSpecification,
   readStanding,
   readTelling,
+  type Specification,
   type Standing,
   type Telling,
 } from './returning';
@@ -61,6 +63,8 @@ export interface Api {
   health(signal?: AbortSignal): Promise<Outcome<Health>>;
   sessions(cursor: string | null, signal?: AbortSignal): Promise<Outcome<SessionsPage>>;
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
+  /** Marks a session as given up, or takes that back. */
+  giveUp(id: string, givenUp: boolean): Promise<Outcome<Session>>;
   logIn(code: string): Promise<Outcome<null>>;
   logOut(): Promise<Outcome<null>>;
 
@@ -87,6 +91,8 @@ export interface Api {
   restore(id: string): Promise<Outcome<Session>>;
   /** Where a session stands, for somebody who comes back. */
   resume(id: string, signal?: AbortSignal): Promise<Outcome<Standing>>;
+  /** What is written in the specification of the session's project. */
+  specification(id: string, signal?: AbortSignal): Promise<Outcome<Specification>>;
   /** A recap by Claude itself. */
   recap(id: string): Promise<Outcome<Retold>>;
   /** How much one wants to be told on coming back; chosen in one browser, it holds in all. */
@@ -163,6 +169,7 @@ export function createApi(fetcher: typeof fetch): Api {
       return ask('GET', `/api/sessions?${query}`, readSessionsPage, { signal });
     },
     rename: (id, name) => ask('PATCH', session(id), readSession, { body: { name } }),
+    giveUp: (id, givenUp) => ask('PATCH', session(id), readSession, { body: { givenUp } }),
     logIn: (code) => done('/login', { code }),
     logOut: () => done('/logout'),
 
@@ -187,6 +194,8 @@ export function createApi(fetcher: typeof fetch): Api {
     switchArchive: (on) => ask('POST', '/api/archive', readArchive, { body: { on } }),
     restore: (id) => ask('POST', session(id, '/restore'), readSession),
     resume: (id, signal) => ask('GET', session(id, '/resume'), readStanding, { signal }),
+    specification: (id, signal) =>
+      ask('GET', session(id, '/specification'), readSpecification, { signal }),
     recap: (id) => ask('POST', session(id, '/recap'), readRetold),
     telling: () => ask('GET', '/api/preferences', readTelling),
     prefer: (recap) => ask('PATCH', '/api/preferences', readTelling, { body: { recap } }),

@@ -33,12 +33,69 @@ export interface Turn {
   tools: number;
 }
 
-/** So much of something is done: a group of tasks, a category of the checklist. */
+/** So much of a group of tasks is done. */
 export interface Share {
   name: string;
   items: number;
   done: number;
+}
+
+/** Words, and when they were said. */
+export interface Said {
+  text: string;
+  at: string | null;
+}
+
+export const STATUSES = ['complete', 'in_progress', 'not_started'] as const;
+
+/** A category of the checklist. */
+export interface Category extends Share {
+  percent: number;
+  status: (typeof STATUSES)[number];
+  /** From 0 to 1, over what is covered; null where nothing is. */
+  confidence: number | null;
   missing: string[];
+  /** What the person said of it. */
+  keyPoints: Said[];
+  /** The last question that Claude put. */
+  asked: Said | null;
+  /** When the person spoke of it last. */
+  discussed: string | null;
+}
+
+/** What to talk about next. */
+export interface Topic {
+  category: string;
+  item: string;
+  prompt: string;
+}
+
+/** The project's coverage-checklist.yml; `problem` says why it tells nothing. */
+export interface Coverage {
+  items: number;
+  done: number;
+  percent: number;
+  /** From 0 to 100. */
+  readiness: number;
+  /** Whether every category is. */
+  complete: boolean;
+  categories: Category[];
+  next: Topic | null;
+  /** False while the session is still being read. */
+  read: boolean;
+  problem: string | null;
+}
+
+/** `complete`: nothing of what was listed is left to be done; `givenUp`: the person said so. */
+export const OUTCOMES = ['complete', 'givenUp'] as const;
+export type SessionOutcome = (typeof OUTCOMES)[number];
+
+/** The specification of a project: a file below its directory. `cut`: it is longer than this. */
+export interface Specification {
+  path: string;
+  text: string;
+  modified: string | null;
+  cut: boolean;
 }
 
 export interface Standing {
@@ -50,8 +107,7 @@ export interface Standing {
   percent: number;
   groups: Share[];
   open: string[];
-  /** The project's coverage-checklist.yml; `problem` says why it tells nothing. */
-  coverage: { items: number; done: number; categories: Share[]; problem: string | null } | null;
+  coverage: Coverage | null;
   decisions: Decision[];
   files: ChangedFile[];
   filesChanged: number;
@@ -66,6 +122,9 @@ export interface Standing {
   /** Whether there is a reason to begin anew. */
   fresh: boolean;
   complete: boolean;
+  outcome: SessionOutcome | null;
+  /** The file of the specification, if it is written. */
+  specification: string | null;
   quick: string;
 }
 
@@ -126,20 +185,65 @@ function readShare(raw: unknown): Share | null {
     name,
     items: number(given.items) ?? 0,
     done: number(given.done) ?? 0,
-    missing: each(given.missing, text),
   };
 }
 
-function readCoverage(raw: unknown): Standing['coverage'] {
+function readSaid(raw: unknown): Said | null {
+  const given = fields(raw);
+  const words = given && text(given.text);
+  return given && words ? { text: words, at: text(given.at) } : null;
+}
+
+function readCategory(raw: unknown): Category | null {
+  const given = fields(raw);
+  const share = readShare(raw);
+  if (!given || !share) return null;
+  return {
+    ...share,
+    percent: number(given.percent) ?? 0,
+    status: oneOf(STATUSES, given.status) ?? 'not_started',
+    confidence: number(given.confidence),
+    missing: each(given.missing, text),
+    keyPoints: each(given.keyPoints, readSaid),
+    asked: readSaid(given.asked),
+    discussed: text(given.discussed),
+  };
+}
+
+function readTopic(raw: unknown): Topic | null {
+  const given = fields(raw);
+  const category = given && text(given.category);
+  if (!given || !category) return null;
+  return { category, item: verbatim(given.item), prompt: verbatim(given.prompt) };
+}
+
+function readCoverage(raw: unknown): Coverage | null {
   const given = fields(raw);
   return (
     given && {
       items: number(given.items) ?? 0,
       done: number(given.done) ?? 0,
-      categories: each(given.categories, readShare),
+      percent: number(given.percent) ?? 0,
+      readiness: number(given.readiness) ?? 0,
+      complete: given.complete === true,
+      categories: each(given.categories, readCategory),
+      next: readTopic(given.next),
+      read: given.read !== false,
       problem: text(given.error),
     }
   );
+}
+
+export function readSpecification(raw: unknown): Specification | null {
+  const given = fields(raw);
+  const path = given && text(given.path);
+  if (!given || !path) return null;
+  return {
+    path,
+    text: verbatim(given.text),
+    modified: text(given.modified),
+    cut: given.cut === true,
+  };
 }
 
 export function readStanding(raw: unknown): Standing | null {
@@ -170,6 +274,8 @@ export function readStanding(raw: unknown): Standing | null {
     gone: each(given.warnings, (one) => text(fields(one)?.code)).includes('directory_gone'),
     fresh: Array.isArray(given.choices) && given.choices.includes('fresh'),
     complete: given.complete === true,
+    outcome: oneOf(OUTCOMES, given.outcome),
+    specification: text(given.specification),
     quick: verbatim(fields(given.recap)?.quick),
   };
 }

@@ -46,6 +46,14 @@ export interface Timeline {
   prompts: Said[];
   /** Whether every line has been read by now. */
   complete: boolean;
+  /** How much of the project's checklist was covered, whenever that became more. */
+  completion: Completion[];
+}
+
+/** `start` is a day or an hour, or empty for what is marked in the checklist itself. */
+export interface Completion {
+  start: string;
+  percent: number;
 }
 
 function readDone(raw: unknown): Done {
@@ -84,6 +92,12 @@ function readSaid(raw: unknown): Said | null {
   return { sessionId, uuid, at: text(at), text: verbatim(given.text), title: text(title) };
 }
 
+function readCompletion(raw: unknown): Completion | null {
+  const given = fields(raw);
+  const start = given && (given.start === '' ? '' : readMoment(given.start));
+  return given && start !== null ? { start, percent: number(given.percent) ?? 0 } : null;
+}
+
 export function readTimeline(raw: unknown): Timeline | null {
   const given = fields(raw);
   if (!given) return null;
@@ -94,6 +108,7 @@ export function readTimeline(raw: unknown): Timeline | null {
     buckets: each(given.buckets, readBucket),
     prompts: each(given.prompts, readSaid),
     complete: given.complete === true,
+    completion: each(given.completion, readCompletion),
   };
 }
 

@@ -61,6 +61,10 @@ export interface Session {
   /** The item of work whose conversation it is, or was. */
   item: WorkItem | null;
   systemPrompt: AppendedPrompt | null;
+  /** How far it is, by its project's checklist or its own tasks; null where there are neither. */
+  progress: Progress | null;
+  /** When the person gave it up; null once something was said again. */
+  givenUp: string | null;
 }
 
 /** What a person appended to Claude Code's own system prompt. */
@@ -69,6 +73,16 @@ export interface AppendedPrompt {
   characters: number;
   /** The process that runs was started with another one; the next one has this. */
   pending: boolean;
+}
+
+export const PROGRESS_OF = ['checklist', 'tasks'] as const;
+
+export interface Progress {
+  of: (typeof PROGRESS_OF)[number];
+  items: number;
+  done: number;
+  percent: number;
+  complete: boolean;
 }
 
 /** An item of work: its key is its own only within its project. */
@@ -142,6 +156,19 @@ function readAppendedPrompt(raw: unknown): AppendedPrompt | null {
   return given && { characters: number(given.characters) ?? 0, pending: given.pending === true };
 }
 
+function readProgress(raw: unknown): Progress | null {
+  const given = fields(raw);
+  const items = given && number(given.items);
+  if (!given || !items) return null;
+  return {
+    of: oneOf(PROGRESS_OF, given.of) ?? 'tasks',
+    items,
+    done: number(given.done) ?? 0,
+    percent: number(given.percent) ?? 0,
+    complete: given.complete === true,
+  };
+}
+
 /** Null only where there is no id: nothing can be done with such a row. */
 export function readSession(raw: unknown): Session | null {
   const given = fields(raw);
@@ -174,6 +201,8 @@ export function readSession(raw: unknown): Session | null {
     unreadable: number(given.unreadable) ?? 0,
     item: readItem(given.item),
     systemPrompt: readAppendedPrompt(given.systemPrompt),
+    progress: readProgress(given.progress),
+    givenUp: text(given.givenUp),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { resumeCommand, statusOf, titleOf } from '../state/described';
+import { progressWords, resumeCommand, statusOf, titleOf } from '../state/described';
 import { whereWords } from '../state/elsewhere';
 import { count, fileSize, fullTime, money, roughly } from '../state/words';
 import type { Session, WorkItem } from '../transport/wire';
@@ -72,6 +72,8 @@ function Facts({ session }: { session: Session }) {
     <section aria-label="Facts">
       <dl class="facts">
         <Fact name="Item of work">{session.item && <Item item={session.item} />}</Fact>
+        <Fact name="Progress">{progressWords(session.progress)}</Fact>
+        <Fact name="Given up">{session.givenUp !== null && fullTime(session.givenUp)}</Fact>
         <Fact name="Directory">
           {session.workdir !== null && <code dir="ltr">{session.workdir}</code>}
         </Fact>

@@ -1,5 +1,12 @@
 import { sessionHref } from '../state/address';
-import { type Live, statusOf, summaryOf, titleOf } from '../state/described';
+import {
+  farWords,
+  type Live,
+  progressWords,
+  statusOf,
+  summaryOf,
+  titleOf,
+} from '../state/described';
 import { sinceWords } from '../state/elsewhere';
 import { ROW_HEIGHT } from '../state/layout';
 import { projectOf } from '../state/projects';
@@ -39,6 +46,7 @@ export function SessionRow({
       href={sessionHref(session.id)}
       data-session={session.id}
       data-tone={status.tone}
+      data-over={session.givenUp === null ? undefined : 'given-up'}
       aria-current={selected ? 'true' : undefined}
       aria-keyshortcuts="F2"
       tabIndex={tabStop ? 0 : -1}
@@ -58,8 +66,20 @@ export function SessionRow({
         {status.tone === 'unread' && <span class="spoken">{status.words}: </span>}
         {silent ? summaryOf(session) : status.words + sinceWords(status.since ?? null, now)}
       </span>
-      {showProject && <bdi class="row-project">{projectOf(session)}</bdi>}
+      <RowEnd session={session} showProject={showProject} />
     </a>
+  );
+}
+
+/** How far it is, and its project where no heading says it. */
+function RowEnd({ session, showProject }: { session: Session; showProject: boolean }) {
+  const far = farWords(session);
+  if (far === null && !showProject) return null;
+  return (
+    <span class="row-end">
+      {far !== null && <span class="row-far">{far}</span>}
+      {showProject && <bdi class="row-project">{projectOf(session)}</bdi>}
+    </span>
   );
 }
 
@@ -67,6 +87,8 @@ export function SessionRow({
 function tooltipOf(session: Session): string {
   const known = [
     session.item && `item ${session.item.key}`,
+    progressWords(session.progress),
+    session.givenUp && `given up ${fullTime(session.givenUp)}`,
     session.workdir,
     session.gitBranch,
     session.messageCount === null ? null : counted(session.messageCount, 'message'),

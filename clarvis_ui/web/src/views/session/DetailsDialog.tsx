@@ -4,6 +4,7 @@ import type { Session } from '../../transport/wire';
 import { Dialog } from '../../ui/Dialog';
 import { Icon } from '../../ui/Icon';
 import { Details } from '../Details';
+import { GiveUpButton } from './GiveUpButton';
 import { SaveButton } from './SaveButton';
 import { SystemPrompt } from './SystemPrompt';
 import './details-dialog.css';
@@ -30,6 +31,9 @@ export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps)
         )}
       </Details>
       {usable && <SaveButton session={session} api={clarvis.api} />}
+      {(session.state === 'idle' || session.givenUp !== null) && (
+        <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.know} />
+      )}
       {/* where the header has no room for these */}
       <nav class="details-ways" aria-label="More of this session">
         <a href={timelineHref({ session: session.id })}>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Markdown } from '../../blocks/Markdown';
-import { money, roughly } from '../../state/words';
+import { money, roughly, spoken } from '../../state/words';
 import type { Outcome } from '../../transport/outcome';
 import type { Retold, Standing } from '../../transport/returning';
 import { RecapDetails } from './RecapDetails';
@@ -22,7 +22,7 @@ export function RecapCard(props: RecapCardProps) {
   const [retold, setRetold] = useState<Retold | null>(null);
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
-  const { next, items, done, percent } = standing;
+  const { next, items, done, percent, coverage } = standing;
 
   async function retell(): Promise<void> {
     setAsking(true);
@@ -45,7 +45,7 @@ export function RecapCard(props: RecapCardProps) {
       <p class="recap-next">
         {next.kind !== 'answer' && next.prompt !== null && (
           <button type="button" class="strong" onClick={() => onPrompt(next.prompt ?? '')}>
-            {LEADS[next.kind]}
+            {leadOf(standing)}
           </button>
         )}
         {/* going on with it is to resume it: one button for one thing */}
@@ -88,6 +88,18 @@ export function RecapCard(props: RecapCardProps) {
           </span>
         </div>
       )}
+      {coverage && coverage.items > 0 && (
+        <div class="recap-progress">
+          <progress
+            value={coverage.done}
+            max={coverage.items}
+            aria-label="Items of the checklist that are covered"
+          />
+          <span>
+            {coverage.done} of {coverage.items} covered ({coverage.percent} %)
+          </span>
+        </div>
+      )}
       {detailed && <RecapDetails standing={standing} workdir={workdir} />}
       <p class="recap-cost">{costOf(standing)}</p>
     </div>
@@ -102,6 +114,16 @@ const LEADS: Readonly<Record<Standing['next']['kind'], string>> = {
   start: 'Start with it',
   done: 'Go on',
 };
+
+/** What the button says: a topic of the checklist is named. */
+function leadOf({ next, coverage, open }: Standing): string {
+  const topic = coverage?.next;
+  if (topic && topic.prompt === next.prompt) {
+    return `${next.kind === 'continue' ? 'Continue' : 'Start'} with ${spoken(topic.category)}`;
+  }
+  const writes = next.kind === 'start' && coverage?.complete && open.length === 0;
+  return writes ? 'Write the specification' : LEADS[next.kind];
+}
 
 function costOf({ resumeTokens, resumeUsd, complete }: Standing): string {
   if (!complete) return 'This session is still being read; there is more to tell in a moment.';

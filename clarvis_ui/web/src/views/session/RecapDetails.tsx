@@ -1,6 +1,7 @@
 import { within } from '../../state/paths';
 import { counted, plainly } from '../../state/words';
 import type { Decision, Share, Standing, Turn } from '../../transport/returning';
+import { Checklist } from './Checklist';
 
 export interface RecapDetailsProps {
   standing: Standing;
@@ -10,7 +11,7 @@ export interface RecapDetailsProps {
 const MOST = 8;
 const MOST_WORDS = 280;
 
-/** The last turns, what was decided and done, and how far it is, by group and by category. */
+/** The last turns, what was decided and done, and how far it is, by group and by the checklist. */
 export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
   const { turns, groups, open, coverage, decisions, files, filesChanged } = standing;
   return (
@@ -18,7 +19,7 @@ export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
       {groups.length > 1 && <Shares title="By group" shares={groups} />}
       <Turns turns={turns} />
       <Part title="Still to do" lines={open} />
-      <Part title="Decided" lines={decisions.slice(-MOST).map(decisionLine)} />
+      <Part title="Key decisions" lines={decisions.slice(-MOST).map(decisionLine)} />
       <Part
         title={`${counted(filesChanged, 'file')} changed`}
         lines={files.map(
@@ -29,20 +30,7 @@ export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
       {coverage?.problem && (
         <Part title="The project’s checklist cannot be used" lines={[coverage.problem]} />
       )}
-      {coverage && coverage.categories.length > 0 && (
-        <>
-          <Shares
-            title={`The project’s checklist: ${coverage.done} of ${coverage.items} covered`}
-            shares={coverage.categories}
-          />
-          <Part
-            title="Not covered yet"
-            lines={coverage.categories.flatMap(({ name, missing }) =>
-              missing.map((one) => `${name}: ${one}`),
-            )}
-          />
-        </>
-      )}
+      {coverage && coverage.categories.length > 0 && <Checklist coverage={coverage} />}
     </>
   );
 }

@@ -20,6 +20,7 @@ import { Archived } from './Archived';
 import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
 import { Elsewhere } from './Elsewhere';
+import { Finished } from './Finished';
 import { useForkOf } from './ForkOf';
 import { HeldMessages } from './HeldMessages';
 import { Interrupted, useLeft } from './Interrupted';
@@ -191,6 +192,15 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
             focusField();
           }}
         />
+        {!running && !unusable && (
+          <Finished
+            api={clarvis.api}
+            session={session}
+            standing={coming.standing}
+            onChanged={clarvis.sessions.know}
+            onNew={() => onFresh(begunAnew(session))}
+          />
+        )}
         {session.archived && (
           <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
         )}
@@ -238,6 +248,11 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
 
 const NONE: readonly ShownMessage[] = [];
 const NO_CALLS: ReadonlySet<string> = new Set();
+
+/** Something else in the same directory, in the same way. */
+function begunAnew({ workdir, model, permissionMode }: Session): Fresh {
+  return { workdir, text: '', model, mode: permissionMode };
+}
 
 function focusField(): void {
   document.querySelector<HTMLElement>('.composer textarea')?.focus();

@@ -1,5 +1,5 @@
 import { messageHref } from '../../state/address';
-import { type Column, doneWords, isNothing, type Step } from '../../state/timeline';
+import { type Column, columnWords, isNothing, type Step } from '../../state/timeline';
 import { count, fullTime } from '../../state/words';
 import type { Said, Timeline } from '../../transport/timeline';
 import { Icon } from '../../ui/Icon';
@@ -28,7 +28,7 @@ export function CloseUp({ columns, at, timeline, problem, sessions, hrefOf }: Cl
       <header>
         <div>
           <h2>{column.name}</h2>
-          <p>{doneWords(column.done)}</p>
+          <p>{columnWords(column)}</p>
         </div>
         <nav aria-label="Other times">
           <Way column={before} label="Earlier" icon="back" hrefOf={hrefOf} />

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import { type Column, doneWords, lanesOf, shortName } from '../../state/timeline';
+import { type Column, columnWords, doneWords, lanesOf, shortName } from '../../state/timeline';
 import type { Done } from '../../transport/timeline';
 import { steppedBy, usePointed } from '../../ui/usePointed';
 
@@ -44,7 +44,7 @@ export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) 
   return (
     <figure class="timeline-plot">
       <figcaption>
-        <b>{told ? told.name : 'In all'}</b> {doneWords(told ? told.done : total)}
+        <b>{told ? told.name : 'In all'}</b> {told ? columnWords(told) : doneWords(total)}
       </figcaption>
       <div class="timeline-drawing">
         {lanes.map(({ key, label, total }, lane) => (
@@ -70,7 +70,7 @@ export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) 
               draggable={false}
               href={hrefOf(column)}
               tabIndex={index === at ? 0 : -1}
-              aria-label={`${column.name}: ${doneWords(column.done)}`}
+              aria-label={`${column.name}: ${columnWords(column)}`}
               aria-current={index === at ? 'true' : undefined}
               onFocus={() => pointed.point(index)}
               onBlur={() => pointed.point(null)}
