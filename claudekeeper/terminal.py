@@ -44,7 +44,20 @@ def sessions(options: argparse.Namespace) -> None:
         title = session["name"] or session["title"] or session["firstPrompt"] or "(nothing said)"
         asks = f" ({session['attention']} to answer)" if session["attention"] else ""
         place = plain(session["workdir"] or "?")
-        print(f"{session['id']}  {session['state']:<8} {place}  {plain(title)[:80]}{asks}")
+        title = f"{plain(title)[:80]}{_how_far(session)}"
+        print(f"{session['id']}  {session['state']:<8} {place}  {title}{asks}")
+
+
+def _how_far(session: dict[str, Any]) -> str:
+    """Of the project's checklist or the session's own tasks, where there are any."""
+    if session.get("givenUp"):
+        return " (given up)"
+    progress = session.get("progress")
+    if not progress:
+        return ""
+    if progress["of"] == "checklist":
+        return f" (checklist {progress['percent']} %)"
+    return f" ({progress['done']} of {progress['items']} tasks)"
 
 
 def search(options: argparse.Namespace) -> int:

@@ -17,9 +17,10 @@ from claudekeeper.model.sessions import WorkItem
 from claudekeeper.terminal import plain
 from doorway.listening import trusting
 from tests.doorway.test_listening import certificate
+from tests.model.test_facts import use
 from tests.process import Keeper
 from tests.waiting import until
-from tests.writing import SESSION, Transcript
+from tests.writing import SESSION, Transcript, uuid_of
 
 
 @pytest.fixture
@@ -60,6 +61,33 @@ def test_sessions_and_a_login_link_wherever_it_listens(home: DemoHome, kind: str
         # through the page too: its server reaches the keeper the same way
         nothing = keeper.command("resolve")
         assert (nothing.returncode, nothing.stdout) == (0, "")
+
+
+def test_the_list_says_how_far_sessions_are(home: DemoHome) -> None:
+    shop = home.project("shop")
+    (shop / "coverage-checklist.yml").write_text("coverage: {access: [backups, auditing]}")
+    covered, tasked = Transcript(uuid_of(1), str(shop)), Transcript(uuid_of(2), str(home.root))
+    covered.prompt("Backups run nightly.")
+    tasked.prompt("paint it")
+    todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]
+    use(tasked, "TodoWrite", {"todos": todos})
+    covered.write(home.config / "projects")
+    tasked.write(home.config / "projects")
+    with Keeper(home) as keeper:
+        until_listed(keeper, "Backups run nightly. (checklist 50 %)", "paint it (1 of 2 tasks)")
+        marking = urllib.request.Request(
+            f"{keeper.url}/sessions/{uuid_of(2)}",
+            method="PATCH",
+            data=b'{"givenUp": true}',
+            headers={**keeper.bearer, "Content-Type": "application/json"},
+        )
+        urllib.request.urlopen(marking).close()
+        until_listed(keeper, "paint it (given up)")
+
+
+def until_listed(keeper: Keeper, *lines: str) -> None:
+    while not all(line in keeper.command("sessions").stdout for line in lines):
+        pass
 
 
 def test_another_device_is_let_in_by_a_code_or_under_a_configured_name(home: DemoHome) -> None:

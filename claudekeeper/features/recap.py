@@ -115,14 +115,9 @@ def _how_covered(coverage: Coverage | None, action: NextAction) -> str:
         return ""
     share = f"The checklist is {coverage.percent} % covered"
     topic = coverage.next
-    if topic is None or _is_topic(action, coverage):
+    if topic is None or topic.prompt == action.prompt:
         return f"{share}."
     return f"{share}; next topic: {spoken(topic.category)}."
-
-
-def _is_topic(action: NextAction, coverage: Coverage | None) -> bool:
-    topic = coverage.next if coverage is not None else None
-    return topic is not None and action.prompt == topic.prompt
 
 
 def _checklist(coverage: Coverage | None) -> list[str]:
@@ -153,8 +148,10 @@ def _share(category: Category) -> str:
 
 
 def _next(action: NextAction, coverage: Coverage | None) -> str:
-    if _is_topic(action, coverage):
-        return f"Next topic: {action.text}{'' if action.text.endswith(_ENDS) else '.'}"
+    topic = coverage.next if coverage is not None else None
+    if topic is not None and action.prompt == topic.prompt:
+        end = "" if topic.item.endswith(_ENDS) else "."
+        return f"Next topic: {spoken(topic.category)}, {topic.item}{end}"
     if action.prompt == WRITE_IT_PROMPT:
         return f"Next: {action.text[0].lower()}{action.text[1:]}."
     match action.kind:

@@ -222,7 +222,7 @@ test('a row says how far a session is, or that it was given up', () => {
   expect(farWords(sample(1))).toBe(null);
   expect(farWords(sample(1, { progress }))).toBe('75 %');
   expect(farWords(sample(1, { progress, givenUp: '2026-03-01' }))).toBe('given up');
-  expect(progressWords(progress)).toBe('3 of 4 of the checklist covered (75 %)');
+  expect(progressWords(progress)).toBe('3 of 4 items of the checklist covered (75 %)');
   expect(progressWords({ ...progress, of: 'tasks' })).toBe('3 of 4 tasks done (75 %)');
   expect(progressWords(null)).toBe(null);
 });

@@ -29,7 +29,7 @@ export function farWords({ progress, givenUp }: Session): string | null {
 export function progressWords(progress: Progress | null): string | null {
   if (progress === null) return null;
   const { of, items, done, percent } = progress;
-  const what = of === 'checklist' ? 'of the checklist covered' : 'tasks done';
+  const what = of === 'checklist' ? 'items of the checklist covered' : 'tasks done';
   return `${done} of ${items} ${what} (${percent} %)`;
 }
 

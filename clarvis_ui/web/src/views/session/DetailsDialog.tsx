@@ -30,10 +30,12 @@ export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps)
           />
         )}
       </Details>
-      {usable && <SaveButton session={session} api={clarvis.api} />}
-      {(session.state === 'idle' || session.givenUp !== null) && (
-        <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.know} />
-      )}
+      <div class="details-deeds">
+        {usable && <SaveButton session={session} api={clarvis.api} />}
+        {(session.state === 'idle' || session.givenUp !== null) && (
+          <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.know} />
+        )}
+      </div>
       {/* where the header has no room for these */}
       <nav class="details-ways" aria-label="More of this session">
         <a href={timelineHref({ session: session.id })}>

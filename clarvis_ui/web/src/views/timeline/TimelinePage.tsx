@@ -168,6 +168,7 @@ function Projects({ clarvis, workdir }: { clarvis: Clarvis; workdir: string | nu
 /** The same in numbers, the newest first. */
 function Table({ columns, hrefOf }: { columns: readonly Column[]; hrefOf(one: Column): string }) {
   const rows = columns.filter(({ done }) => !isNothing(done)).reverse();
+  const checked = rows.some(({ covered }) => covered !== null);
   return (
     <details class="timeline-table">
       <summary>As a table</summary>
@@ -183,6 +184,7 @@ function Table({ columns, hrefOf }: { columns: readonly Column[]; hrefOf(one: Co
                 <abbr title="Compactions">Comp.</abbr>
               </th>
               <th scope="col">Cost</th>
+              {checked && <th scope="col">Checklist</th>}
             </tr>
           </thead>
           <tbody>
@@ -196,6 +198,7 @@ function Table({ columns, hrefOf }: { columns: readonly Column[]; hrefOf(one: Co
                 <td>{count(one.done.edits)}</td>
                 <td>{count(one.done.compactions)}</td>
                 <td>{money(one.done.costUsd)}</td>
+                {checked && <td>{one.covered} %</td>}
               </tr>
             ))}
           </tbody>
