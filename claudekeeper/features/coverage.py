@@ -11,7 +11,7 @@ import msgspec
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.checklist import Checklist
-from claudekeeper.model.coverage import Discussion
+from claudekeeper.model.discussion import Discussion
 from claudekeeper.model.readiness import (
     Coverage,
     SessionProgress,
@@ -53,6 +53,8 @@ class CoverageBook:
         self._cache = cache
         self._tasks = Tasks()
         self._checklists: dict[str, Checklist | None] = {}
+        # the directory of every session
+        self._workdirs: dict[str, str] = {}
         # by session: the checklist and the version of the transcript that were looked at
         self._looked: dict[str, tuple[str, str, int, int]] = {}
         self._progress: dict[str, SessionProgress] = {}
@@ -108,28 +110,28 @@ class CoverageBook:
     # ---- staying current ----
 
     async def _keep_current(self) -> None:
-        await self._catalog.rows()
         # whatever was there before is read once the list itself is
+        rows = await self._catalog.rows()
         await self._catalog.all_counted()
+        await self._look_at_rows(rows)
         while True:
-            await self._look_at_all()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(SWEEP):
                     while True:
                         await self._news.wait()
                         await asyncio.sleep(SETTLE)
                         await self._look_at_touched()
+            await self._look_at_checklists()
 
-    async def _look_at_all(self) -> None:
-        self._touched.clear()
-        self._news.clear()
-        rows = await asyncio.to_thread(_placed, await self._catalog.rows())
-        workdirs = {workdir for _, workdir in rows}
-        self._checklists = await asyncio.to_thread(_checklists_of, workdirs)
-        await self._look_at(rows)
-        known = {row.found.id for row, _ in rows}
-        for session_id in self._looked.keys() - known:
-            self._forget(session_id)
+    async def _look_at_checklists(self) -> None:
+        """Sessions are looked at again only where the checklist of their directory is another."""
+        found = await asyncio.to_thread(_checklists_of, set(self._workdirs.values()))
+        changed = {workdir for workdir, each in found.items() if each != self._checklists[workdir]}
+        self._checklists = found
+        if changed:
+            sessions = [each for each, workdir in self._workdirs.items() if workdir in changed]
+            rows = filter(None, map(self._catalog.known, sessions))
+            await self._look_at([(row, self._workdirs[row.found.id]) for row in rows])
 
     async def _look_at_touched(self) -> None:
         touched, self._touched = self._touched, set()
@@ -141,7 +143,11 @@ class CoverageBook:
                 self._forget(session_id)
             else:
                 rows.append(row)
+        await self._look_at_rows(rows)
+
+    async def _look_at_rows(self, rows: Iterable[Row]) -> None:
         placed = await asyncio.to_thread(_placed, rows)
+        self._workdirs |= {row.found.id: workdir for row, workdir in placed}
         new = {workdir for _, workdir in placed} - self._checklists.keys()
         if new:
             self._checklists |= await asyncio.to_thread(_checklists_of, new)
@@ -185,6 +191,8 @@ class CoverageBook:
         return discussion, whole
 
     def _forget(self, session_id: str) -> None:
+        if self._catalog.known(session_id) is None:
+            self._workdirs.pop(session_id, None)
         looked = self._looked.pop(session_id, None)
         if looked is not None and self._catalog.known(session_id) is None:
             path = looked[0]

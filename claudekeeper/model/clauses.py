@@ -19,6 +19,11 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | r
 _QUOTE = re.compile(r"\s*>\s?")
 _HEADING = re.compile(r"\s*#{1,6}\s+")
 _LISTED = re.compile(r"\s*(?:[-*+•]|\(?(\d{1,2})[.):])\s+")
+# where a file lies says nothing of what it is called after; nor does a piece of a diff
+_PATH = re.compile(
+    r"\w+://\S+|(?<![\w/\\])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s/\\]+[/\\]\S*"
+    r"|\S+[/\\]\S+\.\w{1,5}\b|^@@ .*"
+)
 # "1) admins 2) every month"
 _NUMBERED = re.compile(r"(?<=\s)(?=\(?\d{1,2}[.):]\s)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]*_]*\s+|(?<=[。？！])|(?<=;)\s+|\s+[–—]\s+|\s+-\s+")
@@ -210,7 +215,8 @@ class Clause:
         # which of a numbered list, if it is one
         self.number = number
         # the words that tell something, without their endings
-        self.content = {word for word in stems_of(text) if word is not None}
+        said = _PATH.sub(" ", text) if "/" in text or "\\" in text or "@" in text else text
+        self.content = {word for word in stems_of(said) if word is not None}
         # the clause before this in the same line
         self.before = before
         self._asks = asks

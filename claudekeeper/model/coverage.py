@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
-
-import msgspec
 
 from claudekeeper.model.checklist import ChecklistItem
 from claudekeeper.model.clauses import (
@@ -22,6 +19,7 @@ from claudekeeper.model.clauses import (
     stems_of,
     words_of,
 )
+from claudekeeper.model.discussion import Asking, Discussion, Evidence, Put
 from claudekeeper.model.loose import whole
 
 # of the words of an item so many must have been said in one place
@@ -60,58 +58,6 @@ MOST_WORDS = 240
 # of a long answer so many clauses are held against the questions
 MOST_ANSWERS = 400
 
-# `answered`: Claude asked, and the person answered; `said`: the person said it of their own accord;
-# `discussed`: the person asked, and Claude told; `marked`: the checklist itself says so
-How = Literal["answered", "said", "discussed", "marked"]
-
-
-class Evidence(msgspec.Struct, array_like=True, gc=False):
-    """By what an item is covered: the person's words, and the message they stand in."""
-
-    how: How
-    words: str
-    uuid: str
-    at: str
-    # from 0 to 1: how surely these words are about it
-    confidence: float
-    # when it was covered first
-    since: str
-
-
-class Put(msgspec.Struct, array_like=True, gc=False):
-    """A question that Claude put."""
-
-    text: str
-    uuid: str
-    at: str
-
-
-class Asking(msgspec.Struct, array_like=True, gc=False):
-    """A paragraph in which Claude asks: the items it is about, and its words."""
-
-    items: list[int]
-    words: list[str]
-    number: int | None = None
-    # whether yes or no says something
-    assentable: bool = False
-    # whether the items are what Claude proposed, and only then asked about
-    proposed: bool = False
-
-
-class Discussion(msgspec.Struct, array_like=True, gc=False):
-    """What is known of a conversation, by the place of an item in its checklist."""
-
-    covered: dict[int, Evidence] = {}
-    asked: dict[int, Put] = {}
-    # when the person spoke of it last
-    discussed: dict[int, str] = {}
-    # what waits for the person's next words
-    pending: list[Asking] = []
-    raised: list[int] = []
-    wondered: dict[int, Evidence] = {}
-    # whether what waits was asked before the person asked back
-    kept: bool = False
-
 
 class Covering:
     """A discussion in the making."""
@@ -120,6 +66,12 @@ class Covering:
         self.discussion = discussion
         self._words = [{word for word in stems_of(item.text) if word} for item in items]
         self._openings = [interrogative_of(item.text) for item in items]
+        # one word of a question stands in much that does not answer it
+        self._vague = {
+            place
+            for place, item in enumerate(items)
+            if item.kind == "question" and len(self._words[place]) == 1
+        }
         self._by_word: dict[str, list[int]] = {}
         for place, words in enumerate(self._words):
             for word in words:
@@ -352,13 +304,21 @@ class Covering:
         for clause in block:
             words = clause.content
             if clause.sort == "asks" or every:
-                found |= dict.fromkeys(self._named(words, interrogative_of(clause.text)))
+                named = self._named(words, interrogative_of(clause.text))
+                found |= dict.fromkeys(at for at in named if self._asks_so(clause, at))
             elif clause.sort in ("plans", "heads") or len(block) > 1:
                 listed = clause.before is not None and clause.before.sort == "asks"
                 for place in self._named(words):
                     if listed or clause.sort in ("plans", "heads") or words <= self._words[place]:
                         found[place] = None
         return list(found)
+
+    def _asks_so(self, clause: Clause, place: int) -> bool:
+        """Whether it has the "who" or "when" of an item that has only one word besides."""
+        opening = self._openings[place]
+        if place not in self._vague or opening is None:
+            return True
+        return re.search(rf"\b{opening}\b", clause.text, re.IGNORECASE) is not None
 
     # ---- words ----
 

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.checklist import Checklist, ChecklistCategory, ChecklistItem, ItemKind
-from claudekeeper.model.coverage import Discussion, Evidence, How
+from claudekeeper.model.discussion import Discussion, Evidence, How
 
 CategoryStatus = Literal["complete", "in_progress", "not_started"]
 

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from claudekeeper.model.checklist import Checklist
-from claudekeeper.model.coverage import Covering, Discussion
+from claudekeeper.model.coverage import Covering
 from claudekeeper.model.decisions import answers_in, is_refusal, reason_in
+from claudekeeper.model.discussion import Discussion
 from claudekeeper.model.entries import Entry, blocks_of, loads, parse, starts, told_nothing
 from claudekeeper.model.facts import results_in
 from claudekeeper.model.loose import words_of

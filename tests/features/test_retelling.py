@@ -21,7 +21,7 @@ from claudekeeper.features.retelling import (
 )
 from claudekeeper.model.checklist import checklist_of
 from claudekeeper.model.closing import LastTurn
-from claudekeeper.model.coverage import Discussion, Evidence
+from claudekeeper.model.discussion import Discussion, Evidence
 from claudekeeper.model.readiness import coverage_of
 from claudekeeper.model.resume import Cost, NextAction, Recap, Resume
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from claudekeeper.model.checklist import ChecklistItem
-from claudekeeper.model.coverage import Covering, Discussion
+from claudekeeper.model.checklist import checklist_of
+from claudekeeper.model.coverage import Covering
+from claudekeeper.model.discussion import Discussion
 from tests.model.coverage_variants import ITEMS, VARIANTS
 
 CONVERSATIONS = Path(__file__).with_name("coverage_conversations.jsonl")
@@ -27,7 +28,8 @@ MISREAD = {
 
 
 def covered(items: list[str], talk: list[str]) -> list[str]:
-    covering = Covering([ChecklistItem(each) for each in items], Discussion())
+    checklist = checklist_of("c.yml", {"all": items})
+    covering = Covering(checklist.items, Discussion())
     for number, line in enumerate(talk):
         who, _, words = line.partition(": ")
         if who == "P":

@@ -6,7 +6,8 @@ import pytest
 
 from claudekeeper.model.checklist import Checklist, checklist_of
 from claudekeeper.model.closing import Closing
-from claudekeeper.model.coverage import Covering, Discussion, Evidence, Put
+from claudekeeper.model.coverage import Covering
+from claudekeeper.model.discussion import Discussion, Evidence, Put
 from claudekeeper.model.readiness import (
     Coverage,
     coverage_of,

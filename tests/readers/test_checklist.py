@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claudekeeper.model.checklist import Checklist, checklist_of
-from claudekeeper.model.coverage import Covering, Discussion
+from claudekeeper.model.coverage import Covering
+from claudekeeper.model.discussion import Discussion
 from claudekeeper.model.readiness import Coverage, coverage_of
 from claudekeeper.readers.checklist import LARGEST, read_checklist
 
