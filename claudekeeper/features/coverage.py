@@ -114,14 +114,18 @@ class CoverageBook:
         rows = await self._catalog.rows()
         await self._catalog.all_counted()
         await self._look_at_rows(rows)
+        clock = asyncio.get_running_loop().time
+        sweep = clock() + SWEEP
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(SWEEP):
-                    while True:
-                        await self._news.wait()
-                        await asyncio.sleep(SETTLE)
-                        await self._look_at_touched()
-            await self._look_at_checklists()
+                async with asyncio.timeout_at(sweep):
+                    await self._news.wait()
+                    await asyncio.sleep(SETTLE)
+            if self._touched:
+                await self._look_at_touched()
+            if clock() >= sweep:
+                await self._look_at_checklists()
+                sweep = clock() + SWEEP
 
     async def _look_at_checklists(self) -> None:
         """Sessions are looked at again only where the checklist of their directory is another."""

@@ -6,6 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from claudekeeper.features import coverage
 from tests.edge.conftest import Api, StartKeeper, error_code, get
 from tests.edge.test_usage import complete
 from tests.writing import Transcript, projects_folder, uuid_of
@@ -72,6 +75,44 @@ async def test_a_row_says_how_far_the_checklist_is(
     assert [row["progress"] and row["progress"]["percent"] for row in listed["sessions"]].count(
         100
     ) == 1
+
+
+async def test_a_checklist_that_comes_changes_or_goes_is_noticed(
+    start_keeper: StartKeeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coverage, "SWEEP", 0.05)
+    transcript = begun(1, tmp_path, "Only admins may log in. Backups run nightly.")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await get(keeper, f"/sessions/{transcript.session_id}/resume")
+    assert (await shown(keeper, transcript.session_id))["progress"] is None
+    checklist = tmp_path / "coverage-checklist.yml"
+    for content, percent in (
+        ("ops: [backups, logging]", 50),
+        ("ops: [backups]", 100),
+        ("ops: [", None),
+        ("ops: [backups, logging, tokens]", 33),
+    ):
+        checklist.write_text(content)
+        await progress(keeper, transcript.session_id, percent)
+    checklist.unlink()
+    await progress(keeper, transcript.session_id, None)
+
+
+async def test_a_session_that_is_deleted_and_comes_back_is_covered_again(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = begun(1, shop_of(tmp_path), "Backups run nightly.")
+    path = transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await progress(keeper, transcript.session_id, 33)
+    path.unlink()
+    while (await get(keeper, "/sessions"))["sessions"]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    transcript.write(projects_folder())
+    while not (await get(keeper, "/sessions"))["sessions"]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    await progress(keeper, transcript.session_id, 33)
 
 
 async def test_the_timeline_shows_how_it_became_more(

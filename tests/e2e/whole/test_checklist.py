@@ -145,6 +145,25 @@ async def test_when_all_is_covered_the_specification_is_written_and_then_shown(
     await expect(begin.get_by_label("First prompt")).to_have_value("")
 
 
+async def test_who_comes_back_to_what_is_complete_is_told_so(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    checklist = "coverage: {business: {required_questions: [Who are the target users?]}}"
+    folder = project(stage, "mill", checklist)
+    (folder / "SPECIFICATION.md").write_text("# Mill")
+    talked(stage, 43, folder)
+    await stage.ask("PATCH", "/preferences", {"recap": "quick"})
+    page = await open_page()
+    await in_list(page, "Don't talk about auditing yet.").first.click()
+    card = await recap(page)
+    await expect(card).to_contain_text("The specification is SPECIFICATION.md.")
+    ended = page.get_by_role("region", name="How it ended")
+    await expect(ended.get_by_role("button")).to_have_text(["View the specification", "Start new"])
+    # one way to begin anew, not two
+    await expect(page.get_by_role("button", name="Start afresh")).to_have_count(0)
+    await picture(page, "complete-cold")
+
+
 async def test_a_session_is_given_up_and_that_is_taken_back(
     open_page: OpenPage, stage: Stage
 ) -> None:

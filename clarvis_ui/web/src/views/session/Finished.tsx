@@ -13,8 +13,8 @@ export interface FinishedProps {
   /** Where it stands, if that was asked for already. */
   standing: Standing | null;
   onChanged(session: Session): void;
-  /** Offers to begin something else in the same directory. */
-  onNew(): void;
+  /** Offers to begin something else in the same directory, if that is still there. */
+  onNew(gone: boolean): void;
 }
 
 /** Of a session whose work is complete, or that was given up: that it is so, and ways on. */
@@ -45,7 +45,7 @@ export function Finished({ api, session, standing, onChanged, onNew }: FinishedP
           View the specification
         </button>
       )}
-      <button type="button" onClick={onNew}>
+      <button type="button" onClick={() => onNew(told?.gone ?? false)}>
         Start new
       </button>
       <p class="finished-problem" role="alert">

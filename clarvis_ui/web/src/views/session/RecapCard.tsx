@@ -61,7 +61,8 @@ export function RecapCard(props: RecapCardProps) {
             </button>
           )
         )}
-        {standing.fresh && (
+        {/* where it is over, something new is offered below */}
+        {standing.fresh && standing.outcome === null && (
           <button type="button" onClick={onFresh}>
             Start afresh
           </button>

@@ -198,7 +198,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
             session={session}
             standing={coming.standing}
             onChanged={clarvis.sessions.know}
-            onNew={() => onFresh(begunAnew(session))}
+            onNew={(gone) => onFresh(begunAnew(session, gone))}
           />
         )}
         {session.archived && (
@@ -250,8 +250,8 @@ const NONE: readonly ShownMessage[] = [];
 const NO_CALLS: ReadonlySet<string> = new Set();
 
 /** Something else in the same directory, in the same way. */
-function begunAnew({ workdir, model, permissionMode }: Session): Fresh {
-  return { workdir, text: '', model, mode: permissionMode };
+function begunAnew({ workdir, model, permissionMode }: Session, gone: boolean): Fresh {
+  return { workdir: gone ? null : workdir, text: '', model, mode: permissionMode };
 }
 
 function focusField(): void {
