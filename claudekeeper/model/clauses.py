@@ -19,11 +19,6 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | r
 _QUOTE = re.compile(r"\s*>\s?")
 _HEADING = re.compile(r"\s*#{1,6}\s+")
 _LISTED = re.compile(r"\s*(?:[-*+•]|\(?(\d{1,2})[.):])\s+")
-# where a file lies says nothing of what it is called after; nor does a piece of a diff
-_PATH = re.compile(
-    r"\w+://\S+|(?<![\w/\\])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s/\\]+[/\\]\S*"
-    r"|\S+[/\\]\S+\.\w{1,5}\b|^@@ .*"
-)
 # "1) admins 2) every month"
 _NUMBERED = re.compile(r"(?<=\s)(?=\(?\d{1,2}[.):]\s)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]*_]*\s+|(?<=[。？！])|(?<=;)\s+|\s+[–—]\s+|\s+-\s+")
@@ -215,8 +210,7 @@ class Clause:
         # which of a numbered list, if it is one
         self.number = number
         # the words that tell something, without their endings
-        said = _PATH.sub(" ", text) if "/" in text or "\\" in text or "@" in text else text
-        self.content = {word for word in stems_of(said) if word is not None}
+        self.content = {word for word in stems_of(_without_paths(text)) if word is not None}
         # the clause before this in the same line
         self.before = before
         self._asks = asks
@@ -284,7 +278,9 @@ def _clauses_in(line: str, block: int, number: int | None) -> Iterator[Clause]:
     heading = _HEADING.match(line)
     cut = quoted or heading
     before: Clause | None = None
-    for sentence in _SENTENCE.split(_MARKS.sub("", line[cut.end() :] if cut else line)):
+    # a run of spaces is looked at once, not from each of them
+    words = " ".join(_MARKS.sub("", line[cut.end() :] if cut else line).split())
+    for sentence in _SENTENCE.split(words):
         asks = _ASKING.search(sentence) is not None
         for piece in _BUT.split(sentence):
             halves = _COLON.split(piece, maxsplit=1)
@@ -315,6 +311,23 @@ def sort_of(clause: str, *, asks: bool = False) -> Sort:
     if _ASSENTS.match(clause):
         return "assents"
     return "orders" if _ORDERS.match(clause) else "states"
+
+
+def _without_paths(text: str) -> str:
+    """Where a file lies says nothing of what it is called after; nor does a piece of a diff."""
+    if text.startswith("@@ "):
+        return ""
+    if "/" not in text and "\\" not in text:
+        return text
+    return " ".join(word for word in text.split() if not _is_path(word))
+
+
+def _is_path(word: str) -> bool:
+    parts = re.split(r"[/\\]", word.strip("\"'`()<>,;:"))
+    # /etc/hosts, ./a, C:\a, https://a; and a/b.py, but not read/write
+    return len(parts) > 1 and (
+        parts[0] in ("", "~", ".", "..") or ":" in parts[0] or "." in parts[-1].strip(".")
+    )
 
 
 def is_inspection(order: str) -> bool:

@@ -57,6 +57,12 @@ def test_conversations_about_other_checklists_are_read_as_a_person_does() -> Non
     assert wrong == MISREAD
 
 
+@pytest.mark.parametrize("odd", [" ", " _*", "a/", "no ", "maybe ", "1. ", "a: ", "? ", "*", "("])
+def test_a_long_run_of_anything_is_read_to_its_end(odd: str) -> None:
+    # what looks at each rest anew does not come back from these
+    assert covered(["backups"], [f"P: Backups run nightly.\n{odd * 60_000}"]) == ["backups"]
+
+
 def test_what_claude_proposed_and_the_person_refused_is_not_covered() -> None:
     proposal = "C: I propose nightly runs for backups. OK?"
     assert covered(["backups"], ["P: go", proposal, "P: no thanks"]) == []

@@ -220,9 +220,9 @@ describe('the command to go on', () => {
 test('a row says how far a session is, or that it was given up', () => {
   const progress = { of: 'checklist', items: 4, done: 3, percent: 75, complete: false } as const;
   expect(farWords(sample(1))).toBe(null);
-  expect(farWords(sample(1, { progress }))).toBe('75 %');
+  expect(farWords(sample(1, { progress }))).toBe('75\u00a0%');
   expect(farWords(sample(1, { progress, givenUp: '2026-03-01' }))).toBe('given up');
-  expect(progressWords(progress)).toBe('3 of 4 items of the checklist covered (75 %)');
-  expect(progressWords({ ...progress, of: 'tasks' })).toBe('3 of 4 tasks done (75 %)');
+  expect(progressWords(progress)).toBe('3 of 4 items of the checklist covered (75\u00a0%)');
+  expect(progressWords({ ...progress, of: 'tasks' })).toBe('3 of 4 tasks done (75\u00a0%)');
   expect(progressWords(null)).toBe(null);
 });

@@ -22,7 +22,7 @@ export function titled<Told extends { sessionId: string; title: string | null }>
 /** How far a session is, in as few words as a row has room for; null where that is not known. */
 export function farWords({ progress, givenUp }: Session): string | null {
   if (givenUp !== null) return 'given up';
-  return progress && `${progress.percent} %`;
+  return progress && `${progress.percent}\u00a0%`;
 }
 
 /** The same, in whole words. */
@@ -30,7 +30,7 @@ export function progressWords(progress: Progress | null): string | null {
   if (progress === null) return null;
   const { of, items, done, percent } = progress;
   const what = of === 'checklist' ? 'items of the checklist covered' : 'tasks done';
-  return `${done} of ${items} ${what} (${percent} %)`;
+  return `${done} of ${items} ${what} (${percent}\u00a0%)`;
 }
 
 /** Which colour a state has; the words are said beside it. */

@@ -15,7 +15,7 @@ export function Checklist({ coverage }: { coverage: Coverage }) {
     <section class="checklist" aria-label="The project’s checklist">
       <h3>The project’s checklist</h3>
       <p>
-        {done} of {items} covered ({percent} %), readiness {readiness} of 100.
+        {done} of {items} covered ({percent}&nbsp;%), readiness {readiness} of 100.
         {!read && ' The session is still being read; this will be more.'}
       </p>
       {GROUPS.map(([status, title]) => (

@@ -85,7 +85,7 @@ export function RecapCard(props: RecapCardProps) {
         <div class="recap-progress">
           <progress value={done} max={items} aria-label="Tasks that are done" />
           <span>
-            {done} of {items} tasks ({percent} %)
+            {done} of {items} tasks ({percent}&nbsp;%)
           </span>
         </div>
       )}
@@ -97,7 +97,7 @@ export function RecapCard(props: RecapCardProps) {
             aria-label="Items of the checklist that are covered"
           />
           <span>
-            {coverage.done} of {coverage.items} covered ({coverage.percent} %)
+            {coverage.done} of {coverage.items} covered ({coverage.percent}&nbsp;%)
           </span>
         </div>
       )}
