@@ -40,6 +40,7 @@ _DEFERS = re.compile(
     | skip\w*\b | (?:postpon|defer)\w*\b(?!\ (?:payment|tax|rate|delay)) | parked\b
     | (?:let['’]?s|we|i|to)\ (?:\w+\ )?park\b | park\ (?:it|this|that)\b | forget(?:\ about)?\b
     | ignore\b | leav\w+\ .{{0,60}}?\b(?:out|aside|for\ later|for\ now|open)\b
+    | (?:keep|save)\ .{{0,60}}?\bfor\ later\b
     | (?:set|put|push)\ .{{0,60}}?\b(?:aside|off|back)\b | hold\ off
     | (?:come|get|go)\ back\ (?:to|on|with) | return\ to | revisit\w*
     | not\ (?:\w+\ ){{0,2}}?(?:now|yet|ready|sure|certain|decided|clear|defined|settled|known)\b
