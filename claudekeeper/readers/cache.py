@@ -32,7 +32,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 17
+VERSION = 18
 
 _TABLES = (
     """
