@@ -149,9 +149,9 @@ async def look_again(page: Page) -> None:
     await page.evaluate("dispatchEvent(new Event('online'))")
 
 
-async def recap(page: Page) -> Locator:
+async def recap(page: Page, name: str = "Where were we") -> Locator:
     """Where one was, unfolded where it came later than the conversation."""
-    card = page.get_by_role("region", name="Where were we")
+    card = page.get_by_role("region", name=name)
     late = page.locator(".returning-late button:enabled")
     await expect(card.or_(late)).to_be_visible()
     if await late.is_visible():

@@ -92,7 +92,7 @@ async def test_who_was_away_for_long_may_start_afresh(open_page: OpenPage, stage
     # it is said to those as well who want no recap
     await card.get_by_role("button", name="Dive right in").click()
     await page.reload()
-    card = page.get_by_role("region", name="Before you go on")
+    card = await recap(page, "Before you go on")
     await expect(card).to_contain_text("Nothing was said here for 40 days")
     await card.get_by_role("button", name="Start afresh").click()
     dialog = page.get_by_role("dialog", name="New session")
