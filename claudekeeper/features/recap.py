@@ -7,6 +7,7 @@ import re
 
 from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.decisions import Decision
+from claudekeeper.model.prose import prose, without_marks
 from claudekeeper.model.readiness import Category, Coverage, spoken
 from claudekeeper.model.resume import (
     WRITE_IT_PROMPT,
@@ -16,16 +17,18 @@ from claudekeeper.model.resume import (
     Recap,
     TaskProgress,
     Work,
-    one_line,
 )
 
 MOST_LISTED = 10
 # what ends a sentence, also within quotation marks
 _ENDS = (".", "!", "?", "…", "。", "？", "！")
-# code is read where it stands: run together it says nothing
-_CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
-# what is only there for the eye
-_MARKUP = re.compile(r"^\s*(?:#{1,6}|>|[-*+])\s+|\*\*|`", re.MULTILINE)
+# Claude would do it if the person wants it
+_OFFERS = re.compile(
+    r"\b(?:(?:want|like|prefer|need) me to|(?:happy|glad) to|let me know if|say the word"
+    r"|möchte(?:st du|n Sie),? dass ich|veux-tu que je|voulez-vous que je|quieres que"
+    r"|vuoi che|quer que eu|хо(?:чешь|тите),? чтобы я)\b|(?:需要|要)我|ましょうか",
+    re.IGNORECASE,
+)
 
 
 def recap_of(
@@ -55,7 +58,10 @@ def recap_of(
         *(caution.message for caution in warnings),
     ]
     sections = [
-        _section("Where we were", [_about(title, idle_seconds, turns), ended, *map(_turn, turns)]),
+        _section(
+            "Where we were",
+            [_about(title, idle_seconds, turns), ended, *_turns(turns, next_action)],
+        ),
         _section("Next", [_next(next_action, coverage)]),
         _section("Progress", _tasks(progress)),
         _section("Checklist", _checklist(coverage)),
@@ -80,26 +86,25 @@ def _run_together(parts: list[str]) -> str:
 def _last_words(turns: list[LastTurn]) -> str:
     """What came of it, where nothing is left to do: the beginning of the last reply says so."""
     reply = turns[-1].reply if turns else None
-    words = one_line(_MARKUP.sub("", _CODE.sub("", reply)), 200) if reply else ""
+    words = prose(reply, 200)
     return f"Claude's last words: “{words}”" if words else ""
 
 
 def ago(seconds: int) -> str:
     for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
-            number = seconds // size
-            return f"{number} {name}{'s' if number != 1 else ''} ago"
+            return f"{_counted(seconds // size, name)} ago"
     return "just now"
 
 
 def _about(title: str | None, idle_seconds: int, turns: list[LastTurn]) -> str:
     last = next((turn.prompt for turn in reversed(turns) if turn.prompt), None)
-    subject = f"“{one_line(title, 80)}”, " if title else ""
+    subject = f"“{subject}”, " if (subject := _asked(title, 80)) else ""
     touched = f"{subject}last touched {ago(idle_seconds)}"
     touched = touched[0:1].upper() + touched[1:]
-    if not last or last == title:
+    words = _asked(last, 140)
+    if not words or _asked(last, 80) == _asked(title, 80):
         return f"{touched}."
-    words = one_line(last, 140)
     return f"{touched}: you last asked “{words}”{'' if words.endswith(_ENDS) else '.'}"
 
 
@@ -156,7 +161,7 @@ def _next(action: NextAction, coverage: Coverage | None) -> str:
         return f"Next: {action.text[0].lower()}{action.text[1:]}."
     match action.kind:
         case "answer":
-            return f"Claude asked: {action.text}"
+            return f"{_wanted(action.text)}: {without_marks(action.text)}"
         case "continue":
             return f"Next: continue with “{action.text}”."
         case "start":
@@ -165,10 +170,41 @@ def _next(action: NextAction, coverage: Coverage | None) -> str:
             return action.text
 
 
-def _turn(turn: LastTurn) -> str:
-    asked = one_line(turn.prompt, 200) or "(asked further back)"
-    tools = f" ({turn.tools} tool calls)" if turn.tools else ""
-    return f"- You: {asked}{tools}\n  Claude: {one_line(turn.reply, 300) or '(no words yet)'}"
+def _wanted(text: str) -> str:
+    """What Claude did with these words: not all that waits for an answer is a question."""
+    if _OFFERS.search(text):
+        return "Claude offered"
+    return "Claude asked" if re.search("[?？؟]", text) else "Claude waits for you"
+
+
+def _turns(turns: list[LastTurn], action: NextAction) -> list[str]:
+    last = turns[-1] if turns and action.kind == "working" else None
+    return [_turn(turn, under_way=turn is last) for turn in turns]
+
+
+def _turn(turn: LastTurn, *, under_way: bool) -> str:
+    asked = _asked(turn.prompt, 200) or "(asked further back)"
+    tools = _calls(turn)
+    reply = prose(turn.reply, 300, says_what_is_left_out=True)
+    if not reply and turn.whole:
+        reply = "(no words yet)" if under_way else "(no words)"
+    return f"- You: {asked}{tools}" + (f"\n  Claude: {reply}" if reply else "")
+
+
+def _calls(turn: LastTurn) -> str:
+    """How many there were; of a turn that was not read whole, at least so many."""
+    if not turn.tools:
+        return ""
+    calls = _counted(turn.tools, "tool call")
+    return f" ({calls})" if turn.whole else f" (at least {calls})"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' if number != 1 else ''}"
+
+
+def _asked(prompt: str | None, most: int) -> str:
+    return prose(prompt, most, says_what_is_left_out=True)
 
 
 def _tasks(progress: TaskProgress | None) -> list[str]:
@@ -186,17 +222,17 @@ def _tasks(progress: TaskProgress | None) -> list[str]:
 
 
 def _decision(made: Decision) -> str:
-    reason = f" — {one_line(made.reason, 200)}" if made.reason else ""
-    return f"- {one_line(made.about, 160)}: {one_line(made.decision, 160)}{reason}"
+    reason = f" — {prose(made.reason, 200)}" if made.reason else ""
+    return f"- {prose(made.about, 160)}: {prose(made.decision, 160)}{reason}"
 
 
 def _work(work: Work | None, workdir: str | None) -> list[str]:
     if work is None:
         return []
     counts = [
-        f"{work.prompts} prompts",
-        f"{work.files_changed} files changed",
-        f"{work.commands} commands run"
+        _counted(work.prompts, "prompt"),
+        f"{_counted(work.files_changed, 'file')} changed",
+        f"{_counted(work.commands, 'command')} run"
         + (f" ({work.commands_failed} failed)" if work.commands_failed else ""),
     ]
     files = [

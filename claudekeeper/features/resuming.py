@@ -21,9 +21,9 @@ from claudekeeper.live.overview import Overview
 from claudekeeper.model.closing import (
     MOST_TURNS,
     Closing,
-    LastTurn,
     Question,
     closing_of,
+    further_back,
     waiting_question,
 )
 from claudekeeper.model.errors import SpecificationNotFound
@@ -54,8 +54,10 @@ from claudekeeper.readers.specification import (
 
 IDLE_DAYS = 30
 DAY = 86_400
-# the last turns mostly stand in the first of these; a turn of thousands of calls is not read whole
-PAGES = (60, 400)
+# how the conversation stands is told by its last messages; most of the last turns are among them
+LAST = 400
+# the rest of these turns is read in pages like this, but no more than so many
+PAGE, MOST_PAGES = 1_000, 10
 _HEAD = re.compile(r"ref: refs/heads/(\S+)")
 
 
@@ -113,7 +115,7 @@ class Resuming:
             raise SpecificationNotFound from error
 
     def _look(self, row: Row, session: Session, facts: Facts) -> Seen:
-        closing = self._closing(row, session, facts)
+        closing = self._closing(row, session)
         covered = self._coverage.covered(row)
         workdir = session.workdir
         path = self._specification(workdir, facts) if workdir is not None else None
@@ -126,20 +128,22 @@ class Resuming:
         named = checklist.specification if checklist is not None else None
         return find_specification(workdir, named, facts.files)
 
-    def _closing(self, row: Row, session: Session, facts: Facts) -> Closing:
+    def _closing(self, row: Row, session: Session) -> Closing:
         if row.fault is not None:
             return Closing([], "nothing")
-        for limit in PAGES:
-            page = self._history.page(Path(row.found.path), row.found.id, limit=limit)
-            closing = closing_of([*page.messages, *page.left_waiting])
+        path, session_id = Path(row.found.path), row.found.id
+        page = self._history.page(path, session_id, limit=LAST)
+        closing = closing_of([*page.messages, *page.left_waiting])
+        for _ in range(MOST_PAGES):
             asked = [turn for turn in closing.turns if turn.prompt is not None]
-            if len(asked) >= MOST_TURNS or page.before is None:
+            if page.before is None or len(asked) >= MOST_TURNS:
                 break
-        if closing.turns and closing.turns[-1].prompt is None:
-            # it lies further back than was read
-            closing.turns[-1].prompt = session.last_prompt
-        if page.before is not None:
-            closing.turns = [*_further_back(closing.turns, facts.asked), *closing.turns]
+            page = self._history.page(path, session_id, limit=PAGE, before=page.before)
+            closing.turns = further_back(closing.turns, page.messages)
+        if page.before is not None and closing.turns and closing.turns[0].prompt is None:
+            closing.turns[0].whole = False
+            if len(closing.turns) == 1:
+                closing.turns[0].prompt = session.last_prompt
         return closing
 
     def _open_question(self, session_id: str) -> Question | None:
@@ -209,13 +213,6 @@ class Resuming:
             outcome=outcome_of(action, tasks, coverage, given_up=given_up),
             specification=seen.specification,
         )
-
-
-def _further_back(turns: list[LastTurn], asked: list[str]) -> list[LastTurn]:
-    """What was asked before these, where they are so long that it was not read again."""
-    room = MOST_TURNS - len(turns)
-    before = asked[: -len(turns) or None][-room:] if room > 0 else []
-    return [LastTurn(prompt, None, None) for prompt in before]
 
 
 def _last(row: Row, facts: Facts) -> float:

@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from claudekeeper.live.aside import ask_aside
+from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.errors import AsideFailed
 from claudekeeper.model.readiness import Coverage, most_lacking, spoken
 from claudekeeper.model.resume import Resume, one_line
@@ -97,7 +98,7 @@ class Retelling:
 def prompt_for(resume: Resume) -> str:
     """The state, the recent turns and the question, each within its budget."""
     turns = "\n\n".join(
-        f"Person: {turn.prompt or '(further back)'}\nAssistant: {turn.reply or '(nothing yet)'}"
+        f"Person: {turn.prompt or '(further back)'}\nAssistant: {turn.reply or _silent(turn)}"
         for turn in resume.turns
     )
     checklist = cut(_checklist(resume.coverage), CHECKLIST)
@@ -110,6 +111,10 @@ def prompt_for(resume: Resume) -> str:
             cut(_QUESTION, QUESTION),
         ]
     )
+
+
+def _silent(turn: LastTurn) -> str:
+    return "(nothing yet)" if turn.whole else "(further back)"
 
 
 def _checklist(coverage: Coverage | None) -> str:

@@ -19,7 +19,9 @@ from claudekeeper.model.prompts import asks_with_words, is_command, is_local, pr
 Standing = Literal["nothing", "asked", "said", "cut", "interrupted", "failed"]
 
 MOST_TURNS = 3
-MOST_PROMPT = 1_000
+# it can be said again, so all of it is needed
+MOST_PROMPT = 20_000
+MOST_QUESTION = 1_000
 MOST_REPLY = 3_000
 # the call with which a scripted turn hands over its answer: nothing comes after it
 HANDS_OVER = "StructuredOutput"
@@ -31,7 +33,11 @@ _SAYS_NOTHING = frozenset({"No response requested.", "(no content)"})
 
 
 class LastTurn(msgspec.Struct, rename="camel"):
-    """What was asked and what came of it. `prompt` is null where it lies further back."""
+    """What was asked and what came of it. `prompt` is null where it lies further back.
+
+    `whole`: all of the turn was read; otherwise it has more calls than `tools` says, and maybe a
+    reply.
+    """
 
     prompt: str | None
     uuid: str | None
@@ -40,6 +46,7 @@ class LastTurn(msgspec.Struct, rename="camel"):
     reply_uuid: str | None = None
     # calls of tools in this turn
     tools: int = 0
+    whole: bool = True
 
 
 class Question(msgspec.Struct, rename="camel"):
@@ -88,6 +95,18 @@ def closing_of(messages: Iterable[Message]) -> Closing:
         if message.branch is None:
             reading.add(message)
     return reading.closing()
+
+
+def further_back(turns: list[LastTurn], messages: Iterable[Message]) -> list[LastTurn]:
+    """The last turns again, with the messages before those of which they are made."""
+    above = closing_of(messages).turns
+    if above and turns and turns[0].prompt is None:
+        begun, rest = above[-1], turns[0]
+        begun.tools += rest.tools
+        if rest.reply is not None:
+            begun.reply, begun.reply_uuid = rest.reply, rest.reply_uuid
+        turns = turns[1:]
+    return [*above, *turns][-MOST_TURNS:]
 
 
 class _Reading:
@@ -234,7 +253,7 @@ def waiting_question(tool: str, given: Any, uuid: str | None = None) -> Question
             for option in (choices if isinstance(choices, list) else [])
             if isinstance(option, dict)
         ]
-    text = _short(wording_of(questions), MOST_PROMPT)
+    text = _short(wording_of(questions), MOST_QUESTION)
     return Question("question", text or "Claude asks something.", options[:20], uuid)
 
 
@@ -247,7 +266,7 @@ def _answer(tool: str, result: _Part, denied_by: Denier | None) -> str | None:
     else:
         answers = [answer for _, answer in answers_in(NOTHING, result.content)]
         words = ", ".join(answers) or "answered"
-    return _short(words, MOST_PROMPT) if words else None
+    return _short(words, MOST_QUESTION) if words else None
 
 
 def _is_asked(parts: list[_Part]) -> bool:
@@ -277,7 +296,7 @@ def _parts_of(content: Raw) -> list[_Part]:
 
 
 def _text(parts: list[_Part]) -> str:
-    return _short("\n".join(part.text for part in parts if part.text), MOST_PROMPT)
+    return _short("\n".join(part.text for part in parts if part.text), MOST_QUESTION)
 
 
 def _short(text: str, most: int) -> str:

@@ -7,6 +7,7 @@ on a line, NULs, a byte-order mark, bad UTF-8, half an emoji, wrong types) takes
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -115,6 +116,8 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     tool_denial_kind: str | None = None
     # the refusal is in the words of whoever refused
     holds_persons_words: bool = False
+    # who speaks, where that need not be the person
+    origin: Raw = NOTHING
     # the session and the message that this line is a copy of
     forked_from: Raw = NOTHING
     # False: the line held more (or less) than one JSON object, so the SDK's reader drops it
@@ -129,9 +132,22 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
         return "person" if by_person else "rule"
 
     @property
+    def by_others(self) -> bool:
+        """Whether another session, agent or channel says this in the place of the person."""
+        return bool(self.origin) and spoken_by_others(bytes(self.origin))
+
+    @property
     def in_chain(self) -> bool:
         """Whether the SDK's reader would take it as a link of the conversation."""
         return self.type in CHAIN_TYPES and self.uuid is not None
+
+
+_OTHERS = re.compile(rb'"kind"\s*:\s*"(?:peer|channel|coordinator|task-notification)"')
+
+
+def spoken_by_others(origin: bytes) -> bool:
+    """Whether this `origin` of a line is none of the person's."""
+    return _OTHERS.search(origin) is not None
 
 
 class Piece(NamedTuple):

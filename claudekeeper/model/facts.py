@@ -37,11 +37,11 @@ SHELLS = frozenset({"Bash", "PowerShell"})
 MOST_DECISIONS = 200
 MOST_FILES = 2_000
 MOST_TOOLS = 200
+# of the others it is only known how often they were called
+OTHER_TOOLS = ""
 MOST_COMMANDS = 10
 MOST_PENDING = 64
 LARGEST_INPUT = 64 * 1024
-MOST_ASKED = 200
-MOST_ASKED_WORDS = 300
 
 _TOOL_USE = b'"tool_use"'
 _UNDONE = re.compile(r'"success":\s*false')
@@ -63,9 +63,8 @@ class Facts(msgspec.Struct, array_like=True, gc=False):
     failed_commands: int = 0
     last_commands: list[str] = []
     tools: dict[str, int] = {}
-    # how often something was asked, and the last of what was
+    # how often something was asked
     prompts: int = 0
-    asked: list[str] = []
     compactions: int = 0
     # tokens that the model saw and said last
     context: int = 0
@@ -158,8 +157,6 @@ class FactFinder:
     def _ask(self, asked: str, entry: Entry) -> None:
         self._deeds.ask(entry, asked)
         self.facts.prompts += 1
-        self.facts.asked.append(asked[:MOST_ASKED_WORDS])
-        del self.facts.asked[:-MOST_ASKED]
 
     def add_usage(self, reply: Body) -> None:
         """What this reply saw and said is the context, until another one comes."""
@@ -195,8 +192,9 @@ class FactFinder:
             if call.id in facts.settled:
                 continue
             made += 1
-            if call.name in facts.tools or len(facts.tools) < MOST_TOOLS:
-                facts.tools[call.name] = facts.tools.get(call.name, 0) + 1
+            known = call.name in facts.tools or len(facts.tools) < MOST_TOOLS
+            name = call.name if known else OTHER_TOOLS
+            facts.tools[name] = facts.tools.get(name, 0) + 1
             facts.pending[call.id] = (call.name, _kept(call))
             if len(facts.pending) > MOST_PENDING:
                 del facts.pending[next(iter(facts.pending))]

@@ -16,6 +16,7 @@ from claudekeeper.model.entries import (
     blocks_of,
     dumps,
     loads,
+    spoken_by_others,
     starts,
     string_of,
 )
@@ -148,7 +149,8 @@ def is_tool_result(entry: Entry) -> bool:
 def _kind_of_user(entry: Entry) -> Kind:
     if is_tool_result(entry):
         return "toolResult"
-    return _kind_of_words(entry.message.content)
+    kind = _kind_of_words(entry.message.content)
+    return "notice" if kind == "prompt" and entry.by_others else kind
 
 
 def _kind_of_words(content: Raw) -> Kind:
@@ -198,7 +200,10 @@ def _kind_of_attachment(entry: Entry) -> Kind | None:
     match loose.get("type"):
         case "queued_command":
             kind = _kind_of_words(dumps(loose.get("prompt")))
-            return "notice" if loose.get("commandMode") == "task-notification" else kind
+            by_others = loose.get("commandMode") == "task-notification" or spoken_by_others(
+                bytes(dumps(loose.get("origin")))
+            )
+            return "notice" if by_others else kind
         case "hook_blocking_error" | "hook_non_blocking_error" | "hook_system_message":
             return "notice"
         case "edited_text_file" | "goal_status":

@@ -11,6 +11,7 @@ import msgspec
 from claudekeeper.model.closing import Closing, LastTurn, Question
 from claudekeeper.model.decisions import Decision
 from claudekeeper.model.facts import Facts, Share, share_of
+from claudekeeper.model.prose import prose
 from claudekeeper.model.readiness import Coverage, percent, spoken
 from claudekeeper.model.tasklist import Task, tasks_done
 
@@ -200,16 +201,16 @@ def _unanswered(closing: Closing, last: LastTurn | None) -> NextAction:
     if closing.refused == "ExitPlanMode":
         return NextAction("reply", "You rejected the plan and did not say how to go on.", uuid=uuid)
     if closing.answered is not None and closing.standing == "cut":
-        words = f"Your answer got no reply: “{one_line(closing.answered, 160)}”."
+        words = f"Your answer got no reply: “{prose(closing.answered, 160)}”."
         return NextAction("reply", words, GO_ON, uuid)
     prompt = last.prompt if last is not None and last.prompt else None
-    said = f"“{one_line(prompt, 160)}”" if prompt else None
+    said = f"“{prose(prompt, 160, says_what_is_left_out=True)}”" if prompt else None
     match closing.standing:
         case "asked":
             words = f"Your last message got no reply{f': {said}' if said else ''}."
             return NextAction("reply", words, prompt, uuid)
         case "failed":
-            reason = f" ({one_line(closing.error, 120)})" if closing.error else ""
+            reason = f" ({prose(closing.error, 120)})" if closing.error else ""
             words = f"Your last message failed{reason}{f': {said}' if said else ''}."
             begun = last is not None and (last.tools or last.reply)
             return NextAction("reply", words, GO_ON if begun else prompt or GO_ON, uuid)
@@ -279,8 +280,3 @@ def tasks_of(facts: Facts) -> list[Task]:
     """Both kinds of lists; what is there twice counts once."""
     known = {task.text for task in facts.tasks}
     return [*facts.tasks, *(todo for todo in facts.todos if todo.text not in known)]
-
-
-def one_line(text: str | None, most: int) -> str:
-    words = " ".join((text or "").split())
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"

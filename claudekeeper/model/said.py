@@ -40,7 +40,7 @@ class Listener:
             if entry.uuid and starts(content, b'"') and is_caveat(string_of(content)):
                 self.caveat = entry.uuid
             return None
-        if entry.type == "user" and not entry.is_compact_summary:
+        if entry.type == "user" and not (entry.is_compact_summary or entry.by_others):
             # most prompts are plain words: nothing to unwrap, nothing to tell apart
             text = plain_words(entry.message.content)
             if text:

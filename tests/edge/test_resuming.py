@@ -7,10 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from claudekeeper.features import resuming
 from tests.edge.conftest import Api, StartKeeper, error_code, get
 from tests.edge.test_timeline import complete
 from tests.model.test_facts import REASON, use
 from tests.writing import SESSION, Transcript, projects_folder
+
+NEW_UUID = "5e551011-0000-4000-8000-0000000000aa"
 
 
 def checked_out(folder: Path, branch: str) -> None:
@@ -128,13 +133,110 @@ async def test_the_last_three_turns_are_told_however_long_the_last_one_is(
     for words in ("draw it", "build it", "paint it"):
         transcript.prompt(words)
         transcript.reply("Good.")
-    for number in range(300):
+    for number in range(1_500):
         transcript.call(f"c{number}")
         transcript.result(f"c{number}")
     transcript.write(projects_folder())
     told = await resume(await start_keeper())
     assert [turn["prompt"] for turn in told["turns"]] == ["draw it", "build it", "paint it"]
-    assert told["turns"][-1]["tools"] > 100
+    assert [turn["tools"] for turn in told["turns"]] == [0, 0, 1_500]
+    assert [turn["reply"] for turn in told["turns"]] == ["Good."] * 3
+    assert all(turn["whole"] for turn in told["turns"])
+    assert told["recap"]["detailed"].count("Claude: Good.") == 3
+    assert "(1500 tool calls)" in told["recap"]["detailed"]
+
+
+async def test_of_a_turn_that_is_not_read_whole_nothing_is_made_up(
+    start_keeper: StartKeeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resuming, "MOST_PAGES", 1)
+    monkeypatch.setattr(resuming, "PAGE", 50)
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt("draw it")
+    transcript.reply("Drawn, and that is far back.")
+    transcript.prompt("build it")
+    for number in range(300):
+        transcript.call(f"c{number}")
+        transcript.result(f"c{number}")
+    transcript.write(projects_folder())
+    told = await resume(await start_keeper())
+    (turn,) = told["turns"]
+    assert (turn["prompt"], turn["reply"], turn["whole"]) == ("build it", None, False)
+    assert 200 < turn["tools"] < 300
+    assert f"- You: build it (at least {turn['tools']} tool calls)" in told["recap"]["detailed"]
+    assert "no words" not in told["recap"]["detailed"]
+
+
+PEERS: list[tuple[str, dict[str, Any]]] = [
+    ('<teammate-message teammate_id="lead" color="red">\ngo on\n</teammate-message>', {}),
+    ('<cross-session-message from="a/b">\ngo on\n</cross-session-message>', {}),
+    ("Another Claude session sent a message:\n<cross-session-message>\ngo on", {}),
+    ("A peer session sent a message while you were working:\ngo on", {}),
+    ('<agent-message from="researcher">\ngo on\n</agent-message>', {}),
+    ("please go on with the till", {"origin": {"kind": "peer", "from": "a/b", "body": "x"}}),
+    ("<system-reminder>\nx\n</system-reminder>\n<teammate-message>go</teammate-message>", {}),
+]
+
+
+@pytest.mark.parametrize(("words", "more"), PEERS)
+async def test_what_others_say_was_not_asked_by_the_person(
+    words: str, more: dict[str, Any], start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt("build the shop")
+    transcript.reply("Built.")
+    transcript.line(type="user", **more, uuid=NEW_UUID, message={"role": "user", "content": words})
+    transcript.reply("The till stands.")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    told = await resume(keeper)
+    assert [turn["prompt"] for turn in told["turns"]] == ["build the shop"]
+    assert told["work"]["prompts"] == 1
+    assert "you last asked" not in told["recap"]["quick"]
+    history = await get(keeper, f"/sessions/{SESSION}")
+    assert [each["kind"] for each in history["messages"]] == ["prompt", "reply", "notice", "reply"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (
+            "Done. Want me to open a pull request?",
+            "Claude offered: Want me to open a pull request?",
+        ),
+        ("Two ways. Which of them?", "Claude asked: Which of them?"),
+        ("I'll hold off until you confirm.", "Claude waits for you: I'll hold off until you"),
+    ],
+)
+async def test_an_offer_is_told_as_an_offer(
+    reply: str, said: str, start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt("build the shop")
+    transcript.reply(reply)
+    transcript.write(projects_folder())
+    assert said in (await resume(await start_keeper()))["recap"]["quick"]
+
+
+async def test_a_recap_has_words_and_no_tables_output_or_tags(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt(
+        "why does it fail?\n\n$ npm test\nFAIL a.test.ts\n    at x (a.ts:3:4)\n\nmend it"
+    )
+    transcript.reply(
+        "<result>Mended</result> in [a.ts](src/a.ts).\n\n| file | tests |\n|---|---|\n| a | 3 |\n\n"
+        "All **three** tests pass."
+    )
+    transcript.write(projects_folder())
+    recap = (await resume(await start_keeper()))["recap"]
+    assert "“why does it fail? [pasted output] mend it”" in recap["quick"]
+    assert "Claude's last words: “Mended in a.ts. All three tests pass.”" in recap["quick"]
+    for words in (recap["quick"], recap["detailed"]):
+        assert not {"|", "<", "**", "npm"} & {
+            sign for sign in ("|", "<", "**", "npm") if sign in words
+        }
 
 
 async def test_a_recap_says_what_it_is_about_and_what_came_of_it(
@@ -212,4 +314,4 @@ async def test_last_words_are_words_not_code(start_keeper: StartKeeper, tmp_path
     transcript.reply("Pushed with:\n\n```sh\ngit push\n```\n\n- to main\n- to next")
     transcript.write(projects_folder())
     quick = (await resume(await start_keeper()))["recap"]["quick"]
-    assert "Claude's last words: “Pushed with: to main to next”" in quick
+    assert "Claude's last words: “Pushed with: to main; to next”" in quick

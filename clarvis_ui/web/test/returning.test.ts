@@ -75,7 +75,7 @@ test('answers of another version cost a detail and not the page', () => {
     choices: ['resume', 'fresh'],
   });
   expect(standing).toMatchObject({
-    turns: [{ prompt: 'a', reply: 'b', tools: 0 }],
+    turns: [{ prompt: 'a', reply: 'b', tools: 0, whole: true }],
     open: ['x'],
     coverage: { categories: [{ name: 'Safety', missing: ['locks'] }], problem: null },
     fresh: true,

@@ -31,6 +31,8 @@ export interface Turn {
   prompt: string | null;
   reply: string | null;
   tools: number;
+  /** All of it was read; otherwise there are more calls, and maybe a reply. */
+  whole: boolean;
 }
 
 /** So much of a group of tasks is done. */
@@ -173,6 +175,7 @@ function readTurn(raw: unknown): Turn | null {
       prompt: text(given.prompt),
       reply: text(given.reply),
       tools: number(given.tools) ?? 0,
+      whole: given.whole !== false,
     }
   );
 }

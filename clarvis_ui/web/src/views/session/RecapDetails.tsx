@@ -41,12 +41,17 @@ function Turns({ turns }: { turns: readonly Turn[] }) {
     <section>
       <h3>{turns.length > 1 ? 'The last turns' : 'The last turn'}</h3>
       <ol class="recap-turns">
-        {turns.map(({ prompt, reply, tools }, at) => (
+        {turns.map(({ prompt, reply, tools, whole }, at) => (
           <li key={at}>
             <p dir="auto">{prompt === null ? 'Asked further back' : shortened(prompt)}</p>
             <p dir="auto">
-              {reply === null ? 'No words yet' : shortened(plainly(reply))}
-              {tools > 0 && <small> {counted(tools, 'tool call')}</small>}
+              {reply === null ? whole && 'No words' : shortened(plainly(reply))}
+              {tools > 0 && (
+                <small>
+                  {whole ? ' ' : ' at least '}
+                  {counted(tools, 'tool call')}
+                </small>
+              )}
             </p>
           </li>
         ))}
