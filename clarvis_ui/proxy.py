@@ -85,6 +85,7 @@ class Proxy:
             web.post(f"{session}/close", self.within_session),
             web.get(f"{session}/settings", self.within_session),
             web.get(f"{session}/queue", self.within_session),
+            web.get(f"{session}/routings", self.routings),
             web.delete(f"{session}/queue", self.within_session),
             web.delete(f"{session}/queue/{{uuid:{ID}}}", self.within_session),
             web.post(f"{session}/queue/send", self.within_session),
@@ -122,6 +123,12 @@ class Proxy:
         session_id = request.match_info["id"]
         await self._visible.require_session(session_id)
         return answered(await self._visible.family(session_id, query_of(request)))
+
+    async def routings(self, request: web.Request) -> web.StreamResponse:
+        """Why messages went where they did, without candidates outside."""
+        if self._visible is None:
+            return await self.pass_on(request)
+        return answered(await self._visible.routings(request.match_info["id"]))
 
     async def compared(self, request: web.Request) -> web.StreamResponse:
         """A branch beside one of another session: both have to lie inside."""

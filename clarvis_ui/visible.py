@@ -113,6 +113,25 @@ class Routing(msgspec.Struct, rename="camel"):
     confidence: float
     reason: str
     candidates: list[msgspec.Raw]
+    scorer: str | None = None
+    threshold: float | None = None
+    cause: str | None = None
+    id: str | None = None
+
+
+class Routed(msgspec.Struct, rename="camel"):
+    """Why a message went where it did."""
+
+    uuid: str
+    session_id: str
+    at: str
+    routing: Routing
+    followed: bool
+    left_plan_for: str | None = None
+
+
+class RoutedPage(msgspec.Struct):
+    routings: list[Routed]
 
 
 class Archive(msgspec.Struct):
@@ -287,6 +306,23 @@ class Visible:
         named = {msgspec.json.decode(row, type=Fit).session_id for row in found.candidates}
         if found.session_id is not None and found.session_id not in named:
             raise OutsideRoots
+        return found
+
+    async def routings(self, session_id: str) -> RoutedPage | Refusal:
+        """Why messages of a session went there; of the candidates only those inside."""
+        await self.require_session(session_id)
+        found = await self._keeper.read(("sessions", session_id, "routings"), {}, RoutedPage)
+        if isinstance(found, Refusal):
+            return found
+        for each in found.routings:
+            routing = each.routing
+            routing.candidates = await self.whereabouts.within(routing.candidates)
+            named = {msgspec.json.decode(row, type=Fit).session_id for row in routing.candidates}
+            if routing.session_id not in (None, session_id, *named):
+                routing.session_id = routing.title = None
+            if routing.session_id is None:
+                # it names the conversation that was nearest, wherever that is
+                routing.reason = ""
         return found
 
     def narrowed(self, query: Mapping[str, str]) -> dict[str, str]:

@@ -63,6 +63,7 @@ from claudekeeper.edge.keys import (
     RESUMING,
     RETELLING,
     ROUTER,
+    ROUTINGS,
     SEARCH,
     SLOW_LANE,
     SOCKETS,
@@ -88,6 +89,7 @@ from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Ask, Retelling
 from claudekeeper.features.router import Router
+from claudekeeper.features.routing_book import RoutingBook
 from claudekeeper.features.searching import Search
 from claudekeeper.features.timeline import Timelines
 from claudekeeper.features.usage import UsageBook
@@ -134,6 +136,11 @@ class Places:
     def book(self) -> Path:
         """The conversations of items of work."""
         return self.state.with_name("conversations.db")
+
+    @property
+    def routings(self) -> Path:
+        """Why messages went where they did."""
+        return self.state.with_name("routings.jsonl")
 
     @property
     def turns(self) -> Path:
@@ -242,7 +249,10 @@ def create_app(
     )
     app[BRANCHING] = Branching(history, families, lane)
     app[RETELLING] = Retelling(ask)
-    app[ROUTER] = Router(catalog, overview, registry, config.routing, taken=work.owns, clock=clock)
+    app[ROUTINGS] = routings = RoutingBook(places.routings)
+    app[ROUTER] = Router(
+        catalog, overview, registry, config.routing, routings, taken=work.owns, clock=clock
+    )
     app[SEARCH] = Search(places.words, folders, book.looked, lane, history)
     app[TERMINALS] = Terminals(desk, presences, bus, recent_lines(catalog))
     app[SOCKETS] = Sockets()
@@ -286,7 +296,9 @@ async def _slow_lane(app: web.Application) -> AsyncIterator[None]:
 
 async def _preferences(app: web.Application) -> AsyncIterator[None]:
     await asyncio.to_thread(app[PREFERENCES].load)
+    await asyncio.to_thread(app[ROUTINGS].load)
     yield
+    await app[ROUTINGS].settled()
     await app[PREFERENCES].settled()
 
 

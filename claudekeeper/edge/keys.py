@@ -18,6 +18,7 @@ from claudekeeper.features.preferences import Preferences
 from claudekeeper.features.resuming import Resuming
 from claudekeeper.features.retelling import Retelling
 from claudekeeper.features.router import Router
+from claudekeeper.features.routing_book import RoutingBook
 from claudekeeper.features.searching import Search
 from claudekeeper.features.timeline import Timelines
 from claudekeeper.features.usage import UsageBook
@@ -59,6 +60,7 @@ ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
 CONVERSATIONS: web.AppKey[Conversations] = web.AppKey("conversations", Conversations)
 COVERAGE: web.AppKey[CoverageBook] = web.AppKey("coverage", CoverageBook)
+ROUTINGS: web.AppKey[RoutingBook] = web.AppKey("routings", RoutingBook)
 RESUMING: web.AppKey[Resuming] = web.AppKey("resuming", Resuming)
 RETELLING: web.AppKey[Retelling] = web.AppKey("retelling", Retelling)
 ROUTER: web.AppKey[Router] = web.AppKey("router", Router)

@@ -21,6 +21,7 @@ from claudekeeper.edge.keys import (
     CLI_VERSION,
     CONVERSATIONS,
     DOOR,
+    ROUTINGS,
     SOCKETS,
     STARTED,
     TALLY,
@@ -29,6 +30,7 @@ from claudekeeper.edge.tally import header, sample, single
 from claudekeeper.edge.wire import NoQuery, query_of
 from claudekeeper.model.dispatch import WorkState
 from claudekeeper.model.errors import StateUnwritable
+from claudekeeper.model.routing import ACTIONS, SCORERS
 
 # by what Conversations calls them
 _OF_CONVERSATIONS = {
@@ -45,6 +47,7 @@ async def metrics(request: web.Request) -> web.Response:
     lines = [
         *_keeper(request.app),
         *await _conversations(request.app),
+        *_routings(request.app),
         *request.app[TALLY].lines(),
         *_process(),
     ]
@@ -94,6 +97,23 @@ async def _conversations(app: web.Application) -> list[str]:
         whole = f"claudekeeper_conversation_{name}_total"
         lines += single(whole, "counter", says, work.tally[name])
     return lines
+
+
+def _routings(app: web.Application) -> Iterable[str]:
+    """Messages that were sent by a decision of the keeper's, since the start."""
+    book = app[ROUTINGS]
+    name = "claudekeeper_routings_total"
+    yield from header(name, "counter", "Messages that were routed, by what was decided.")
+    for action in ACTIONS:
+        for scorer in SCORERS:
+            labels = {"action": action, "scorer": scorer}
+            yield sample(name, book.counted[action, scorer], labels)
+    yield from single(
+        "claudekeeper_routings_overruled_total",
+        "counter",
+        "Of these, messages for which a person chose another way.",
+        book.overruled,
+    )
 
 
 def _process() -> Iterable[str]:

@@ -17,6 +17,7 @@ from claudekeeper.edge.keys import (
     RECORDS,
     REGISTRY,
     ROUTER,
+    ROUTINGS,
 )
 from claudekeeper.edge.queue import held_in
 from claudekeeper.edge.sessions import known_id, shown
@@ -59,7 +60,7 @@ from claudekeeper.model.errors import (
     UnsupportedMedia,
     WorkdirMissing,
 )
-from claudekeeper.model.routing import Routing
+from claudekeeper.model.routing import Routed, Routing
 from claudekeeper.model.sessions import AppendedPrompt, Session, State
 
 
@@ -71,6 +72,8 @@ class Accepted(msgspec.Struct, rename="camel"):
     state: State
     # where the keeper was asked which conversation it belongs to
     routing: Routing | msgspec.UnsetType = msgspec.UNSET
+    # its words ended the planning there: the mode in which the session goes on
+    left_plan_for: str | msgspec.UnsetType = msgspec.UNSET
     # where one was sent along: whether it holds yet; null once it is cleared
     system_prompt: AppendedPrompt | msgspec.UnsetType | None = msgspec.UNSET
 
@@ -94,6 +97,12 @@ class SessionSettings(msgspec.Struct, rename="camel"):
     pending: bool
 
 
+class Routings(msgspec.Struct):
+    """Of messages of a session, why they went there, the oldest first."""
+
+    routings: list[Routed]
+
+
 class Closed(msgspec.Struct, rename="camel"):
     session_id: str
 
@@ -102,10 +111,12 @@ async def send(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = (await body_of(request, Send, LARGEST_MESSAGE)).checked()
     if wish.route:
-        live, routing = await request.app[ROUTER].send(wish)
-        return await _accepted(request, wish, live, routing)
+        live, routed = await request.app[ROUTER].send(wish)
+        return await _accepted(request, wish, live, routed)
     if wish.fork:
         await go_on_in_a_copy(request, wish)
+    if wish.routing is not None:
+        return await _accepted(request, wish, *await request.app[ROUTER].send_chosen(wish))
     return await _accepted(request, wish, await request.app[REGISTRY].send(wish))
 
 
@@ -113,11 +124,16 @@ async def _accepted(
     request: web.Request,
     wish: Send,
     session: LiveSession,
-    routing: Routing | msgspec.UnsetType = msgspec.UNSET,
+    routed: Routed | None = None,
 ) -> web.Response:
     # who is told that it was taken can rely on it, whatever becomes of the keeper
     await request.app[RECORDS].settled()
-    accepted = Accepted(session.id, wish.uuid or "", session.state, routing)
+    accepted = Accepted(session.id, wish.uuid or "", session.state)
+    if routed is not None:
+        await request.app[ROUTINGS].settled()
+        if wish.route:
+            accepted.routing = routed.routing
+        accepted.left_plan_for = routed.left_plan_for or msgspec.UNSET
     if wish.system_prompt is not msgspec.UNSET:
         await request.app[PREFERENCES].settled()
         accepted.system_prompt = request.app[REGISTRY].system_prompt(session.id)
@@ -134,6 +150,12 @@ async def route(request: web.Request) -> web.Response:
     query_of(request, NoQuery)
     wish = await body_of(request, Route)
     return reply(await request.app[ROUTER].find(wish))
+
+
+async def routings(request: web.Request) -> web.Response:
+    query_of(request, NoQuery)
+    session_id = await known_id(request)
+    return reply(Routings(request.app[ROUTINGS].of_session(session_id)))
 
 
 async def continue_turn(request: web.Request) -> web.Response:
@@ -255,6 +277,14 @@ ENDPOINTS = [
         Routing,
         takes=Route,
         failures=_BODY,
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/routings",
+        routings,
+        "Why messages of a session went there: what was decided, the scores, and by which scorer",
+        Routings,
+        failures=(SessionNotFound,),
     ),
     Endpoint(
         "POST",

@@ -35,6 +35,7 @@ class Chosen(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True):
     permission_mode: PermissionMode | None = None
     grants: Grants | None = None
     system_prompt: str | None = None
+    before_plan: PermissionMode | None = None
 
 
 class GivenUp(msgspec.Struct, rename="camel", frozen=True):
@@ -148,13 +149,20 @@ class Preferences:
             chosen.permission_mode,
             grants=chosen.grants or Grants(),
             system_prompt=chosen.system_prompt,
+            before_plan=chosen.before_plan,
         )
 
     def choose(self, session_id: str, choices: Choices) -> None:
         """Holds at once; it is on disk a moment later."""
         known = self._state.choices
         grants = choices.grants if choices.grants != Grants() else None
-        chosen = Chosen(choices.model, choices.permission_mode, grants, choices.system_prompt)
+        chosen = Chosen(
+            choices.model,
+            choices.permission_mode,
+            grants,
+            choices.system_prompt,
+            choices.before_plan,
+        )
         if known.get(session_id, Chosen()) == chosen:
             return
         known.pop(session_id, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import time
 from collections import OrderedDict
@@ -11,28 +12,33 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 from threading import Lock
+from uuid import uuid4
 
 import msgspec
 
 from claudekeeper.features.routing import decide
+from claudekeeper.features.routing_book import RoutingBook
+from claudekeeper.features.starting import starts_work
 from claudekeeper.features.talk import Heard, Talk, hear
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.registry import Registry
 from claudekeeper.live.session import LiveSession
-from claudekeeper.model.commands import Route, Send
+from claudekeeper.model.commands import PermissionMode, Route, Send
 from claudekeeper.model.errors import SessionElsewhere, WorkdirMissing
-from claudekeeper.model.routing import Routing, RoutingSettings
-from claudekeeper.model.sessions import Session
+from claudekeeper.model.routing import Fit, Routed, Routing, RoutingSettings
+from claudekeeper.model.sessions import Session, now
 from claudekeeper.readers.discovery import Found, Row, look_again
 from claudekeeper.readers.sayings import Said, Sayings
+
+log = logging.getLogger(__name__)
 
 MOST_CANDIDATES = 20
 # sessions whose words are read to find these
 MOST_LOOKED_AT = 60
 # a file that was written of late with words older than this was opened again, or copied
 OPENED_AGAIN = 24 * 3600.0
-# commands whose way is remembered, for those that are sent again
+# answers that are remembered until a message is sent by them
 REMEMBERED = 1_000
 # conversations whose words are kept taken apart
 KEPT = 64
@@ -51,6 +57,7 @@ class Router:
         overview: Overview,
         registry: Registry,
         settings: RoutingSettings,
+        book: RoutingBook,
         *,
         taken: Callable[[str], bool] = lambda _: False,
         clock: Callable[[], float] = time.time,
@@ -59,6 +66,7 @@ class Router:
         self._overview = overview
         self._registry = registry
         self._settings = settings
+        self._book = book
         # whether a session belongs to somebody who would be disturbed
         self._taken = taken
         self._clock = clock
@@ -68,7 +76,7 @@ class Router:
         # of sessions by id: to ask thousands of packed rows for it takes its time
         self._workdirs: dict[str, str | None] = {}
         self._sending = asyncio.Lock()
-        self._routed: OrderedDict[str, tuple[str, Routing]] = OrderedDict()
+        self._answers: OrderedDict[str, Routing] = OrderedDict()
 
     async def find(self, wish: Route) -> Routing:
         """Where it belongs; nothing is sent."""
@@ -76,25 +84,104 @@ class Router:
         if wish.scorer is not None:
             settings = msgspec.structs.replace(settings, scorer=wish.scorer)
         talks = await self._talks(wish.workdir, wish.within) if settings.enabled else []
-        return decide(wish.text, talks, settings)
+        routing = decide(wish.text, talks, settings)
+        if starts_work(wish.text):
+            for fit in routing.candidates:
+                fit.leaves_plan_for = self._registry.mode_after_plan(fit.session_id)
+        routing.id = str(uuid4())
+        self._answers[routing.id] = routing
+        while len(self._answers) > REMEMBERED:
+            self._answers.popitem(last=False)
+        return routing
 
-    async def send(self, wish: Send) -> tuple[LiveSession, Routing]:
+    async def send(self, wish: Send) -> tuple[LiveSession, Routed]:
         """One at a time: what one command resumes is no candidate for the next any more."""
         assert wish.uuid is not None
         async with self._sending:
-            if (known := self._routed.get(wish.uuid)) is not None:
-                again = msgspec.structs.replace(wish, session_id=known[0], workdir=None)
-                return await self._registry.send(again), known[1]
+            if (known := self._book.get(wish.uuid)) is not None:
+                again = msgspec.structs.replace(wish, session_id=known.session_id, workdir=None)
+                return await self._registry.send(again), known
             routing = await self.find(Route(text=wish.words, workdir=wish.workdir))
             if routing.session_id is None and wish.workdir is None:
                 raise WorkdirMissing(
                     "No recent conversation fits; say where to begin a new one ('workdir')."
                 )
+            wish, left = self._out_of_plan(routing.session_id, wish)
             session = await self._send_to(routing.session_id, wish)
-            self._routed[wish.uuid] = (session.id, routing)
-            while len(self._routed) > REMEMBERED:
-                self._routed.popitem(last=False)
-            return session, routing
+            return session, self._keep(wish, session.id, routing, left=left)
+
+    async def send_chosen(self, wish: Send) -> tuple[LiveSession, Routed | None]:
+        """A message that goes where a person wants it, who had asked where it belongs."""
+        assert wish.uuid is not None
+        async with self._sending:
+            if (known := self._book.get(wish.uuid)) is not None:
+                return await self._registry.send(wish), known
+            # of one that is older than the keeper, nothing is known any more
+            routing = self._answers.get((wish.routing or "").lower())
+            wish, left = self._out_of_plan(wish.session_id, wish)
+            session = await self._registry.send(wish)
+            if routing is None:
+                return session, None
+            followed = routing.session_id == (None if wish.session_id is None else session.id)
+            # in a copy of it, it goes on as it was meant to
+            followed = followed or (wish.fork and routing.session_id is not None)
+            return session, self._keep(wish, session.id, routing, followed=followed, left=left)
+
+    def _out_of_plan(
+        self, session_id: str | None, wish: Send
+    ) -> tuple[Send, PermissionMode | None]:
+        """A session that plans leaves plan mode where the message says so, in its words."""
+        if session_id is None or wish.permission_mode is not None or not starts_work(wish.words):
+            return wish, None
+        mode = self._registry.mode_after_plan(session_id)
+        return (msgspec.structs.replace(wish, permission_mode=mode), mode) if mode else (wish, None)
+
+    def _keep(
+        self,
+        wish: Send,
+        session_id: str,
+        routing: Routing,
+        *,
+        followed: bool = True,
+        left: str | None = None,
+    ) -> Routed:
+        assert wish.uuid is not None
+        routed = Routed(
+            uuid=wish.uuid,
+            session_id=session_id,
+            at=now(),
+            routing=routing,
+            followed=followed,
+            left_plan_for=left,
+        )
+        self._book.keep(routed)
+        # the sentence has words of the message in it, so the log has the cause instead
+        told = {
+            "uuid": wish.uuid,
+            "sessionId": session_id,
+            "action": routing.action,
+            "confidence": routing.confidence,
+            "reason": routing.cause,
+            "scorer": routing.scorer,
+            "threshold": routing.threshold,
+            "candidates": [_score(fit) for fit in routing.candidates],
+            "followed": followed,
+            "leftPlanFor": left,
+        }
+        log.info(
+            "routed %s to %s: %s %.2f (%s, %s), candidates %s%s%s",
+            wish.uuid,
+            session_id,
+            routing.action,
+            routing.confidence,
+            routing.cause,
+            routing.scorer,
+            " ".join(f"{fit.session_id}={fit.score:.2f}" for fit in routing.candidates) or "none",
+            "" if followed else ", the person chose otherwise",
+            f", left plan mode for {left}" if left else "",
+            extra={"routing": told},
+        )
+        return routed
 
     async def _send_to(self, session_id: str | None, wish: Send) -> LiveSession:
         """What somebody has open in a terminal is gone on with in a copy: one writer each."""
@@ -154,7 +241,7 @@ class Router:
     def _listen(self, found: Sequence[Found]) -> list[Words | None]:
         """Blocks where a transcript is new or has grown; None for one that is gone."""
         with self._listening:
-            words = [self._words(now) if (now := look_again(each)) else None for each in found]
+            words = [self._words(new) if (new := look_again(each)) else None for each in found]
             while len(self._heard) > KEPT:
                 self._heard.popitem(last=False)
             return words
@@ -189,6 +276,10 @@ class Router:
                 )
             )
         return talks
+
+
+def _score(fit: Fit) -> dict[str, str | float]:
+    return {"sessionId": fit.session_id, "score": fit.score}
 
 
 def _last_word(found: Found, said: Said) -> float:

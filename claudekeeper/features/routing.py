@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from claudekeeper.features.talk import FRESH, Talk, named
 from claudekeeper.features.weighing import improved
 from claudekeeper.features.wording import is_very_short, keywords, signal_in
-from claudekeeper.model.routing import Fit, Routing, RoutingSettings, Scorer
+from claudekeeper.model.routing import Cause, Fit, Routing, RoutingSettings, Scorer
 
 OVERLAP, RECENCY, SIGNAL = 0.4, 0.3, 0.3
 # a word that carries on, said at once, is hardly ever about something else
@@ -52,11 +52,13 @@ def decide(command: str, talks: Sequence[Talk], settings: RoutingSettings | None
     settings = settings or RoutingSettings()
     command = command[:MOST_CHARACTERS]
     if not settings.enabled:
-        return _new([], 1.0, "Routing is switched off.")
+        return _new([], 1.0, "Routing is switched off.", settings, "disabled")
     if is_very_short(command):
-        return _new([], 1.0, "That is too short to tell what it belongs to.")
+        reason = "That is too short to tell what it belongs to."
+        return _new([], 1.0, reason, settings, "tooShort")
     if not talks:
-        return _new([], 1.0, "No conversation of late is free to be continued.")
+        reason = "No conversation of late is free to be continued."
+        return _new([], 1.0, reason, settings, "noCandidates")
     fits = SCORERS[settings.scorer](command, talks)
     best = fits[0]
     if best.score >= settings.confidence_threshold:
@@ -67,13 +69,19 @@ def decide(command: str, talks: Sequence[Talk], settings: RoutingSettings | None
             confidence=best.score,
             reason=_why(best),
             candidates=fits,
+            scorer=settings.scorer,
+            threshold=settings.confidence_threshold,
+            cause="fits",
         )
     nearest = f"“{_short(best.title)}” fits best" if best.title else "The best fit"
     needed = f"{settings.confidence_threshold:.2f} is needed"
-    return _new(fits, 1 - best.score, f"{nearest} with {best.score:.2f}; {needed}.")
+    reason = f"{nearest} with {best.score:.2f}; {needed}."
+    return _new(fits, 1 - best.score, reason, settings, "belowThreshold")
 
 
-def _new(fits: list[Fit], confidence: float, reason: str) -> Routing:
+def _new(
+    fits: list[Fit], confidence: float, reason: str, settings: RoutingSettings, cause: Cause
+) -> Routing:
     return Routing(
         action="new",
         session_id=None,
@@ -81,6 +89,9 @@ def _new(fits: list[Fit], confidence: float, reason: str) -> Routing:
         confidence=round(confidence, 4),
         reason=reason,
         candidates=fits,
+        scorer=settings.scorer,
+        threshold=settings.confidence_threshold,
+        cause=cause,
     )
 
 

@@ -43,7 +43,10 @@ class Choosing:
         """What the CLI says of itself."""
         if before is not None and mode in MODES:
             # it changed by itself: a plan was approved, or an answer set it
-            self.current.permission_mode = mode
+            known = next((each for each in MODES if each == before), None)
+            changed = self.current.in_mode(mode, known)
+            self.current.permission_mode = changed.permission_mode
+            self.current.before_plan = changed.before_plan
             self._world.chose(self._session_id, self.current)
         self._world.changed(self._session_id)
 

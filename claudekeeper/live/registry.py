@@ -19,7 +19,7 @@ from claudekeeper.live.line import Item
 from claudekeeper.live.session import LiveSession
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.live.world import Choices, World
-from claudekeeper.model.commands import Change, Send
+from claudekeeper.model.commands import Change, PermissionMode, Send
 from claudekeeper.model.errors import (
     KeeperBusy,
     KeeperStopping,
@@ -29,6 +29,7 @@ from claudekeeper.model.errors import (
     SessionNotFound,
     WorkdirMissing,
 )
+from claudekeeper.model.grants import Grants
 from claudekeeper.model.limits import Limits
 from claudekeeper.model.sessions import AppendedPrompt, Liveness, Presence
 from claudekeeper.readers.presence import Process
@@ -159,7 +160,6 @@ class Registry:
             return session
         changed: dict[str, str | None] = {
             "model": wish.model,
-            "permission_mode": wish.permission_mode,
             "append_prompt": append_prompt,
         }
         given: dict[str, str | None] = {
@@ -167,8 +167,11 @@ class Registry:
         }
         if wish.system_prompt is not msgspec.UNSET:
             given["system_prompt"] = wish.system_prompt
-        if given:
-            await self._choose(session.id, msgspec.structs.replace(session.choices, **given))
+        if given or wish.permission_mode is not None:
+            choices = msgspec.structs.replace(session.choices, **given)
+            if wish.permission_mode is not None:
+                choices = choices.in_mode(wish.permission_mode)
+            await self._choose(session.id, choices)
             if session.over:
                 # it idled away just now
                 session = self._open(session.id, session.workdir)
@@ -247,11 +250,25 @@ class Registry:
         if wish.model is not msgspec.UNSET:
             choices = msgspec.structs.replace(choices, model=wish.model)
         if wish.permission_mode is not msgspec.UNSET:
-            choices = msgspec.structs.replace(choices, permission_mode=wish.permission_mode)
+            choices = choices.in_mode(wish.permission_mode)
         if wish.system_prompt is not msgspec.UNSET:
             choices = msgspec.structs.replace(choices, system_prompt=wish.system_prompt)
         await self._choose(session_id, choices)
         self.changed(session_id)
+
+    def mode_after_plan(self, session_id: str) -> PermissionMode | None:
+        """The mode in which a session that plans goes on; None where it does not, or is at work.
+
+        A plan that waits for an answer is approved by that answer, and by nothing else.
+        """
+        choices, live = self.choices(session_id), self._sessions.get(session_id)
+        if live is not None and live.state != "idle":
+            return None
+        mode = choices.permission_mode or (live.liveness.permission_mode if live else None)
+        if mode != "plan":
+            return None
+        before = choices.before_plan
+        return before if before is not None and _may_be(before) else "default"
 
     def check_mode_set_by_an_answer(self, session_id: str, mode: str) -> None:
         """A process that was not started for it does not take it, and does not say so."""
@@ -265,7 +282,7 @@ class Registry:
         copy = await fork(session_id, at)
         chosen = self.choices(session_id)
         # what was allowed was allowed for one session
-        kept = Choices(chosen.model, chosen.permission_mode, system_prompt=chosen.system_prompt)
+        kept = msgspec.structs.replace(chosen, append_prompt=None, grants=Grants())
         self._memory.choose(copy, kept)
         return copy
 

@@ -29,6 +29,18 @@ class Choices(msgspec.Struct):
     grants: Grants = Grants()
     # what a person adds to it, for every process of the session
     system_prompt: str | None = None
+    # while it plans: the mode that it had before
+    before_plan: PermissionMode | None = None
+
+    def in_mode(self, mode: PermissionMode, before: PermissionMode | None = None) -> Choices:
+        """The same in another mode; `before`: what it was in, if nobody chose that."""
+        if mode != "plan":
+            kept = None
+        elif self.permission_mode == "plan":
+            kept = self.before_plan
+        else:
+            kept = self.permission_mode or before
+        return msgspec.structs.replace(self, permission_mode=mode, before_plan=kept)
 
     @property
     def appended(self) -> str | None:

@@ -62,6 +62,8 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
     fork: bool = False
     # let the keeper say which recent conversation it belongs to; `workdir` is where it looks
     route: bool = False
+    # the `id` of the answer of `POST /route` by which it goes where it goes
+    routing: Uuid | None = None
     # stop the turn that runs and say this next, before whatever waits
     interrupt: bool = False
     # appended to Claude Code's own system prompt by every process that the session has from now
@@ -74,6 +76,8 @@ class Send(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
             raise InvalidRequest("Send either 'text' or 'content'.")
         if self.route and self.session_id is not None:
             raise InvalidRequest("Say which session ('sessionId'), or let it be found ('route').")
+        if self.route and self.routing is not None:
+            raise InvalidRequest("Say how it was routed ('routing'), or let it be ('route').")
         if self.session_id is None and self.workdir is None and not self.route:
             raise InvalidRequest("Say which session ('sessionId') or where to begin ('workdir').")
         if self.fork and self.session_id is None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
 Scorer = Literal["plain", "improved"]
+# why, in a word: the sentence that says it has words of the command in it
+Cause = Literal["fits", "belowThreshold", "tooShort", "noCandidates", "disabled"]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+ACTIONS: tuple[Literal["resume", "new"], ...] = ("resume", "new")
+SCORERS: tuple[Scorer, ...] = get_args(Scorer)
 
 
 class RoutingSettings(msgspec.Struct, rename="camel", frozen=True):
@@ -35,6 +40,8 @@ class Fit(msgspec.Struct, rename="camel", kw_only=True):
     seconds_ago: float
     # what speaks for it, in words; empty where nothing but its being recent does
     because: str
+    # the command says that what is planned there is to be done now: the mode it goes on in
+    leaves_plan_for: str | None = None
 
 
 class Routing(msgspec.Struct, rename="camel", kw_only=True):
@@ -46,3 +53,24 @@ class Routing(msgspec.Struct, rename="camel", kw_only=True):
     confidence: float
     reason: str
     candidates: list[Fit]
+    # what it was decided by
+    scorer: Scorer = "improved"
+    threshold: float = 0.0
+    cause: Cause = "noCandidates"
+    # `POST /send` takes it, so that the answer is kept with the message that was sent by it
+    id: str | None = None
+
+
+class Routed(msgspec.Struct, rename="camel", kw_only=True):
+    """Why a message went where it did."""
+
+    # of the message, and of the session that it went to
+    uuid: str
+    session_id: str
+    at: str
+    # what the keeper would have done
+    routing: Routing
+    # False: the person chose another way
+    followed: bool = True
+    # its words ended the planning there: the mode in which the session went on
+    left_plan_for: str | None = None

@@ -144,3 +144,196 @@ async def test_a_failed_session_is_left_alone(start_keeper: StartKeeper) -> None
     await ear.finished(session, outcome="failed")
     routing = await keeper.post("/route", {"text": "also error handling: 401"})
     assert (routing["action"], routing["candidates"]) == ("new", [])
+
+
+async def routings(keeper: Keeper, session: str) -> Any:
+    return (await keeper.get(f"/sessions/{session}/routings"))["routings"]
+
+
+async def metrics(keeper: Keeper) -> str:
+    async with keeper.client.get("/metrics") as answer:
+        return await answer.text()
+
+
+async def test_why_a_message_went_there_is_kept_logged_and_counted(
+    start_keeper: StartKeeper, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    first = await say(keeper, "say: the auth bug in session.py is fixed")
+    auth = first["sessionId"]
+    await ear.finished(auth, outcome="done")
+    second = await say(keeper, "also add a test for zebras")
+    await ear.finished(auth, uuid=second["uuid"], outcome="done")
+
+    kept = await routings(keeper, auth)
+    assert [each["uuid"] for each in kept] == [first["uuid"], second["uuid"]]
+    assert [each["routing"]["action"] for each in kept] == ["new", "resume"]
+    assert kept[1]["routing"] == second["routing"]
+    routing = kept[1]["routing"]
+    assert (routing["scorer"], routing["cause"], routing["confidence"]) == (
+        "improved",
+        "fits",
+        0.85,
+    )
+    assert [each["sessionId"] for each in routing["candidates"]] == [auth]
+    assert kept[1]["followed"] is True
+
+    (told,) = [each.routing for each in caplog.records if getattr(each, "routing", None)][1:]
+    assert told["uuid"] == second["uuid"]
+    assert (told["action"], told["reason"], told["scorer"]) == ("resume", "fits", "improved")
+    assert told["candidates"] == [{"sessionId": auth, "score": 0.85}]
+    # what was said is nobody's who reads the log
+    assert "zebras" not in caplog.text
+    assert "zebras" not in str(told)
+
+    counted = await metrics(keeper)
+    assert 'claudekeeper_routings_total{action="resume",scorer="improved"} 1' in counted
+    assert 'claudekeeper_routings_total{action="new",scorer="improved"} 1' in counted
+    assert 'claudekeeper_routings_total{action="new",scorer="plain"} 0' in counted
+    await keeper.stop()
+
+    keeper = await start_keeper()
+    assert await routings(keeper, auth) == kept
+    # the same message again is neither sent nor counted again
+    again = await say(keeper, "also add a test for zebras", uuid=second["uuid"])
+    assert (again["sessionId"], again["routing"]) == (auth, second["routing"])
+    assert await routings(keeper, auth) == kept
+
+
+async def test_the_way_that_a_person_chose_is_kept_with_what_was_decided(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    auth = await keeper.begin("say: the auth bug in session.py is fixed", ear)
+    words = "also add a test for that"
+    asked = await keeper.post("/route", {"text": words})
+    other = await keeper.send("say: something else", None, routing=asked["id"])
+    await ear.finished(other["sessionId"], outcome="done")
+    sent = await keeper.send(words, auth, routing=asked["id"])
+    await ear.finished(auth, uuid=sent["uuid"], outcome="done")
+    (overruled,) = await routings(keeper, other["sessionId"])
+    assert (overruled["followed"], overruled["routing"]["sessionId"]) == (False, auth)
+    (followed,) = await routings(keeper, auth)
+    assert (followed["followed"], followed["routing"]) == (True, asked)
+    assert "claudekeeper_routings_overruled_total 1" in await metrics(keeper)
+    # an answer that nobody knows any more keeps no message from being sent
+    late = await keeper.send("say: late", auth, routing=new_uuid())
+    await ear.finished(auth, uuid=late["uuid"], outcome="done")
+    assert len(await routings(keeper, auth)) == 1
+
+
+async def planning(keeper: Keeper, ear: Ear, *, before: str | None = None) -> str:
+    """A session that plans how to write a file."""
+    session = await keeper.begin("say: shall we keep done.txt?", ear)
+    if before is not None:
+        await keeper.post(f"/sessions/{session}/mode", {"permissionMode": before})
+    await keeper.post(f"/sessions/{session}/mode", {"permissionMode": "plan"})
+    sent = await keeper.send("say: the plan is to keep done.txt", session)
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    return session
+
+
+async def mode_of(keeper: Keeper, session: str) -> str:
+    return str((await keeper.get(f"/sessions/{session}"))["session"]["permissionMode"])
+
+
+NOW = "Now implement it\nwrite: done.txt: as planned"
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_now_implement_it_leaves_plan_mode_for_the_mode_before_it(
+    start_keeper: StartKeeper, restarted: bool
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await planning(keeper, ear, before="acceptEdits")
+    if restarted:
+        await keeper.stop()
+        keeper = await start_keeper()
+        ear = await keeper.listen()
+    asked = await keeper.post("/route", {"text": NOW})
+    assert asked["candidates"][0]["leavesPlanFor"] == "acceptEdits"
+    # to ask changes nothing
+    assert await mode_of(keeper, session) == "plan"
+    sent = await say(keeper, NOW)
+    assert (sent["sessionId"], sent["leftPlanFor"]) == (session, "acceptEdits")
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    assert (keeper.workdir / "done.txt").read_text() == "as planned"
+    assert await mode_of(keeper, session) == "acceptEdits"
+    assert (await routings(keeper, session))[-1]["leftPlanFor"] == "acceptEdits"
+
+
+async def test_without_a_mode_before_it_every_edit_is_asked_about(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await planning(keeper, ear)
+    asked = await keeper.post("/route", {"text": NOW})
+    # the command bar sends to the session that was chosen
+    sent = await keeper.send(NOW, session, routing=asked["id"])
+    assert sent["leftPlanFor"] == "default"
+    question = await ear.asked(session)
+    assert (question["kind"], question["tool"]) == ("permission", "Write")
+    assert not (keeper.workdir / "done.txt").exists()
+    await keeper.resolve(question)
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    assert (keeper.workdir / "done.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "words", ["say: don't implement it yet", "say: implement it in the plan", "say: should we?"]
+)
+async def test_other_words_leave_the_plan_mode_as_it_is(
+    start_keeper: StartKeeper, words: str
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await planning(keeper, ear)
+    asked = await keeper.post("/route", {"text": words})
+    assert all(each["leavesPlanFor"] is None for each in asked["candidates"])
+    sent = await keeper.send(words, session, routing=asked["id"])
+    assert "leftPlanFor" not in sent
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    assert await mode_of(keeper, session) == "plan"
+
+
+async def test_words_that_were_not_routed_and_modes_that_were_chosen_stay(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await planning(keeper, ear, before="acceptEdits")
+    sent = await keeper.send("Now implement it", session)
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    assert await mode_of(keeper, session) == "plan"
+    sent = await say(keeper, "Now implement it", permissionMode="plan")
+    assert sent["sessionId"] == session
+    assert "leftPlanFor" not in sent
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    assert await mode_of(keeper, session) == "plan"
+
+
+async def test_a_plan_that_waits_in_its_card_is_approved_there_only(
+    start_keeper: StartKeeper,
+) -> None:
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    session = await planning(keeper, ear, before="acceptEdits")
+    answer = await keeper.post("/route", {"text": NOW})
+    await keeper.send("plan: write done.txt", session)
+    question = await ear.asked(session)
+    # it is no candidate any more, and who sends it there all the same stands in line
+    elsewhere = await keeper.post("/route", {"text": NOW})
+    assert elsewhere["candidates"] == []
+    sent = await keeper.send("say: go ahead", session, routing=answer["id"])
+    assert "leftPlanFor" not in sent
+    (waiting,) = (await keeper.get("/attention"))["attention"]
+    assert waiting["id"] == question["id"]
+    assert await mode_of(keeper, session) == "plan"
+    await keeper.resolve(question, decision="deny", message="another way")
+    await ear.finished(session, uuid=sent["uuid"], outcome="done")
+    assert await mode_of(keeper, session) == "plan"

@@ -1,0 +1,127 @@
+"""Why messages went where they did: kept by message, over restarts, in a file of its own.
+
+A line for each, added at the end; the file is written anew when it has grown too long. A line
+that cannot be read is one decision that is forgotten, and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import Counter, OrderedDict
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.files import discard_leftovers, private_folder, read_file, set_aside, write_whole
+from claudekeeper.live.tasks import Tasks
+from claudekeeper.model.routing import Routed
+
+log = logging.getLogger(__name__)
+
+# decisions that are kept, the newest; the file may grow to twice as many
+KEPT = 1_000
+
+_routed = msgspec.json.Decoder(Routed)
+
+
+class RoutingBook:
+    """The decisions by the uuid of their message."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kept: OrderedDict[str, Routed] = OrderedDict()
+        self._lines = 0
+        self._unwritten: list[Routed] = []
+        self._writing = asyncio.Lock()
+        self._tasks = Tasks()
+        # since the start: by action and scorer, and where the person chose otherwise
+        self.counted: Counter[tuple[str, str]] = Counter()
+        self.overruled = 0
+
+    def load(self) -> None:
+        """Blocks. What cannot be read is passed over, and said so."""
+        discard_leftovers(self._path)
+        try:
+            content = read_file(self._path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            if self._path.is_file():
+                log.warning("%s cannot be read (%s)", self._path, error.strerror)
+                return
+            aside = set_aside(self._path)
+            log.warning("%s is no file: kept as %s, begun anew", self._path, aside)
+            return
+        bad = 0
+        for line in content.splitlines():
+            try:
+                routed = _routed.decode(line)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                bad += 1
+                continue
+            self._put(routed)
+            self._lines += 1
+        if bad:
+            log.warning("%s: %d lines cannot be read; the others hold", self._path, bad)
+            # they go with the next writing
+            self._lines = 2 * KEPT
+
+    def get(self, uuid: str) -> Routed | None:
+        return self._kept.get(uuid)
+
+    def of_session(self, session_id: str) -> list[Routed]:
+        """Of messages of this session, the oldest first."""
+        return [each for each in self._kept.values() if each.session_id == session_id]
+
+    def keep(self, routed: Routed) -> None:
+        """Holds at once; it is on disk a moment later."""
+        self.counted[routed.routing.action, routed.routing.scorer] += 1
+        self.overruled += not routed.followed
+        self._put(routed)
+        self._unwritten.append(routed)
+        self._tasks.start(self._write(), name="routing:write")
+
+    async def settled(self) -> None:
+        """Until everything is on disk, or cannot be."""
+        await self._tasks.finish()
+
+    def _put(self, routed: Routed) -> None:
+        self._kept[routed.uuid] = routed
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    async def _write(self) -> None:
+        async with self._writing:
+            new, self._unwritten = self._unwritten, []
+            if not new:
+                return
+            try:
+                if self._lines + len(new) > 2 * KEPT:
+                    lines = [msgspec.json.encode(each) for each in self._kept.values()]
+                    await asyncio.to_thread(write_whole, self._path, b"\n".join(lines) + b"\n")
+                    self._lines = len(lines)
+                else:
+                    added = b"".join(msgspec.json.encode(each) + b"\n" for each in new)
+                    await asyncio.to_thread(_append, self._path, added)
+                    self._lines += len(new)
+            except OSError as error:
+                # the message went its way all the same
+                log.warning("why a message went its way could not be saved: %s", error)
+
+
+def _append(path: Path, added: bytes) -> None:
+    private_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            # a writer that was killed left half a line
+            added = b"\n" + added
+        while added:
+            added = added[os.write(descriptor, added) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
