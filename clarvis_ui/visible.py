@@ -316,11 +316,12 @@ class Visible:
             return found
         for each in found.routings:
             routing = each.routing
+            all_of_them = len(routing.candidates)
             routing.candidates = await self.whereabouts.within(routing.candidates)
             named = {msgspec.json.decode(row, type=Fit).session_id for row in routing.candidates}
             if routing.session_id not in (None, session_id, *named):
                 routing.session_id = routing.title = None
-            if routing.session_id is None:
+            if routing.session_id is None and len(routing.candidates) < all_of_them:
                 # it names the conversation that was nearest, wherever that is
                 routing.reason = ""
         return found

@@ -86,6 +86,7 @@ class FakeKeeper:
         self.searches: list[dict[str, str]] = []
         # what is answered to the question where a command belongs
         self.routing: dict[str, Any] = {}
+        self.routed: list[Any] = []
         self.folders: dict[str, list[str]] = {}
         self.sockets: asyncio.Queue[web.WebSocketResponse] = asyncio.Queue()
         self.open_sockets: set[web.WebSocketResponse] = set()
@@ -134,6 +135,7 @@ class FakeKeeper:
         app.router.add_patch("/sessions/{id}", self.rename)
         app.router.add_get("/sessions/{id}/subagents", self.slowly)
         app.router.add_get("/sessions/{id}/subagents/{agent}", self.subagent)
+        app.router.add_get("/sessions/{id}/routings", self.routings)
         app.router.add_get("/workdirs", self.workdirs)
         app.router.add_get("/secret", self.health)
         app.router.add_get("/attention", self.list_attention)
@@ -311,6 +313,9 @@ class FakeKeeper:
     async def route(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
         return web.json_response(NOWHERE | self.routing)
+
+    async def routings(self, _request: web.Request) -> web.Response:
+        return web.json_response({"routings": self.routed})
 
     async def family(self, request: web.Request) -> web.Response:
         """All sessions are forks of the first one."""

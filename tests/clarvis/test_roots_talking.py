@@ -10,7 +10,7 @@ import pytest
 
 from clarvis_ui.roots import Roots
 from tests.clarvis.conftest import Browser, MakeBrowser, error_code
-from tests.clarvis.fake_keeper import FakeKeeper, question, session
+from tests.clarvis.fake_keeper import NOWHERE, FakeKeeper, question, session
 
 NEW = session(77)["id"]
 
@@ -132,6 +132,40 @@ async def test_no_candidate_outside_is_named_whatever_the_keeper_says(
     keeper.routing["sessionId"] = outside["id"]
     answer = await browser.post("/api/route", json={"text": "also this"})
     assert (answer.status, await error_code(answer)) == (403, "outside_roots")
+
+
+async def test_why_a_message_is_here_names_no_candidate_outside(
+    browser: Browser,
+    keeper: FakeKeeper,
+    inside: dict[str, object],
+    outside: dict[str, object],
+) -> None:
+    def fit(row: dict[str, object]) -> dict[str, object]:
+        return {"sessionId": row["id"], "workdir": row["workdir"], "title": row["title"]}
+
+    def routed(row: dict[str, object] | None, reason: str) -> dict[str, object]:
+        routing = NOWHERE | {
+            "action": "resume" if row else "new",
+            "sessionId": row and row["id"],
+            "title": row and row["title"],
+            "reason": reason,
+            "candidates": [fit(outside), fit(inside)],
+        }
+        said = {"uuid": "u", "sessionId": inside["id"], "at": "now", "followed": True}
+        return {**said, "routing": routing}
+
+    keeper.routed = [
+        routed(inside, "It says so."),
+        routed(outside, "Both speak of a secret."),
+        routed(None, "“A secret” fits best with 0.20."),
+    ]
+    address = f"/api/sessions/{inside['id']}/routings"
+    found = (await (await browser.get(address)).json())["routings"]
+    assert [each["routing"]["candidates"] for each in found] == [[fit(inside)]] * 3
+    assert found[0]["routing"]["reason"] == "It says so."
+    assert found[1]["routing"]["sessionId"] is found[1]["routing"]["title"] is None
+    assert "secret" not in json.dumps(found)
+    assert (await browser.get(f"/api/sessions/{outside['id']}/routings")).status == 404
 
 
 @pytest.mark.parametrize("inner", [False, True])

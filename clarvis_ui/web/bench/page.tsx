@@ -3,6 +3,7 @@ import { batch, computed, signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Partial, ShownMessage, Turn } from '../src/state/conversation';
 import { createFolds } from '../src/state/folds';
+import type { Routed } from '../src/transport/routing';
 import { Thread } from '../src/views/thread/Thread';
 import { conversation, longReply } from './made';
 
@@ -23,6 +24,7 @@ const loading = signal(false);
 const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
 const nothing = signal<ReadonlySet<string>>(new Set());
+const noneRouted = signal<ReadonlyMap<string, Routed>>(new Map());
 const folds = createFolds();
 let reply = '';
 
@@ -53,6 +55,7 @@ function App() {
       fetchSubagent={async () => []}
       waiting={nothing}
       unanswered={nothing}
+      routed={noneRouted}
       onFork={() => {}}
       onRetry={() => {}}
       onEdit={() => {}}

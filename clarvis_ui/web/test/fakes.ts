@@ -100,6 +100,7 @@ export class FakeApi implements Api {
   subagent = (id: string, agentId: string) => this.say('subagent', id, agentId);
   send = (prompt: Prompt, _signal?: AbortSignal) => this.say('send', prompt);
   route = (words: string) => this.say('route', words);
+  routings = (id: string) => this.say('routings', id);
   search = (wanted: Wanted, cursor: string | null) => this.say('search', wanted, cursor);
   archive = () => this.say('archive');
   resume = (id: string) => this.say('resume', id);

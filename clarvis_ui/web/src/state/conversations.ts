@@ -28,6 +28,8 @@ export interface Delivery {
   uuid: string;
   text: string;
   to: Destination;
+  /** The answer by which it goes there. */
+  routing?: string;
 }
 
 const KEPT = 12;
@@ -42,10 +44,11 @@ export function createConversations(needs: TalkNeeds): Conversations {
   }
 
   return {
-    async deliver({ uuid, text, to }) {
+    async deliver({ uuid, text, to, routing }) {
       const content = contentOf(text, []);
       const { copy, ...where } = { copy: false, ...to };
-      const prompt = { ...where, content, uuid, ...(copy && { fork: true }) };
+      const more = { ...(copy && { fork: true }), ...(routing && { routing }) };
+      const prompt = { ...where, content, uuid, ...more };
       const outcome = await post(needs.api, prompt);
       if (!outcome.ok) {
         if (outcome.failure.code === NOT_LOGGED_IN) needs.onLoggedOut();

@@ -93,7 +93,12 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
       way.kind === 'new'
         ? { workdir: way.workdir ?? '' }
         : { sessionId: way.sessionId, copy: way.copy };
-    const outcome = await deliver({ uuid, text: words, to });
+    const outcome = await deliver({
+      uuid,
+      text: words,
+      to,
+      ...(way.routing && { routing: way.routing }),
+    });
     if (outcome.ok) {
       memory.forget(key(uuid));
       const sent: Entry = { ...going, state: 'sent', sessionId: outcome.value };
@@ -191,10 +196,12 @@ function readEntry(raw: unknown): Entry | null {
 function readWay(raw: unknown): Way | null {
   const given = fields(raw);
   const sessionId = text(given?.sessionId);
+  const routing = text(given?.routing);
+  const kept = routing === null ? {} : { routing };
   if (given?.kind === 'resume' && sessionId) {
     const title = text(given.title) ?? 'Untitled session';
-    return { kind: 'resume', sessionId, title, because: null, copy: given.copy === true };
+    return { kind: 'resume', sessionId, title, because: null, copy: given.copy === true, ...kept };
   }
   const workdir = text(given?.workdir);
-  return given?.kind === 'new' && workdir ? { kind: 'new', workdir, because: null } : null;
+  return given?.kind === 'new' && workdir ? { kind: 'new', workdir, because: null, ...kept } : null;
 }

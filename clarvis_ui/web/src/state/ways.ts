@@ -12,9 +12,12 @@ export type Way =
       because: string | null;
       /** Somebody else has it open: it goes on in a copy. */
       copy: boolean;
+      /** The session plans, and is told to begin: the mode in which it goes on. */
+      leavesPlanFor?: string | null;
+      routing?: string | null;
     }
   /** Without a directory one has to be chosen first. */
-  | { kind: 'new'; workdir: string | null; because: string | null };
+  | { kind: 'new'; workdir: string | null; because: string | null; routing?: string | null };
 
 export function keyOf(way: Way): string {
   return way.kind === 'new' ? 'new' : `resume ${way.sessionId}`;
@@ -43,7 +46,9 @@ export function waysOf(
     resuming(fit, fit.sessionId === decided ? routing : null, sessions),
   );
   const begun: Way = { kind: 'new', workdir, because: decided ? null : (routing?.reason ?? null) };
-  return best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
+  const ways = best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
+  // whichever is chosen, it is kept with the message what was decided
+  return routing?.id ? ways.map((way) => ({ ...way, routing: routing.id ?? null })) : ways;
 }
 
 function resuming(fit: Fit, decided: Routing | null, sessions: ReadonlyMap<string, Session>): Way {
@@ -54,6 +59,7 @@ function resuming(fit: Fit, decided: Routing | null, sessions: ReadonlyMap<strin
     title: (known && titleOf(known)) ?? fit.title ?? 'Untitled session',
     because: withinASentence(decided?.reason ?? fit.because) ?? LATELY,
     copy: known?.origin === 'terminal',
+    ...(fit.leavesPlanFor && { leavesPlanFor: fit.leavesPlanFor }),
   };
 }
 

@@ -33,7 +33,7 @@ import {
   type Standing,
   type Telling,
 } from './returning';
-import { type Routing, readRouting } from './routing';
+import { type Routed, type Routing, readRouting, readRoutings } from './routing';
 import { type Found, readFound, searchQuery, type Wanted } from './search';
 import {
   type Accepted,
@@ -79,6 +79,8 @@ export interface Api {
   send(prompt: Prompt, signal?: AbortSignal): Promise<Outcome<Accepted>>;
   /** Which conversation a command belongs to; nothing is sent. */
   route(words: string, signal?: AbortSignal): Promise<Outcome<Routing>>;
+  /** Why messages of a session went there. */
+  routings(id: string, signal?: AbortSignal): Promise<Outcome<Routed[]>>;
   archive(signal?: AbortSignal): Promise<Outcome<Archive>>;
   search(
     wanted: Wanted,
@@ -188,6 +190,7 @@ export function createApi(fetcher: typeof fetch): Api {
     },
     route: (words, signal) =>
       ask('POST', '/api/route', readRouting, { body: { text: words }, signal }),
+    routings: (id, signal) => ask('GET', session(id, '/routings'), readRoutings, { signal }),
     archive: (signal) => ask('GET', '/api/archive', readArchive, { signal }),
     search: (wanted, cursor, signal, limit = 50) =>
       ask('GET', `/api/search?${searchQuery(wanted, cursor, limit)}`, readFound, { signal }),

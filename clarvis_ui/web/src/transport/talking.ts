@@ -16,6 +16,8 @@ export interface Prompt {
   wait?: boolean;
   /** Go on in a copy of the session. */
   fork?: boolean;
+  /** The answer by which it goes where it goes. */
+  routing?: string;
   /** Stop the turn that runs, and be said next. */
   interrupt?: boolean;
   /** Appended to Claude Code's own. */

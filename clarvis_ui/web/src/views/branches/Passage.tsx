@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Clarvis } from '../../state/clarvis';
 import { createFolds } from '../../state/folds';
 import type { Message } from '../../transport/messages';
+import type { Routed } from '../../transport/routing';
 import { forkAt } from '../forking';
 import { chunksOf } from '../thread/chunks';
 import { RowView } from '../thread/RowView';
@@ -18,6 +19,8 @@ export interface PassageProps {
 
 const NOBODY = signal<ReadonlySet<string>>(new Set());
 
+const NONE_ROUTED = signal<ReadonlyMap<string, Routed>>(new Map());
+
 /** Some messages of a conversation, to be read; nothing waits in them. */
 export function Passage({ clarvis, sessionId, messages }: PassageProps) {
   const [problem, setProblem] = useState('');
@@ -30,6 +33,7 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
       hold: () => {},
       waiting: NOBODY,
       unanswered: NOBODY,
+      routed: NONE_ROUTED,
       async fetchSubagent(agentId) {
         const outcome = await clarvis.api.subagent(sessionId, agentId);
         if (outcome.ok) return outcome.value;

@@ -83,6 +83,7 @@ function Said({ entry }: { entry: Entry }) {
       return (
         <>
           <b>{resumed ? 'Continues' : 'Starts'}:</b> {name}
+          {resumed && way.leavesPlanFor && <> · leaves plan mode</>}
         </>
       );
     case 'going':

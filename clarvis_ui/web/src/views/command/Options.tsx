@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { statusOf, summaryOf, titleOf } from '../../state/described';
+import { modeWords } from '../../state/modes';
 import { projectOf } from '../../state/projects';
 import { nearFind, saidBy } from '../../state/search';
 import type { Way } from '../../state/ways';
@@ -91,6 +92,7 @@ function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
         <span class="say-what">
           Resume <b dir="auto">{way.title}</b>
           {way.copy && ' in a copy, as a terminal has it open'}
+          {way.leavesPlanFor && `, leaving plan mode for “${modeWords(way.leavesPlanFor)}”`}
         </span>
         {way.because && (
           <span class="say-why" dir="auto">

@@ -31,6 +31,7 @@ import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
 import { Unusable } from './Unusable';
 import { useLine } from './useLine';
+import { useRouted } from './useRouted';
 import { useStanding } from './useStanding';
 import './session.css';
 
@@ -53,6 +54,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   const offers = clarvis.offers.of(id).value;
   const forkOf = useForkOf(clarvis, id);
   const messages = useComputed(() => shownMessages(talk.state.value)).value;
+  const routed = useRouted(clarvis.api, id, messages);
   const coming = useStanding(clarvis, session, conversation.loaded);
   const waiting = useWaiting(clarvis, id);
   const context = useMemo(
@@ -161,6 +163,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           fetchSubagent={fetchSubagent}
           waiting={waiting}
           unanswered={unanswered}
+          routed={routed}
           onFork={fork}
           onRetry={talk.retry}
           onEdit={takeBack}

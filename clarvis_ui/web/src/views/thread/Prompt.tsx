@@ -5,6 +5,7 @@ import { fullTime } from '../../state/words';
 import { MessageMenu } from './MessageMenu';
 import { useReader } from './reader';
 import type { PromptRow } from './rows';
+import { WhyHere } from './WhyHere';
 
 const LONG = 2400;
 const MANY_LINES = 30;
@@ -36,6 +37,7 @@ export function Prompt({ row }: { row: PromptRow }) {
         </p>
       )}
       {message.optimistic === 'failed' && <NotSent message={message} />}
+      <WhyHere uuid={message.uuid} />
     </article>
   );
 }

@@ -6,6 +6,7 @@ import { memo } from '../../blocks/memo';
 import { Sought } from '../../blocks/Output';
 import type { Partial, ShownMessage, Turn } from '../../state/conversation';
 import type { Folds } from '../../state/folds';
+import type { Routed } from '../../transport/routing';
 import { Icon } from '../../ui/Icon';
 import { useLater } from '../../ui/useLater';
 import { type Chunk, chunksOf, type Piece, sameChunk } from './chunks';
@@ -40,6 +41,8 @@ export interface ThreadProps {
   waiting: ReadonlySignal<ReadonlySet<string>>;
   /** Those that waited when their turn was cut off. */
   unanswered: ReadonlySignal<ReadonlySet<string>>;
+  /** Why messages are here that the keeper found a place for, by uuid. */
+  routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
   onFork(uuid: string): void;
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;
@@ -148,7 +151,7 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 }
 
 function useReaderOf(
-  { sessionId, workdir, waiting, unanswered, folds, ...acts }: ThreadProps,
+  { sessionId, workdir, waiting, unanswered, routed, folds, ...acts }: ThreadProps,
   hold: Reader['hold'],
 ): Reader {
   const live = useRef({ ...acts, hold });
@@ -165,12 +168,13 @@ function useReaderOf(
       fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
       waiting,
       unanswered,
+      routed,
       onFork: (uuid) => live.current.onFork(uuid),
       unforkable: null,
       onRetry: (uuid) => live.current.onRetry(uuid),
       onEdit: (uuid) => live.current.onEdit(uuid),
     }),
-    [sessionId, workdir, folds, waiting, unanswered],
+    [sessionId, workdir, folds, waiting, unanswered, routed],
   );
 }
 

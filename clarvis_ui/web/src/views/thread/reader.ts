@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ShownMessage } from '../../state/conversation';
 import type { Folds } from '../../state/folds';
+import type { Routed } from '../../transport/routing';
 
 /** What the rows of a conversation need of the whole, however deep they are nested. */
 export interface Reader {
@@ -15,6 +16,8 @@ export interface Reader {
   waiting: ReadonlySignal<ReadonlySet<string>>;
   /** Those that waited when their turn was cut off. */
   unanswered: ReadonlySignal<ReadonlySet<string>>;
+  /** Why messages are here that the keeper found a place for, by uuid. */
+  routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   onFork(uuid: string): void;
   /** Why no message here can be forked from; null where every one can. */
