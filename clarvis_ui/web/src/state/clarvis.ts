@@ -1,7 +1,8 @@
-import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
 import type { KeeperEvent } from '../transport/events';
 import { createSocket, type SocketState, type SocketWorld } from '../transport/socket';
+import type { Wish } from './asked';
 import { type Conversations, createConversations } from './conversations';
 import { createDoor, type Door } from './door';
 import { createDrafts, type Drafts } from './drafts';
@@ -30,6 +31,8 @@ export interface Clarvis {
   kept: Kept;
   /** What Claude Code said of itself in terminals. */
   told: Told;
+  /** What was said in the command bar of a session, until its page has done it. */
+  wish: Signal<Wish | null>;
   /** How the line to the keeper is. */
   line: ReadonlySignal<SocketState>;
   /** Tries now what would be tried later. */
@@ -131,6 +134,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     memory,
     kept,
     told,
+    wish: signal<Wish | null>(null),
     line: computed(() => line.value),
     tryNow() {
       sessions.refreshNow();

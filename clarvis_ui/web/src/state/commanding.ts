@@ -1,5 +1,6 @@
 import { computed, effect } from '@preact/signals';
 import { type Aloud, createAloud } from './aloud';
+import type { Wish } from './asked';
 import type { Clarvis } from './clarvis';
 import { type Command, createCommand } from './command';
 import { createHolding, type Holding } from './held';
@@ -9,6 +10,10 @@ export interface Commanding {
   command: Command;
   holding: Holding;
   aloud: Aloud;
+  /** Words that mean a button of a session's page: that page does what they mean. */
+  ask(wish: Wish): void;
+  /** Whether something is written in a session's field: then nothing is put there. */
+  hasDraft(sessionId: string): boolean;
 }
 
 export interface CommandingWorld {
@@ -42,7 +47,16 @@ export function createCommanding({ clarvis, speak, follow }: CommandingWorld): C
   effect(() => {
     if (door.state.value === 'open') holding.restore();
   });
-  return { command, holding, aloud };
+  return {
+    command,
+    holding,
+    aloud,
+    ask(wish) {
+      command.write('');
+      clarvis.wish.value = wish;
+    },
+    hasDraft: (sessionId) => clarvis.drafts.read(sessionId).text.trim() !== '',
+  };
 }
 
 /** Who leaves the page, or only looks away from it on a phone, meant what was sent. */

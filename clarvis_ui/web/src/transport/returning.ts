@@ -20,6 +20,9 @@ export interface Decision {
   about: string;
   decision: string;
   reason: string | null;
+  /** The message in which it was decided, and when. */
+  uuid?: string | null;
+  at?: string | null;
 }
 
 export interface ChangedFile {
@@ -154,6 +157,8 @@ export function readDecision(raw: unknown): Decision | null {
     about,
     decision: verbatim(given.decision),
     reason: text(given.reason),
+    uuid: text(given.uuid),
+    at: text(given.at),
   };
 }
 

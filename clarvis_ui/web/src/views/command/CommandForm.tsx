@@ -1,5 +1,6 @@
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { searchHref, sessionHref } from '../../state/address';
+import { type Asked, askedBy } from '../../state/asked';
 import type { Commanding } from '../../state/commanding';
 import { titled } from '../../state/described';
 import { byProject } from '../../state/projects';
@@ -43,14 +44,18 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   );
   const known = useMemo(() => new Map(sessions.map((one) => [one.id, one])), [sessions]);
   const hits = titled(known, useFinds(api, text.value));
+  const asked = askedBy(text.value);
+  const of = asked && sessionOf(asked);
   const options: Option[] = [
+    ...(asked && of ? [{ key: ASKED, asked, of }] : []),
     ...(empty ? [] : ways.value.map((way) => ({ key: keyOf(way), way }))),
     ...opens.map((session) => ({ key: `open ${session.id}`, session })),
     ...hits.map((hit) => ({ key: `find ${hit.sessionId} ${hit.uuid}`, hit })),
     ...(isWorthFinding(text.value) ? [{ key: 'find', words: text.value.trim() }] : []),
   ];
   const sent = empty ? options[0]?.key : keyOf(chosen.value);
-  const active = options.find(({ key }) => key === opening)?.key ?? sent;
+  const first = options[0]?.key === ASKED && opening === null ? ASKED : sent;
+  const active = options.find(({ key }) => key === opening)?.key ?? first;
   const projects = useMemo(() => (choosing ? byProject(sessions) : []), [choosing, sessions]);
 
   const chose = useRef(false);
@@ -60,6 +65,13 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     chose.current = choosing;
   }, [choosing]);
 
+  /** The session that the words are about: the open one, or the one that was spoken in last. */
+  function sessionOf({ kind }: Asked): Session | null {
+    const open = sessions.find(({ id }) => id === currentId) ?? sessions[0] ?? null;
+    // what is written in its field is not replaced
+    return open && kind === 'decided' && commanding.hasDraft(open.id) ? null : open;
+  }
+
   function write(next: string): void {
     setOpening(null);
     setProblem('');
@@ -68,6 +80,12 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
 
   async function act(key: string | undefined): Promise<void> {
     const option = options.find((one) => one.key === key);
+    if (option && 'asked' in option) {
+      location.hash = sessionHref(option.of.id);
+      commanding.ask({ sessionId: option.of.id, asked: option.asked });
+      onDone?.();
+      return;
+    }
     if (option && !('way' in option)) {
       location.hash = hrefOf(option);
       onDone?.();
@@ -87,7 +105,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   function select(option: Option | undefined): void {
     if (!option) return;
     if ('way' in option) {
-      setOpening(null);
+      setOpening(SENDS);
       command.choose(option.way);
     } else setOpening(option.key);
   }
@@ -106,8 +124,10 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     else if (key === 'Enter' && !event.shiftKey && !isTouch()) void act(active);
     else if (key === 'ArrowDown' && altKey) setChoosing(true);
     else if (key === 'Tab' && !empty && !strong && !altKey) {
-      setOpening(null);
-      command.turn(event.shiftKey ? -1 : 1);
+      // the first key only leaves what the words mean for what they would be as a message
+      const leaves = active === ASKED;
+      setOpening(SENDS);
+      if (!leaves) command.turn(event.shiftKey ? -1 : 1);
     } else if ((key === 'ArrowDown' || key === 'ArrowUp') && isAtEdge(event)) {
       move(key === 'ArrowDown' ? 1 : -1);
     } else return false;
@@ -188,7 +208,11 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   );
 }
 
-function hrefOf(option: Exclude<Option, { way: unknown }>): string {
+/** Options that are no session, message or way to send it. */
+const ASKED = 'asked';
+const SENDS = 'sends';
+
+function hrefOf(option: Exclude<Option, { way: unknown } | { asked: unknown }>): string {
   if ('session' in option) return sessionHref(option.session.id);
   return 'hit' in option ? hitHref(option.hit) : searchHref({ words: option.words });
 }

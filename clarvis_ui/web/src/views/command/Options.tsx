@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { Asked } from '../../state/asked';
 import { statusOf, summaryOf, titleOf } from '../../state/described';
 import { modeWords } from '../../state/modes';
 import { projectOf } from '../../state/projects';
@@ -14,6 +15,7 @@ import { Snippet } from '../Snippet';
 
 /** Something that Enter can do: send it this way, open a session or message, look for it. */
 export type Option =
+  | { key: string; asked: Asked; of: Session }
   | { key: string; way: Way }
   | { key: string; session: Session }
   | { key: string; hit: Hit }
@@ -73,6 +75,7 @@ export function Options({ id, options, active, asking, onPick, onDirectory }: Op
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => onPick(option)}
           >
+            {'asked' in option && <AskedView asked={option.asked} of={option.of} />}
             {'way' in option && <WayView way={option.way} onDirectory={onDirectory} />}
             {'session' in option && <SessionView session={option.session} now={now} />}
             {'hit' in option && <HitView hit={option.hit} now={now} />}
@@ -83,6 +86,30 @@ export function Options({ id, options, active, asking, onPick, onDirectory }: Op
     </div>
   );
 }
+
+/** What Enter does in place of sending it. */
+function AskedView({ asked, of }: { asked: Asked; of: Session }) {
+  return (
+    <>
+      <Icon name="resume" />
+      <span class="say-what">
+        <kbd>Enter</kbd>: {ASKED_WORDS[asked.kind === 'recap' ? asked.telling : asked.kind]}{' '}
+        <b dir="auto">{titleOf(of)}</b>
+      </span>
+      <span class="say-why">
+        <kbd>Tab</kbd> sends it as a message
+      </span>
+    </>
+  );
+}
+
+const ASKED_WORDS = {
+  quick: 'quick recap of',
+  detailed: 'detailed recap of',
+  skip: 'skip the recap of',
+  alternative: 'explore it in a copy of',
+  decided: 'look for what was decided in',
+} as const;
 
 function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
   if (way.kind === 'resume') {

@@ -26,6 +26,8 @@ export interface ComposerProps {
   /** `interrupt`: what runs is stopped for it. */
   onSend(text: string, pictures: readonly Picture[], interrupt: boolean): void;
   onStop(): void;
+  /** What Enter does with the words in place of sending them; null where they are a message. */
+  instead?: (() => void) | null;
 }
 
 /** Where one types. What is in it belongs to the draft, and the draft outlives the page. */
@@ -118,8 +120,9 @@ export function Composer(props: ComposerProps) {
     const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.key === 'Enter' && (plain ? !isTouch() : event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      // where Enter begins a new line, the other key is the one that sends
-      send(!plain && !isTouch());
+      if (plain && props.instead) props.instead();
+      // where Enter does something else, or begins a new line, the other key is the one that sends
+      else send(!plain && !isTouch() && !props.instead);
     } else if (event.key === 'ArrowUp' && plain && onFirstLine(area)) {
       if (recall(1)) event.preventDefault();
     } else if (event.key === 'ArrowDown' && plain && recalled.current.at >= 0 && onLastLine(area)) {

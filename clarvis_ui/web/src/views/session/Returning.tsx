@@ -32,8 +32,12 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
   const { cold, telling, standing, known } = coming;
   const [closed, setClosed] = useState(false);
   const [opened, setOpened] = useState(false);
-  const line = cold && coming.late && !opened && !closed && !quiet;
-  const back = cold && !closed && !quiet && known && !line;
+  useEffect(() => {
+    if (coming.called > 0) setClosed(telling === 'dive');
+  }, [coming.called]);
+  const quietly = quiet && coming.called === 0;
+  const line = cold && coming.late && !opened && !closed && !quietly;
+  const back = cold && !closed && !quietly && known && !line;
   const shown = back && telling !== 'dive';
 
   useEffect(() => {

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sessionHref } from '../../state/address';
+import type { Asked } from '../../state/asked';
 import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
@@ -8,7 +9,8 @@ import { failureToTell, type ShownMessage, shownMessages } from '../../state/con
 import { missingWords, TURN_INTERRUPTED } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { openIn } from '../../state/inbox';
-import { picturesOf } from '../../state/pictures';
+import { type Picture, picturesOf } from '../../state/pictures';
+import { withQuotation } from '../../state/quoted';
 import type { Talk } from '../../state/talk';
 import type { Queued } from '../../transport/messages';
 import type { Session } from '../../transport/wire';
@@ -17,6 +19,7 @@ import { AttentionSlot } from '../attention/AttentionSlot';
 import { forkAt } from '../forking';
 import { Thread } from '../thread/Thread';
 import { Archived } from './Archived';
+import { Asking, confirms } from './Asking';
 import { Composer } from './Composer';
 import { DetailsDialog } from './DetailsDialog';
 import { Elsewhere } from './Elsewhere';
@@ -30,6 +33,7 @@ import { saidBefore } from './recall';
 import { SessionHeader } from './SessionHeader';
 import { ModeChoice, ModelChoice } from './Switches';
 import { Unusable } from './Unusable';
+import { useAsked } from './useAsked';
 import { useLine } from './useLine';
 import { useRouted } from './useRouted';
 import { useStanding } from './useStanding';
@@ -114,6 +118,54 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     },
     [clarvis, id],
   );
+
+  const words = draft.value.text.trim();
+  const bare = draft.value.pictures.length === 0 && messages.length > 0;
+  const meant = useAsked(clarvis.api, session, words, bare);
+
+  function send(text: string, pictures: readonly Picture[], interrupt = false): void {
+    setProblem('');
+    talk.send(text, pictures, interrupt);
+    setDraft({ text: '', pictures: [] });
+  }
+
+  /** Does what a button would do, in place of sending the words. */
+  async function act(asked: Asked): Promise<void> {
+    switch (asked.kind) {
+      case 'recap':
+        coming.call(asked.telling);
+        break;
+      case 'skip':
+        coming.call('dive');
+        break;
+      case 'alternative': {
+        const last = messages.findLast((one) => one.optimistic === undefined);
+        if (last) setProblem(await forkAt(clarvis, id, last.uuid));
+        break;
+      }
+      case 'decided':
+        // where it is asked for in the field, it is seen what would be sent
+        setDraft({ text: asked.words, pictures: [] });
+        focusField();
+    }
+  }
+
+  async function confirm(): Promise<void> {
+    if (meant?.asked.kind === 'decided') {
+      if (meant.found && confirms(meant)) send(withQuotation(meant.found, words), []);
+    } else if (meant) {
+      setDraft({ text: '', pictures: [] });
+      await act(meant.asked);
+    }
+  }
+
+  // what was said in the command bar, of this session
+  const wish = clarvis.wish.value;
+  useEffect(() => {
+    if (wish?.sessionId !== id || messages.length === 0) return;
+    clarvis.wish.value = null;
+    void act(wish.asked);
+  }, [wish, id, messages.length > 0]);
 
   const switches = {
     session,
@@ -218,6 +270,9 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         />
         <QueueChips queue={line.queue} onTakeBack={(queued) => void edit([queued])} />
         <HeldMessages held={line.held} onSend={line.send} onEdit={edit} onDiscard={line.discard} />
+        {meant && !unusable && (
+          <Asking meant={meant} onConfirm={() => void confirm()} onSend={() => send(words, [])} />
+        )}
         {unusable ? (
           <Unusable draft={draft.value.text} />
         ) : (
@@ -228,11 +283,8 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
             commands={offers?.commands ?? null}
             onCommandsWanted={() => clarvis.offers.want(id)}
             onDraft={setDraft}
-            onSend={(text, pictures, interrupt) => {
-              setProblem('');
-              talk.send(text, pictures, interrupt);
-              setDraft({ text: '', pictures: [] });
-            }}
+            onSend={send}
+            instead={meant && (confirms(meant) || !meant.found) ? () => void confirm() : null}
             onStop={() => void stop()}
           >
             <div class="composer-switches">

@@ -27,6 +27,10 @@ export interface Coming {
   again(): void;
   /** Whether the conversation is to be shown without waiting any longer. */
   ready: boolean;
+  /** How often it was asked for in words: then it is told whenever one comes. */
+  called: number;
+  /** Tells it now. */
+  call(telling: Telling): void;
   /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
   footed: boolean;
 }
@@ -39,6 +43,7 @@ export interface Coming {
 export function useStanding({ api, memory }: Clarvis, session: Session, loaded: boolean): Coming {
   // as it was when it was opened: what is said from now on is no reason to tell it all
   const [cold] = useState(() => isCold(session, Date.now()));
+  const [called, setCalled] = useState(0);
   const [telling, setTelling] = useState<Telling | null>(() => chosenTelling(memory));
   const [standing, setStanding] = useState<Standing | null>(null);
   const [known, setKnown] = useState(false);
@@ -47,13 +52,13 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
   const [tries, setTries] = useState(0);
 
   useEffect(() => {
-    if (!cold) return;
+    if (!cold && called === 0) return;
     const leaving = new AbortController();
     const { signal } = leaving;
     void api.telling().then((outcome) => {
       if (signal.aborted) return;
       const chosen = outcome.ok ? outcome.value.telling : null;
-      if (chosen !== null) {
+      if (chosen !== null && called === 0) {
         rememberTelling(memory, chosen);
         setTelling(chosen);
       }
@@ -65,7 +70,7 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
       setAnswered(true);
     });
     return () => leaving.abort();
-  }, [api, memory, session.id, cold, tries]);
+  }, [api, memory, session.id, cold, called, tries]);
 
   const footed = useLater(FOOT_MS);
   const waits = cold && !(known && answered);
@@ -75,18 +80,25 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
     return () => clearTimeout(timer);
   }, [waits, loaded]);
 
+  function choose(chosen: Telling): void {
+    rememberTelling(memory, chosen);
+    // a keeper that cannot be reached is no reason not to tell it
+    void api.prefer(chosen);
+    setTelling(chosen);
+  }
+
   return {
-    cold,
+    cold: cold || called > 0,
     telling,
-    choose(chosen) {
-      rememberTelling(memory, chosen);
-      // a keeper that cannot be reached is no reason not to tell it
-      void api.prefer(chosen);
-      setTelling(chosen);
+    choose,
+    called,
+    call(wanted) {
+      choose(wanted);
+      if (wanted !== 'dive' || cold) setCalled((before) => before + 1);
     },
     standing,
     known,
-    late,
+    late: late && called === 0,
     failed: answered && standing === null,
     again() {
       setAnswered(false);

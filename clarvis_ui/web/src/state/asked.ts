@@ -1,0 +1,142 @@
+/**
+ * Words that mean a button of the page: a recap, none, an alternative, what was decided. Only the
+ * whole text may be such words; in a task they are part of it.
+ */
+export type Asked =
+  | { kind: 'recap'; telling: 'quick' | 'detailed' }
+  | { kind: 'skip' }
+  | { kind: 'alternative' }
+  | { kind: 'decided'; about: string; words: string };
+
+/** Said in the command bar, of a session. */
+export interface Wish {
+  sessionId: string;
+  asked: Asked;
+}
+
+// what is longer is a task
+const LONGEST = 160;
+
+// said before and after it without meaning more
+const BEFORE =
+  /^(?:(?:ok(?:ay)?|hey|hi|hello|claude|so|now|well|please|just|wait|hm+|and|first|then|actually|alright|thanks)[\s,.!:–—-]+)+/i;
+const POLITE =
+  /^(?:(?:can|could|would|will) you (?:please |just )?|i(?:'d| would) (?:like|love) (?:you to |to (?:have|get|see|read) )?|i (?:want|need) (?:you to )?|let me (?:have|get|see) |may i (?:have|see) |please )/i;
+const AFTER = /(?:[\s,]+(?:please|thanks|thank you|now|again|first|for now|then|claude))+$/i;
+
+const RECAP =
+  '(?:recap|summary|summar(?:ization|isation)|overview|rundown|run-down|status(?: report)?|update)';
+const QUICK = '(?:quick|short|brief|fast|little|one-line|tl;?dr)';
+const DETAILED = '(?:detailed|full|long|longer|complete|thorough|in-depth|comprehensive)';
+const OF =
+  "(?: (?:of|on|about) (?:(?:this|the|our) (?:session|conversation|chat|work|project|state)|it|this|everything|where we (?:are|were|stand|left off)|what (?:we|you)(?:'ve| have)? (?:did|done)(?: so far)?|things))?(?: so far)?";
+const GIVE =
+  '(?:give me|show me|tell me|write me|do|make|get me|send me|have)? ?(?:a|an|the|another)? ?';
+
+const QUICKLY = whole(
+  `${GIVE}${QUICK},? ?${RECAP}${OF}`,
+  `(?:quickly|briefly) (?:recap|summari[sz]e)${summed()}`,
+  `(?:recap|summari[sz]e)${summed()} (?:quickly|briefly|in short|in brief|in a (?:sentence|nutshell))`,
+  'tl;?dr',
+  'fasse?(?: es| das| alles)? kurz zusammen',
+  '(?:gib mir |mach )?eine? kurze zusammenfassung',
+  '(?:fais|donne)(?:-moi)? un (?:bref|court|petit) r[ée]sum[ée]',
+  '(?:dame|hazme) un (?:breve resumen|resumen (?:breve|r[áa]pido|corto))',
+);
+const AT_LENGTH = whole(
+  `${GIVE}${DETAILED},? ?${RECAP}${OF}`,
+  `${GIVE}${RECAP} in detail${OF}`,
+  `(?:recap|summari[sz]e)${summed()} (?:in detail|in full|thoroughly)`,
+  '(?:gib mir |mach )?eine? (?:ausf[üu]hrliche|lange) zusammenfassung',
+);
+const PLAINLY = whole(
+  `(?:give me|show me|write me|get me|send me) (?:a|an|the) ${RECAP}${OF}`,
+  `(?:a )?recap${OF}`,
+  `(?:recap|summari[sz]e) (?:where we (?:are|were|stand|left off)|(?:this|the|our) (?:session|conversation|chat))`,
+  'where (?:were|are) we',
+  'where did we (?:leave|stop)(?: off)?',
+  'what were we (?:doing|working on)(?: here)?',
+  'catch me up|bring me up to (?:speed|date)|fill me in',
+  'wo waren wir|wo stehen wir|o[ùu] en [ée]tions-nous|d[óo]nde (?:est[áa]bamos|nos quedamos)',
+);
+const SKIPPED = whole(
+  `(?:(?:let's|you can|we can) )?(?:skip|hide|close|drop|forget|dismiss)(?: over)? (?:the|this|that|your)? ?${RECAP}`,
+  `(?:no|without(?: a| the)?|don't need(?: a| the)?|don't want(?: a| the)?) ${RECAP}(?: needed)?`,
+  "(?:let's |let me |just )?(?:dive|jump|get) (?:right |straight )?in(?:to it)?",
+  '(?:[üu]berspringe?|weg mit der|keine) (?:die )?zusammenfassung',
+  '(?:sans|passe le) r[ée]sum[ée]|(?:sin|s[áa]ltate el) resumen',
+);
+const OTHERWISE = whole(
+  "(?:let's |let us |we (?:could|should|can) |i(?:'d| would) like to )?(?:explore|try|look at|consider|take|go for|think about|pursue)(?: out)? (?:an?other|an|a|some|the|different|new)? ?(?:different |alternative |other |new |second )?(?:alternatives?|approach(?:es)?|direction|way|path|route|options?|idea|solution)(?: instead| here)?",
+  "(?:let's |let us )?(?:explore|consider) alternatives?",
+  "(?:let's |let us )?(?:branch off|fork (?:this|it|here|from here|this session))",
+  '(?:lass uns |probieren wir )?(?:eine alternative|einen anderen weg)(?: ausprobieren| probieren| suchen)?',
+  '(?:explorons|essayons) une (?:alternative|autre (?:piste|approche))',
+  '(?:exploremos|probemos) (?:una alternativa|otra (?:v[íi]a|opci[óo]n))',
+);
+const DECIDED = new RegExp(
+  `^(?:${[
+    '(?:so )?what (?:did|had|have) (?:we|you|i) (?:decide|decided|agree|agreed|settle|settled)(?: (?:on|upon))?(?: (?:about|for|on|regarding|concerning|with regard to|when it comes to))? (.+)',
+    'what (?:was|were|is|are) (?:the|our) decisions? (?:about|on|for|regarding|concerning|of) (.+)',
+    '(?:which|what) decisions? (?:did we (?:make|take)|have we (?:made|taken)|were (?:made|taken)) (?:about|on|for|regarding|concerning) (.+)',
+    '(?:show|tell|remind) me (?:of )?(?:what we decided|our decisions?|the decisions?) (?:about|on|for|regarding) (.+)',
+    'remind me what (?:we|i) decided (?:about|on|for|regarding) (.+)',
+    'why did we (?:decide|go) (?:on|for|with) (.+)',
+    'was (?:haben|hatten) wir (?:über|zu|zum|zur|wegen|bei) (.+?) (?:entschieden|beschlossen|ausgemacht)',
+    "qu'(?:avons-nous|est-ce qu'on a|a-t-on) d[ée]cid[ée] (?:pour|sur|[àa] propos de|concernant) (.+)",
+    'qu[ée] (?:decidimos|acordamos) (?:sobre|de|acerca de|para) (.+)',
+  ].join('|')})$`,
+  'i',
+);
+
+/** What is meant by these words; null where they are a message. */
+export function askedBy(text: string): Asked | null {
+  const said = text.trim();
+  if (said.length > LONGEST || said.includes('\n') || said.startsWith('/')) return null;
+  const words = core(said.replaceAll('’', "'"));
+  const about = DECIDED.exec(words)
+    ?.slice(1)
+    .find((one) => one !== undefined);
+  if (about !== undefined) return aboutOf(about, said);
+  // a question of another kind, or two sentences, is for Claude
+  const wish = core(words.replace(POLITE, ''));
+  for (const each of [words, wish]) {
+    if (QUICKLY.test(each)) return { kind: 'recap', telling: 'quick' };
+    if (AT_LENGTH.test(each)) return { kind: 'recap', telling: 'detailed' };
+    if (PLAINLY.test(each)) return { kind: 'recap', telling: 'quick' };
+    if (SKIPPED.test(each)) return { kind: 'skip' };
+    if (OTHERWISE.test(each)) return { kind: 'alternative' };
+  }
+  return null;
+}
+
+function core(words: string): string {
+  return words
+    .replace(BEFORE, '')
+    .replace(/[\s.!?…]+$/, '')
+    .replace(AFTER, '')
+    .replace(/[\s,.!?…]+$/, '')
+    .replaceAll(/\s+/g, ' ');
+}
+
+function aboutOf(words: string, said: string): Asked | null {
+  const about = words.replaceAll(/^["'“”„«]+|["'“”„»]+$/g, '').trim();
+  // "… about the database and then migrate it" is more than a question
+  if (
+    about === '' ||
+    /[.;:!?]\s|\b(?:and|then|und|et|y) (?:then|now|please|implement|write|fix|add|change|update|build|make|do)\b/i.test(
+      about,
+    )
+  ) {
+    return null;
+  }
+  return { kind: 'decided', about, words: said };
+}
+
+function summed(): string {
+  return "(?: (?:it|this|that|everything|things|the (?:session|conversation|chat|work)|this (?:session|conversation|chat)|where we (?:are|were|stand)|what we(?:'ve| have)? (?:did|done)))?";
+}
+
+function whole(...patterns: string[]): RegExp {
+  return new RegExp(`^(?:${patterns.join('|')})$`, 'i');
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import {
+  decisionsAbout,
+  MOST_TOKENS,
+  quotation,
+  quotesOf,
+  withQuotation,
+} from '../src/state/quoted';
+import type { Decision } from '../src/transport/returning';
+import type { Hit } from '../src/transport/search';
+
+const decided = (about: string, decision: string, uuid = about): Decision => ({
+  kind: 'answer',
+  about,
+  decision,
+  reason: null,
+  uuid,
+  at: '2026-03-01T10:00:00Z',
+});
+const DATABASE = decided('Which database?', 'SQLite');
+const COLOUR = decided('Which colour?', 'red');
+
+const hit = (sessionId: string, uuid: string, words: string, more: Partial<Hit> = {}): Hit => ({
+  sessionId,
+  uuid,
+  agentId: null,
+  toolUseId: null,
+  kind: 'toolResult',
+  timestamp: null,
+  decision: true,
+  inside: false,
+  where: 'result',
+  tool: null,
+  snippet: [{ text: words, match: true }],
+  title: 'Elsewhere',
+  workdir: '/code',
+  project: 'code',
+  ...more,
+});
+
+test('decisions are found by the words that tell, however they are inflected', () => {
+  const all = [DATABASE, COLOUR];
+  expect(decisionsAbout(all, 'the databases')).toEqual([DATABASE]);
+  expect(decisionsAbout(all, 'our Colour')).toEqual([COLOUR]);
+  expect(decisionsAbout(all, 'caching')).toEqual([]);
+});
+
+test('what the search finds besides is told once, and where it was', () => {
+  const hits = [
+    hit('s', 'Which database?', 'the same again'),
+    hit('s', 'Which colour?', 'cut off'),
+    hit('s', 'older', 'an older one'),
+    hit('t', 'there', 'a database there'),
+    hit('t', 'no', 'no decision', { decision: false }),
+  ];
+  expect(quotesOf('s', [DATABASE], [DATABASE, COLOUR], hits)).toEqual([
+    { text: 'Which database?: SQLite (2026-03-01)', elsewhere: null },
+    { text: 'Which colour?: red (2026-03-01)', elsewhere: null },
+    { text: 'an older one', elsewhere: null },
+    { text: 'a database there', elsewhere: 'Elsewhere' },
+  ]);
+});
+
+test('the quotation is marked line by line and is part of the message', () => {
+  const quotes = quotesOf('s', [DATABASE], [DATABASE], [hit('t', 'there', 'two\nlines')]);
+  const quoted = quotation('the database', quotes);
+  expect(withQuotation(quoted, 'What did we decide about the database?')).toBe(
+    [
+      '> Quoted from earlier, what was decided about “the database”:',
+      '> - Which database?: SQLite (2026-03-01)',
+      '> - In “Elsewhere”: two lines',
+      '',
+      'What did we decide about the database?',
+    ].join('\n'),
+  );
+});
+
+test('no more than the budget is quoted, and what is left out is counted', () => {
+  const long = Array.from({ length: 60 }, (_, at) => decided(`question ${at}`, 'x'.repeat(900)));
+  const quoted = quotation('it', quotesOf('s', long, long, []));
+  expect(quoted.tokens).toBeLessThanOrEqual(MOST_TOKENS);
+  expect(quoted.quotes.length).toBeGreaterThan(3);
+  expect(quoted.quotes.length + quoted.left).toBe(60);
+  expect(new TextEncoder().encode(quoted.text).length).toBeLessThanOrEqual(MOST_TOKENS * 3);
+});
+
+test('nothing that is hidden is sent in somebody’s name', () => {
+  const odd = decided('a\u202eb', 'c\u200bd');
+  expect(quotation('x', quotesOf('s', [odd], [odd], [])).text).not.toMatch(/[\u202e\u200b]/);
+});
