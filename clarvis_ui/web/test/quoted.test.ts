@@ -54,8 +54,8 @@ test('what the search finds besides is told once, and where it was', () => {
     hit('t', 'no', 'no decision', { decision: false }),
   ];
   expect(quotesOf('s', [DATABASE], [DATABASE, COLOUR], hits)).toEqual([
-    { text: 'Which database?: SQLite (2026-03-01)', elsewhere: null },
-    { text: 'Which colour?: red (2026-03-01)', elsewhere: null },
+    { text: 'Which database? SQLite (2026-03-01)', elsewhere: null },
+    { text: 'Which colour? red (2026-03-01)', elsewhere: null },
     { text: 'an older one', elsewhere: null },
     { text: 'a database there', elsewhere: 'Elsewhere' },
   ]);
@@ -67,7 +67,7 @@ test('the quotation is marked line by line and is part of the message', () => {
   expect(withQuotation(quoted, 'What did we decide about the database?')).toBe(
     [
       '> Quoted from earlier, what was decided about “the database”:',
-      '> - Which database?: SQLite (2026-03-01)',
+      '> - Which database? SQLite (2026-03-01)',
       '> - In “Elsewhere”: two lines',
       '',
       'What did we decide about the database?',

@@ -74,7 +74,8 @@ export function quotesOf(
 
 function sentence({ about, decision, reason, at }: Decision): string {
   const when = !at ? '' : ` (${at.slice(0, 10)})`;
-  return `${line(`${about}: ${decision}${reason ? ` — ${reason}` : ''}`)}${when}`;
+  const asked = /[?？]$/.test(about.trim()) ? about.trim() : `${about}:`;
+  return `${line(`${asked} ${decision}${reason ? ` — ${reason}` : ''}`)}${when}`;
 }
 
 function line(text: string): string {

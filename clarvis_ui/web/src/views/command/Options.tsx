@@ -10,6 +10,7 @@ import type { Hit } from '../../transport/search';
 import type { Session } from '../../transport/wire';
 import { Icon } from '../../ui/Icon';
 import { StatusDot } from '../../ui/StatusDot';
+import { isTouch } from '../../ui/typing';
 import { useNow } from '../../ui/useNow';
 import { Snippet } from '../Snippet';
 
@@ -93,12 +94,15 @@ function AskedView({ asked, of }: { asked: Asked; of: Session }) {
     <>
       <Icon name="resume" />
       <span class="say-what">
-        <kbd>Enter</kbd>: {ASKED_WORDS[asked.kind === 'recap' ? asked.telling : asked.kind]}{' '}
+        {!isTouch() && (
+          <>
+            <kbd>Enter</kbd>:{' '}
+          </>
+        )}
+        {ASKED_WORDS[asked.kind === 'recap' ? asked.telling : asked.kind]}{' '}
         <b dir="auto">{titleOf(of)}</b>
       </span>
-      <span class="say-why">
-        <kbd>Tab</kbd> sends it as a message
-      </span>
+      <span class="say-why">{isTouch() ? 'Send' : <kbd>Tab</kbd>} sends it as a message</span>
     </>
   );
 }
