@@ -103,6 +103,8 @@ def send(options: argparse.Namespace) -> None:
         title = (routing["title"] if continuing else None) or text
         print(f"{'Continuing' if continuing else 'Started'}: {plain(title)[:80]}")
         print(f"    {plain(routing['reason'])}")
+        if mode := answer.get("leftPlanFor"):
+            print(f"    It leaves plan mode and goes on with {plain(mode)}.")
     elif options.new:
         print(f"Started: {plain(text)[:80]}")
     print(f"{answer['sessionId']}  {answer['state']}")

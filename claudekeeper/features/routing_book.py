@@ -1,7 +1,7 @@
 """Why messages went where they did: kept by message, over restarts, in a file of its own.
 
-A line for each, added at the end; the file is written anew when it has grown too long. A line
-that cannot be read is one decision that is forgotten, and nothing else.
+A line for each, added at the end; the file is written anew when it has grown too long. Of a file
+with lines that cannot be read the others hold, and it is kept aside.
 """
 
 from __future__ import annotations
@@ -64,9 +64,14 @@ class RoutingBook:
             self._put(routed)
             self._lines += 1
         if bad:
-            log.warning("%s: %d lines cannot be read; the others hold", self._path, bad)
-            # they go with the next writing
-            self._lines = 2 * KEPT
+            aside = set_aside(self._path)
+            log.warning(
+                "%s is corrupt (%d lines): kept as %s; the other lines hold", self._path, bad, aside
+            )
+            try:
+                self._write_anew()
+            except OSError as error:
+                log.warning("%s could not be written: %s", self._path, error)
 
     def get(self, uuid: str) -> Routed | None:
         return self._kept.get(uuid)
@@ -99,9 +104,7 @@ class RoutingBook:
                 return
             try:
                 if self._lines + len(new) > 2 * KEPT:
-                    lines = [msgspec.json.encode(each) for each in self._kept.values()]
-                    await asyncio.to_thread(write_whole, self._path, b"\n".join(lines) + b"\n")
-                    self._lines = len(lines)
+                    await asyncio.to_thread(self._write_anew)
                 else:
                     added = b"".join(msgspec.json.encode(each) + b"\n" for each in new)
                     await asyncio.to_thread(_append, self._path, added)
@@ -109,6 +112,11 @@ class RoutingBook:
             except OSError as error:
                 # the message went its way all the same
                 log.warning("why a message went its way could not be saved: %s", error)
+
+    def _write_anew(self) -> None:
+        lines = [msgspec.json.encode(each) + b"\n" for each in self._kept.copy().values()]
+        write_whole(self._path, b"".join(lines))
+        self._lines = len(lines)
 
 
 def _append(path: Path, added: bytes) -> None:

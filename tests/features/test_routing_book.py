@@ -63,6 +63,9 @@ async def test_what_cannot_be_read_is_passed_over(tmp_path: Path, rubbish: bytes
     path.write_bytes(rubbish + b"\n" + path.read_bytes() + rubbish)
     again = opened(path)
     assert [each.uuid for each in again.of_session("s")] == ["u1"]
+    (aside,) = tmp_path.glob("routings.jsonl.corrupt-*")
+    assert rubbish in aside.read_bytes()
+    assert len(path.read_bytes().splitlines()) == 1
     again.keep(routed(2))
     await again.settled()
     assert len(path.read_bytes().splitlines()) == 2
