@@ -43,6 +43,9 @@ async def test_a_recap_is_asked_for_and_skipped_in_words(
     await expect(meant(page)).to_contain_text("Skip the recap")
     await field(page).press("Enter")
     await expect(told(page)).to_have_count(0)
+    await field(page).fill("where were we?")
+    await field(page).press("Enter")
+    await expect(told(page)).to_have_count(1)
     # none of it was said to Claude
     await expect(prompts(page)).to_have_count(1)
     # another key sends it as a message
@@ -51,6 +54,8 @@ async def test_a_recap_is_asked_for_and_skipped_in_words(
     await field(page).fill("skip the recap")
     await field(page).press("Control+Enter")
     await expect(prompts(page)).to_have_text(["say: the till counts coins", "skip the recap"])
+    # who goes on has seen it
+    await expect(told(page)).to_have_count(0)
     # inside of a task they are words of it
     task = "give me a quick summary of till.py and then mend it"
     await field(page).fill(task)

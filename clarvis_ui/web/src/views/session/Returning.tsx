@@ -35,6 +35,10 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
   useEffect(() => {
     if (coming.called > 0) setClosed(telling === 'dive');
   }, [coming.called]);
+  useEffect(() => {
+    // what was asked for in words is over when one goes on
+    if (quiet && coming.called > 0) setClosed(true);
+  }, [quiet]);
   const quietly = quiet && coming.called === 0;
   const line = cold && coming.late && !opened && !closed && !quietly;
   const back = cold && !closed && !quietly && known && !line;
