@@ -16,8 +16,9 @@ import orjson
 from claudekeeper.live.aside import ask_aside
 from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.errors import AsideFailed
+from claudekeeper.model.prose import prose
 from claudekeeper.model.readiness import Coverage, most_lacking, spoken
-from claudekeeper.model.resume import Resume, one_line
+from claudekeeper.model.resume import Resume
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -124,7 +125,7 @@ def _checklist(coverage: Coverage | None) -> str:
     lines: list[str] = []
     for each in most_lacking(coverage, MOST_LACKING):
         lines.append(f"Missing in {spoken(each.name)}:")
-        lines += [f"- {one_line(item, MOST_CHARACTERS)}" for item in each.missing[:MOST_MISSING]]
+        lines += [f"- {prose(item, MOST_CHARACTERS)}" for item in each.missing[:MOST_MISSING]]
         if len(each.missing) > MOST_MISSING:
             lines.append(f"- and {len(each.missing) - MOST_MISSING} more")
     lines += [
