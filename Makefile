@@ -75,6 +75,10 @@ pytest: setup
 orchestrate: setup ## 500 dispatches on 50 items under kills and failures: every thread is its own
 	ORCHESTRATED=$(or $(DISPATCHES),500) $(BIN)/python -m pytest tests/soak/test_orchestrator.py -n 0 -s $(ARGS)
 
+.PHONY: kills
+kills: setup ## Claude Code is killed 200 times under a real browser: no word is lost (KILLS=200)
+	KILLS=$(or $(KILLS),200) $(BIN)/python -m pytest tests/soak/test_kills.py -n 0 -s $(ARGS)
+
 .PHONY: soak
 soak: setup ## mixed work for an hour or so: nothing may be lost or left over (ROUNDS=300)
 	SOAK_ROUNDS=$(or $(ROUNDS),300) $(BIN)/python -m pytest tests/soak -s $(ARGS)

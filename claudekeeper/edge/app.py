@@ -51,6 +51,7 @@ from claudekeeper.edge.keys import (
     DESK,
     DOOR,
     ENDING,
+    FAILED,
     FAMILIES,
     FOLLOW,
     GRANTING,
@@ -100,6 +101,7 @@ from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.client import MakeClient, make_sdk_client
 from claudekeeper.live.ending import Ending
+from claudekeeper.live.failed_turns import FailedTurns
 from claudekeeper.live.follow import Follow
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.overview import Overview
@@ -146,6 +148,11 @@ class Places:
     def turns(self) -> Path:
         """What is under way, for the next keeper."""
         return self.state.with_name("turns.json")
+
+    @property
+    def failed(self) -> Path:
+        """What failed turns left, for every client and every later keeper."""
+        return self.state.with_name("failed-turns.json")
 
 
 def endpoints() -> list[Endpoint]:
@@ -215,8 +222,11 @@ def create_app(
     # Claude Code keeps them beside the projects
     app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
     ledgers = Ledgers(bus)
+    app[FAILED] = failed = FailedTurns(
+        places.failed, lambda session_id: app[REGISTRY].leaves_now(session_id)
+    )
     app[REGISTRY] = registry = Registry(
-        bus, desk, disk_of(app), ledgers, make_client, config.limits, preferences
+        bus, desk, disk_of(app), ledgers, make_client, config.limits, preferences, failed
     )
     app[FOLLOW] = Follow(catalog.watcher, places.projects, catalog.known, ledgers, history, bus)
     app[ABILITIES] = Abilities(make_client)
@@ -304,8 +314,11 @@ async def _preferences(app: web.Application) -> AsyncIterator[None]:
 
 async def _records(app: web.Application) -> AsyncIterator[None]:
     await asyncio.to_thread(app[RECORDS].load)
+    await asyncio.to_thread(app[FAILED].load)
     app[RECORDS].start()
+    app[FAILED].start(app[RECORDS].all_left())
     yield
+    await app[FAILED].close()
     await app[RECORDS].close()
 
 

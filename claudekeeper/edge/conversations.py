@@ -10,7 +10,16 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import BUS, CATALOG, HISTORY, OVERVIEW, RECORDS, REGISTRY, SLOW_LANE
+from claudekeeper.edge.keys import (
+    BUS,
+    CATALOG,
+    FAILED,
+    HISTORY,
+    OVERVIEW,
+    RECORDS,
+    REGISTRY,
+    SLOW_LANE,
+)
 from claudekeeper.edge.sessions import is_lost, position_of, readable, row_of, shown
 from claudekeeper.edge.wire import (
     Conversation,
@@ -40,10 +49,13 @@ log = logging.getLogger(__name__)
 READER_SECONDS = 60.0
 # messages of a page that takes a while to read
 LONG_PAGE = 1000
+# messages at the end of a transcript in which words of failed turns are looked for
+LATELY = 200
 
 
 async def conversation(request: web.Request) -> web.StreamResponse:
     query = query_of(request, HistoryQuery)
+    await _settle_failed(request)
     live = request.app[REGISTRY].get(request.match_info["id"].lower())
     if live is not None:
         return await _live_conversation(request, live, query)
@@ -64,6 +76,20 @@ async def conversation(request: web.Request) -> web.StreamResponse:
     return reply(quiet)
 
 
+async def _settle_failed(request: web.Request) -> None:
+    """What failed turns left may stand in the transcript all the same, written at the last."""
+    session_id = request.match_info["id"].lower()
+    failed = request.app[FAILED]
+    row = await request.app[CATALOG].row(session_id) if failed.of(session_id) else None
+    if row is None or row.fault is not None:
+        return
+    with readable():
+        page = await asyncio.to_thread(
+            request.app[HISTORY].page, Path(row.found.path), session_id, limit=LATELY
+        )
+    failed.settle(session_id, page.messages)
+
+
 def _nothing_but_words(request: web.Request) -> web.Response:
     session = shown(request, request.match_info["id"].lower())
     return reply(_quiet(request, session, position_of(request.app)))
@@ -82,6 +108,7 @@ def _quiet(request: web.Request, session: Session, position: str) -> Conversatio
         turn=None,
         position=position,
         interrupted=left if left is not None and left.cut_off else None,
+        failed=request.app[FAILED].of(session.id),
     )
 
 
@@ -123,6 +150,7 @@ async def _live_conversation(
             turn=live.turns.shown,
             position=position_of(request.app),
             interrupted=request.app[RECORDS].left(live.id),
+            failed=request.app[FAILED].of(live.id),
         )
     )
 

@@ -27,6 +27,7 @@ from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.catalog import Catalog
 from claudekeeper.live.ending import Ending
+from claudekeeper.live.failed_turns import FailedTurns
 from claudekeeper.live.follow import Follow
 from claudekeeper.live.overview import Overview
 from claudekeeper.live.presence import Presences
@@ -56,6 +57,7 @@ PRESENCES: web.AppKey[Presences] = web.AppKey("presences", Presences)
 TERMINALS: web.AppKey[Terminals] = web.AppKey("terminals", Terminals)
 REGISTRY: web.AppKey[Registry] = web.AppKey("registry", Registry)
 RECORDS: web.AppKey[Records] = web.AppKey("records", Records)
+FAILED: web.AppKey[FailedTurns] = web.AppKey("failed", FailedTurns)
 ENDING: web.AppKey[Ending] = web.AppKey("ending", Ending)
 OVERVIEW: web.AppKey[Overview] = web.AppKey("overview", Overview)
 CONVERSATIONS: web.AppKey[Conversations] = web.AppKey("conversations", Conversations)

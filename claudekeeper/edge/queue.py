@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 
 from claudekeeper.edge.endpoints import Endpoint
-from claudekeeper.edge.keys import BUS, OVERVIEW, RECORDS, REGISTRY
+from claudekeeper.edge.keys import BUS, CATALOG, FAILED, OVERVIEW, RECORDS, REGISTRY
 from claudekeeper.edge.sessions import known_id
 from claudekeeper.edge.wire import NoQuery, optional_body_of, query_of, reply
 from claudekeeper.live.line import Item
@@ -97,6 +97,7 @@ async def take_back(request: web.Request) -> web.Response:
     session_id = await known_id(request)
     uuid = request.match_info["uuid"].lower()
     _take_back(request, session_id, uuid)
+    await request.app[FAILED].settled()
     await request.app[RECORDS].settled()
     return reply(TakenBack(uuid, "cancelled"))
 
@@ -116,7 +117,12 @@ async def take_all_back(request: web.Request) -> web.Response:
 
 
 def _take_back(request: web.Request, session_id: str, uuid: str) -> None:
-    left = request.app[RECORDS].take_back(session_id, uuid)
+    failed = request.app[FAILED].take_prompt(session_id, uuid)
+    left = failed or request.app[RECORDS].take_back(session_id, uuid)
+    if failed is not None and request.app[CATALOG].known(session_id) is not None:
+        # nor is it said by going on; a session that consists of it alone keeps it
+        request.app[RECORDS].forget_prompt(session_id, uuid)
+        request.app[REGISTRY].forget_prompt(session_id, uuid)
     if left is None:
         request.app[REGISTRY].take_back(session_id, uuid)
         return

@@ -12,6 +12,7 @@ from claudekeeper.edge.keys import (
     ABILITIES,
     ARCHIVE,
     CATALOG,
+    FAILED,
     OVERVIEW,
     PREFERENCES,
     RECORDS,
@@ -223,6 +224,7 @@ async def close_session(request: web.Request) -> web.Response:
     session_id = await known_id(request)
     await request.app[REGISTRY].close_session(session_id)
     request.app[RECORDS].forget(session_id)
+    request.app[FAILED].take_all_prompts(session_id)
     request.app[OVERVIEW].tell_row(session_id)
     return reply(Closed(session_id), 202)
 

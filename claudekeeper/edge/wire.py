@@ -12,6 +12,7 @@ from multidict import MultiMapping
 
 from claudekeeper.features.searching import Indexed
 from claudekeeper.live.catalog import Progress
+from claudekeeper.live.failed import FailedTurn
 from claudekeeper.live.unfinished import Unfinished
 from claudekeeper.model.branches import Departure
 from claudekeeper.model.commands import Path
@@ -84,6 +85,8 @@ class Conversation(msgspec.Struct, rename="camel"):
     position: str
     # what an earlier keeper could not see through; it goes on only if somebody says so
     interrupted: Unfinished | None = None
+    # turns that did not come to their end, the oldest first, with what no transcript has of them
+    failed: list[FailedTurn] = []
 
 
 class Subagents(msgspec.Struct, rename="camel"):

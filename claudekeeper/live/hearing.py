@@ -53,7 +53,6 @@ class Hearing:
             case "transcript_mirror":
                 self._lines(raw)
             case "result":
-                self._stream.withdraw()
                 self.on_result(raw)
             case "system":
                 self._system(raw)
@@ -88,6 +87,8 @@ class Hearing:
             self._stream.end(_message_id(raw))
             self._note_plan(raw)
         if message is not None:
+            if message.role == "assistant":
+                self._stream.whole()
             self._ledger.tell_said(message)
 
     def plan_of(self, tool_use_id: str | None) -> dict[str, Any]:

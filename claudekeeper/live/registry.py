@@ -13,6 +13,8 @@ import msgspec
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.client import MakeClient
+from claudekeeper.live.failed import FailedTurn
+from claudekeeper.live.failed_turns import FailedTurns
 from claudekeeper.live.forking import fork
 from claudekeeper.live.ledger import Ledgers
 from claudekeeper.live.line import Item
@@ -77,6 +79,7 @@ class Registry:
         make_client: MakeClient,
         limits: Limits,
         memory: Memory,
+        failed: FailedTurns,
     ) -> None:
         self._desk = desk
         self._disk = disk
@@ -99,6 +102,7 @@ class Registry:
             memory.choose,
             limits.idle_seconds,
             disk.carried,
+            failed,
         )
 
     def get(self, session_id: str) -> LiveSession | None:
@@ -119,6 +123,11 @@ class Registry:
     def liveness(self, session_id: str) -> Liveness | None:
         session = self._sessions.get(session_id)
         return session.liveness if session is not None else None
+
+    def leaves_now(self, session_id: str) -> FailedTurn | None:
+        """What its turn would leave if the keeper ended now; None where none runs."""
+        session = self._sessions.get(session_id)
+        return session.leaves_now if session is not None else None
 
     def choices(self, session_id: str) -> Choices:
         session = self._sessions.get(session_id)
@@ -298,6 +307,12 @@ class Registry:
         if session is None:
             raise MessageNotFound("No message with this uuid waits in line.")
         session.line.take_back(uuid.lower())
+
+    def forget_prompt(self, session_id: str, uuid: str) -> None:
+        """One that was not said, and that nobody wants any more."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            session.forget_prompt(uuid)
 
     async def close_session(self, session_id: str) -> None:
         session = self._sessions.get(session_id)

@@ -11,6 +11,7 @@ import msgspec
 
 from claudekeeper.live.choosing import Choosing
 from claudekeeper.live.client import Client, Question
+from claudekeeper.live.failed import INTERRUPTED, FailedTurn, failed_turn, how_it_ended, told_why
 from claudekeeper.live.hearing import Hearing
 from claudekeeper.live.interrupting import Interrupting
 from claudekeeper.live.line import Item, Line
@@ -21,7 +22,7 @@ from claudekeeper.live.turns import CurrentTurn, Turns
 from claudekeeper.live.world import Choices, World
 from claudekeeper.model.attention import Answer
 from claudekeeper.model.errors import CliCrashed, Fault, KeeperError
-from claudekeeper.model.events import Queued, Resync, TurnStatus
+from claudekeeper.model.events import Outcome, Queued, Resync, TurnStatus
 from claudekeeper.model.prompts import shortened
 from claudekeeper.model.sessions import Liveness, Presence, State, now
 
@@ -38,8 +39,8 @@ class LiveSession:
         self.used = asyncio.get_running_loop().time()
         self.first_words: str | None = None
         self.failure: Fault | None = None
-        # what was said last, if its turn is over and no transcript has it
-        self.lost: Item | None = None
+        # the last turn, if it did not come to its end and somebody may want it to go on
+        self.unfinished: FailedTurn | None = None
         self.line = Line(session_id, world.bus)
         self.ledger = world.ledger_of(session_id)
         self.stream = Stream(session_id, world.bus)
@@ -140,6 +141,12 @@ class LiveSession:
         taken = self.line.taken
         return taken if taken is not None and not self.ledger.wrote(taken.uuid) else None
 
+    @property
+    def leaves_now(self) -> FailedTurn | None:
+        """What its turn would leave if the keeper ended now, but for the prompt."""
+        turn = self.turns.current
+        return self._left_of(turn) if turn is not None else None
+
     def knows(self, uuid: str) -> bool:
         """Whether a message was sent before."""
         return self.line.knows(uuid) or self.ledger.knows(uuid)
@@ -170,6 +177,7 @@ class LiveSession:
         """`first`: it is said before all that wait already."""
         self.used = asyncio.get_running_loop().time()
         self.first_words = self.first_words or shortened(item.text)
+        self._world.failed.take_prompt(self.id, item.uuid)
         self.line.add(item, first=first)
         self._world.changed(self.id)
 
@@ -192,6 +200,13 @@ class LiveSession:
         sent = self.line.send_on(uuids)
         self._world.changed(self.id)
         return sent
+
+    def forget_prompt(self, uuid: str) -> None:
+        """What its turn failed with was taken back: nothing is left to go on with."""
+        left = self.unfinished
+        if left is not None and left.prompt is not None and left.prompt.uuid == uuid:
+            self.unfinished = self.failure = None
+            self._world.changed(self.id)
 
     async def change(self, choices: Choices) -> None:
         await self._choosing.change(choices)
@@ -221,14 +236,14 @@ class LiveSession:
         """
         self._ending = True
         self._unwanted = unwanted
-        self.lost = None if unwanted else self.lost
+        self.unfinished = None if unwanted else self.unfinished
         self.line.clear()
         await self._interrupting.stop()
         await self._tasks.close()
-        await self._drop_client()
+        await self._drop_client(ends_turn=True)
         await self._process.finish()
         await self._be_listed()
-        self._end_turn(None)
+        self._end_turn(None, None if unwanted else INTERRUPTED)
         self._leave()
 
     # ---- the owner ----
@@ -322,8 +337,9 @@ class LiveSession:
     def _begin(self, item: Item) -> CurrentTurn:
         self._quiet.clear()
         self.failure = None
-        self.lost = None
+        self.unfinished = None
         self.used = asyncio.get_running_loop().time()
+        self.stream.whole()
         turn = self.turns.begin(item.uuid)
         self.ledger.work_begins()
         self._world.changed(self.id)
@@ -348,10 +364,12 @@ class LiveSession:
         await self._choosing.tell(chosen)
         return client
 
-    async def _drop_client(self) -> None:
+    async def _drop_client(self, *, ends_turn: bool = False) -> None:
+        """`ends_turn`: whoever asks ends the turn next, and says what is left of it."""
         self._world.desk.withdraw_all(self.id)
         ended = await self._process.end()
-        self._lose_unwritten(in_turn=ended and self.turns.current is not None)
+        if not ends_turn:
+            self._lose_unwritten(in_turn=ended and self.turns.current is not None)
         self._hearing.background.clear()
         self._world.places.left()
         self._world.changed(self.id)
@@ -362,6 +380,7 @@ class LiveSession:
         if self.turns.current is not None:
             self.turns.current.heard = True
         self._hearing.hear(raw)
+        self._world.failed.hear(self.id)
 
     def ended(self, error: Exception | None) -> None:
         self._process.gone = True
@@ -369,13 +388,13 @@ class LiveSession:
             return  # whoever connects is told by an exception
         if self._says_again(self.turns.current):
             return
-        words = self._process.last_words
+        how = how_it_ended(error, self._process.last_words)
         self._world.desk.withdraw_all(self.id)
-        self._lose_unwritten(in_turn=self.turns.current is not None)
         if self.turns.current is not None:
-            reason = f" ({words or error})" if words or error else ""
-            self._end_turn(CliCrashed(f"{CliCrashed.sentence}{reason}"))
-        elif self._process.client is not None:
+            self._end_turn(CliCrashed(f"{CliCrashed.sentence} ({how})" if how else None))
+            return
+        self._lose_unwritten(in_turn=False)
+        if self._process.client is not None:
             self._tasks.start(self._drop_client(), name=f"session:{self.id}:gone")
 
     async def ask(self, question: Question) -> Answer:
@@ -394,6 +413,7 @@ class LiveSession:
         if self.turns.current is None:
             # a background task has something to say: a turn that nobody asked for
             self._quiet.clear()
+            self.stream.whole()
             self.turns.begin(None)
             self.ledger.work_begins()
         turn = self.turns.current
@@ -405,14 +425,22 @@ class LiveSession:
     def _result(self, raw: dict[str, Any]) -> None:
         turn = self.turns.current
         if turn is None or not turn.begun(self._hearing.lifecycle):
+            self.stream.withdraw()
             return
-        if self.ledger.forget_unwritten() or self._torn:
-            self._torn = False
-            self._world.bus.publish(Resync(session_id=self.id))
+        if not raw.get("is_error"):
+            self.stream.withdraw()
+        left = self._left_of(turn)
+        self.stream.end()
+        torn = self.ledger.forget_unwritten() or self._torn
+        self._torn = False
         outcome = self.turns.finish(raw)
+        self.failure = self.turns.last_failure
+        kept = self._keep(left, outcome)
+        if torn or kept:
+            # behind the end of the turn: whoever reads it again reads how it ended
+            self._world.bus.publish(Resync(session_id=self.id))
         if outcome == "interrupted":
             self._stopped(turn)
-        self.failure = self.turns.last_failure
         self._rest()
 
     def _stopped(self, turn: CurrentTurn) -> None:
@@ -433,40 +461,76 @@ class LiveSession:
             self._rest()
 
     async def _kill(self) -> None:
-        await self._drop_client()
+        await self._drop_client(ends_turn=True)
         self._end_turn(None)
 
     async def _fail(self, error: KeeperError) -> None:
-        await self._drop_client()
+        await self._drop_client(ends_turn=True)
         self._end_turn(error)
 
-    def _end_turn(self, error: KeeperError | None) -> None:
-        """The turn is over although the CLI did not say so."""
+    def _end_turn(self, error: KeeperError | None, why: Fault | None = None) -> None:
+        """The turn is over although the CLI did not say so; `why`, if nobody stopped it."""
+        turn = self.turns.current
+        if turn is None:
+            self.stream.end()
+            self._lose_unwritten(in_turn=False)
+            return
+        left = self._left_of(turn)
         self.stream.end()
-        if self.turns.current is not None:
-            self.turns.abort(error)
-            self.failure = self.turns.last_failure
-            self._rest()
+        self.ledger.forget_unwritten()
+        outcome = self.turns.abort(error)
+        self.failure = self.turns.last_failure
+        self._keep(left, outcome, why)
+        self._rest()
+        # it may have written what it had no time to say, and what it said may be in no transcript
+        self._torn = True
+        self._world.bus.publish(Resync(session_id=self.id))
+
+    def _left_of(self, turn: CurrentTurn) -> FailedTurn:
+        """What is left of a turn, before the ledger and the stream forget it."""
+        had = turn.confirmed or turn.taken
+        return failed_turn(
+            turn.uuid, turn.started, self.unwritten, self.ledger, self.stream, had=had
+        )
+
+    def _keep(self, left: FailedTurn, outcome: Outcome, why: Fault | None = None) -> bool:
+        """What is left of a turn that is over: for everybody, and for going on with it."""
+        left = told_why(left, outcome, self.failure or why)
+        alone = self.ledger.empty
+        if self._unwanted or (self.failure is None and left.had and not (left.said or alone)):
+            # a command leaves no prompt in the transcript
+            left = msgspec.structs.replace(left, prompt=None)
+        if outcome == "done" and (left.words or left.prompt):
+            self.failure = left.error
+        # one that was stopped is missed only where there is nothing else
+        if not self._unwanted and (self.failure is not None or (left.prompt and alone)):
+            self.unfinished = left
+        crashed = self.failure is not None and self.failure.code == CliCrashed.code
+        if not (crashed or left.words or left.prompt is not None):
+            return False
+        self._world.failed.add(self.id, left)
+        return True
 
     def _rest(self) -> None:
         self._interrupting.over()
         self.ledger.work_ends()
         if (taken := self.line.taken) is not None:
             self._hearing.prompts.discard(taken.uuid)
-            lost = not self.ledger.knows(taken.uuid)
-            self.line.done(lost=lost)
-            # one that was stopped is missed only where there is nothing else
-            missed = lost and (self.failure is not None or self.ledger.empty)
-            self.lost = taken if missed and not self._unwanted else None
+            self.line.done(lost=not self.ledger.knows(taken.uuid))
         self.used = asyncio.get_running_loop().time()
         self._go_if_idle()
         self._quiet.set()
         self._world.places.left()
+        self._world.failed.hear(self.id)
         self._world.changed(self.id)
 
     def _lose_unwritten(self, *, in_turn: bool) -> None:
         """The CLI is gone; in mid-turn it may also have written what it had no time to say."""
-        if self.ledger.forget_unwritten() or in_turn:
-            # what was told was never written: whoever has it must read again
-            self._world.bus.publish(Resync(session_id=self.id))
-            self._torn = True
+        left = failed_turn(None, now(), None, self.ledger, self.stream, had=True)
+        if self.ledger.forget_unwritten():
+            self._world.failed.add(self.id, msgspec.structs.replace(left, blocks=[]))
+        elif not in_turn:
+            return
+        # what was told was never written: whoever has it must read again
+        self._world.bus.publish(Resync(session_id=self.id))
+        self._torn = True

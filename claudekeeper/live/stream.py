@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
+
 from claudekeeper.live.bus import Bus
 from claudekeeper.model.events import DeltaKind, MessageDelta, MessageWithdrawn, Partial
 
@@ -35,6 +37,9 @@ class Stream:
         # as pieces: a long reply is not copied with every delta
         self._told: list[str] = []
         self._pending: list[str] = []
+        # blocks that were withdrawn since the last message: of words that never come whole these
+        # are all there is
+        self._withdrawn: list[Partial] = []
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -46,6 +51,18 @@ class Stream:
         self._told = ["".join(self._told)]
         self._block.text = self._told[0]
         return self._block
+
+    @property
+    def cut_off(self) -> list[Partial]:
+        """What was streamed and is part of no message."""
+        self.flush()
+        now = [msgspec.structs.replace(self.partial)] if self.partial is not None else []
+        ahead = [each for each in self._withdrawn if not any(_is_outdone(each, by) for by in now)]
+        return [*ahead, *now]
+
+    def whole(self) -> None:
+        """A message came: what was begun and withdrawn before it is said in it."""
+        self._withdrawn.clear()
 
     def hear(self, event: dict[str, Any]) -> None:
         match event.get("type"):
@@ -96,18 +113,30 @@ class Stream:
 
     def withdraw(self) -> None:
         """What was told of the block is no part of the conversation."""
+        pending = "".join(self._pending)
         self._pending.clear()
         self.flush()
-        block, told = self._block, self._told
+        block, told = self.partial, self._told
         self._block, self._told = None, []
         if block is not None and told:
+            self._keep(msgspec.structs.replace(block, text=block.text + pending))
             self._bus.publish(
                 MessageWithdrawn(
                     session_id=self._session_id, message_id=block.message_id, index=block.index
                 )
             )
 
+    def _keep(self, block: Partial) -> None:
+        """Of several attempts at the same words, the one that came furthest."""
+        if not any(_is_outdone(block, by) for by in self._withdrawn):
+            others = [each for each in self._withdrawn if not _is_outdone(each, block)]
+            self._withdrawn = [*others, block]
+
     def _begin(self, event: dict[str, Any]) -> None:
+        self.flush()
+        if self.partial is not None:
+            # its message comes a moment later, if it comes
+            self._keep(msgspec.structs.replace(self.partial))
         self.end()
         block = event.get("content_block", {})
         kind = _BLOCKS.get(block.get("type", ""))
@@ -135,3 +164,9 @@ class Stream:
             self.flush()
         else:
             self._timer = loop.call_later(wait, self.flush)
+
+
+def _is_outdone(block: Partial, by: Partial) -> bool:
+    """Whether the other one is another attempt at the same words, and came as far."""
+    again = block.kind == by.kind and block.message_id != by.message_id
+    return again and len(block.text) <= len(by.text)

@@ -123,12 +123,13 @@ class Turns:
         """There was nothing to do."""
         self._end("done", None)
 
-    def abort(self, error: KeeperError | None) -> None:
+    def abort(self, error: KeeperError | None) -> Outcome:
         """The turn is over and the CLI did not say so; without an error somebody wanted it."""
         if error is None or (self.current is not None and self.current.interrupted):
             self._end("interrupted", None)
-        else:
-            self._end("failed", Fault(error.code, error.message))
+            return "interrupted"
+        self._end("failed", Fault(error.code, error.message))
+        return "failed"
 
     def _end(
         self,

@@ -18,6 +18,7 @@ import msgspec
 
 from claudekeeper.files import discard_leftovers, read_file, set_aside, write_whole
 from claudekeeper.live.attention import Desk
+from claudekeeper.live.failed import INTERRUPTED
 from claudekeeper.live.line import Item
 from claudekeeper.live.session import LiveSession
 from claudekeeper.live.tasks import Tasks
@@ -28,10 +29,6 @@ log = logging.getLogger(__name__)
 
 # what is said to a session whose turn was cut off
 GO_ON = "Continue from where you left off."
-INTERRUPTED = Fault(
-    "turn_interrupted", "The keeper ended in the middle of this turn; it can be continued."
-)
-STOPPED = Fault("turn_interrupted", "This was stopped before Claude had it; it can be sent again.")
 
 
 class Unfinished(msgspec.Struct, rename="camel"):
@@ -118,15 +115,20 @@ def under_way(session: LiveSession | None, desk: Desk) -> Unfinished | None:
 
 
 def _at_rest(session: LiveSession) -> Unfinished | None:
-    """Nothing runs and nothing is about to: what was lost, and what is held."""
-    held, item = session.line.waiting, session.lost
-    if item is None and not held:
+    """Nothing runs and nothing is about to: what failed, and what is held."""
+    held, failed = session.line.waiting, session.unfinished
+    if failed is None and not held:
         return None
     left = Unfinished(None, session.started, queue=held, workdir=session.workdir, begun=False)
-    if item is None:
+    if failed is None:
         return left
-    error = session.failure or STOPPED
-    return msgspec.structs.replace(left, uuid=item.uuid, prompt=item, error=error, begun=True)
+    return msgspec.structs.replace(
+        left,
+        uuid=failed.uuid,
+        prompt=failed.prompt,
+        error=session.failure or failed.error,
+        begun=True,
+    )
 
 
 class Records:
@@ -187,6 +189,10 @@ class Records:
                 return session_id
         return None
 
+    def all_left(self) -> dict[str, Unfinished]:
+        """What nobody runs, by session."""
+        return dict(self._left)
+
     def left_alone(self) -> list[str]:
         """The sessions with something unfinished that nobody runs, in the order of their ends."""
         return list(self._left)
@@ -229,6 +235,17 @@ class Records:
         """Somebody has seen what was left, and does not want it."""
         if self._left.pop(session_id, None) is not None:
             self._change()
+
+    def forget_prompt(self, session_id: str, uuid: str) -> None:
+        """It was taken back: going on does not say it."""
+        left = self._left.get(session_id)
+        if left is None or left.prompt is None or left.prompt.uuid != uuid:
+            return
+        if left.queue:
+            self._left[session_id] = msgspec.structs.replace(left, prompt=None, begun=False)
+        else:
+            del self._left[session_id]
+        self._change()
 
     def _change(self) -> None:
         self._noted += 1

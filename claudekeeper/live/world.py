@@ -10,6 +10,7 @@ import msgspec
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.client import MakeClient
+from claudekeeper.live.failed_turns import FailedTurns
 from claudekeeper.live.ledger import Ledger
 from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.grants import Grants
@@ -74,3 +75,5 @@ class World(msgspec.Struct, frozen=True):
     idle_seconds: float
     # what the processes of this session cost, from where the next one counts on
     carried: Callable[[str], Awaitable[float]]
+    # what failed turns leave
+    failed: FailedTurns

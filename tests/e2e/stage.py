@@ -36,6 +36,8 @@ class Stage:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {**os.environ, **home.environment(api.url)}
+        # words before the keeper's own command
+        self.before: list[str] = []
         self._process: asyncio.subprocess.Process | None = None
 
     def token(self) -> str:
@@ -46,7 +48,8 @@ class Stage:
 
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "claudekeeper", "serve", "--no-ui", "--port", str(self.port),
+            *self.before, sys.executable, "-m", "claudekeeper", "serve",
+            "--no-ui", "--port", str(self.port),
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -56,6 +59,11 @@ class Stage:
             if line.startswith(READY):
                 return
         raise AssertionError("the keeper did not start")
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     async def kill(self) -> None:
         """As a crash does it: nothing is put in order before."""

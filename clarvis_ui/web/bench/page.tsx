@@ -59,6 +59,7 @@ function App() {
       onFork={() => {}}
       onRetry={() => {}}
       onEdit={() => {}}
+      onOtherDirectory={() => {}}
     />
   );
 }

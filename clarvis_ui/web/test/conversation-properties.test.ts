@@ -4,12 +4,13 @@ import {
   type Conversation,
   type ConversationEvent,
   emptyConversation,
+  inLine,
   reduce,
   shownMessages,
 } from '../src/state/conversation';
 import type { Sending } from '../src/state/sending';
 import type { Message } from '../src/transport/messages';
-import { SESSION, type Step, World } from './world';
+import { ENDS, type Failure, SESSION, type Step, World, type WorldEvent } from './world';
 
 const pick = fc.nat({ max: 50 });
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -30,6 +31,18 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       uuid: fc.constantFrom('q1', 'q2'),
       state: fc.constantFrom('queued' as const, 'held' as const),
     }),
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('fail' as const),
+        ours: fc.boolean(),
+        written: fc.boolean(),
+        pieces: fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+        outcome: fc.constantFrom('failed' as const, 'interrupted' as const),
+        ends: fc.shuffledSubarray([...ENDS], { minLength: ENDS.length }),
+      }),
+    },
+    fc.record({ do: fc.constant('again' as const), which: pick }),
   ),
   { maxLength: 14 },
 );
@@ -64,6 +77,8 @@ class Browser {
   private heard = 0;
   /** Pages from before this would leave a hole. */
   private safe = 0;
+  /** Ours that were sent under the uuid that they keep. */
+  private readonly sent = new Set<string>();
 
   constructor(
     private readonly world: World,
@@ -74,6 +89,37 @@ class Browser {
     this.state = reduce(this.state, event);
     const uuids = shownMessages(this.state).map((shown) => shown.uuid);
     expect(new Set(uuids).size, `nothing twice after ${event.type}`).toBe(uuids.length);
+    this.nothingIsLost(event.type);
+    this.failuresAreTold();
+  }
+
+  /** What we said is on the page, unless it stands further up than what is loaded. */
+  private nothingIsLost(after: string): void {
+    const waits = inLine(this.state).map((queued) => queued.uuid);
+    const here = new Set([...shownMessages(this.state).map((shown) => shown.uuid), ...waits]);
+    for (const uuid of this.sent) {
+      const isPartial = this.state.before !== null || !this.state.loaded;
+      const isAbove = isPartial && this.world.isWritten(uuid);
+      expect(here.has(uuid) || isAbove, `${uuid} is lost after ${after}`).toBe(true);
+    }
+  }
+
+  /** Each turn that failed says why, with what was said and streamed in it. */
+  private failuresAreTold(): void {
+    const { seen, waiting, before } = this.state;
+    if (waiting !== null || before !== null) return;
+    for (const failure of this.world.failures) {
+      if (failure.told <= seen && seen < failure.again) this.isTold(failure);
+    }
+  }
+
+  private isTold({ uuid, written, streamed }: Failure): void {
+    const shown = shownMessages(this.state);
+    const all = shown.map((one) => [one.problem, said(one)].join(' ')).join('\n');
+    expect(all, `why ${uuid} failed is told`).toContain(`why ${uuid} failed`);
+    expect(all, `what was streamed for ${uuid} is there`).toContain(streamed);
+    const prompt = shown.find((one) => one.uuid === uuid);
+    expect(prompt?.optimistic, `${uuid} is there`).toBe(written ? undefined : 'failed');
   }
 
   /** Time passes at the keeper; what we send is on the page before it can happen there. */
@@ -86,6 +132,7 @@ class Browser {
   }
 
   private send({ uuid, text, copied }: { uuid: string; text: string; copied: boolean }): void {
+    if (!copied) this.sent.add(uuid);
     const sending: Sending = {
       uuid,
       text,
@@ -104,8 +151,18 @@ class Browser {
     while (this.heard < until) {
       const event = this.world.events[this.heard];
       this.heard += 1;
-      if (event) this.reduce(event);
+      if (event) this.tell(event, this.heard);
     }
+  }
+
+  private tell(event: WorldEvent, seq: number): void {
+    if (event.type !== 'resync') {
+      this.reduce(event);
+      return;
+    }
+    // what was told before does not hold: only a page from then on does
+    this.reduce({ type: 'stream/broken' });
+    this.safe = Math.max(this.safe, seq);
   }
 
   private reload(seq: number): void {
@@ -132,7 +189,7 @@ class Browser {
         break;
       case 'hear again': {
         const from = fate.from % (this.heard + 1);
-        for (const event of this.world.events.slice(from, this.heard)) this.reduce(event);
+        for (const event of this.world.events.slice(from, this.heard)) this.tell(event, this.safe);
         break;
       }
       case 'reload':
@@ -176,7 +233,7 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
         const browser = new Browser(world, limit);
         for (const fate of fates) browser.meet(fate);
         browser.end();
-        const { messages, partial, turn, queue, sendings } = browser.state;
+        const { messages, partial, turn, queue, sendings, failed } = browser.state;
         const truth = world.moment(world.end);
         expect(messages.map(said)).toEqual(truth.messages.map(said));
         expect({ partial, turn, queue }).toEqual({
@@ -184,7 +241,8 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
           turn: truth.turn,
           queue: truth.queue,
         });
-        expect(sendings).toEqual([]);
+        const unsaid = new Set(failed.flatMap(({ prompt }) => (prompt ? [prompt.uuid] : [])));
+        expect(sendings.filter(({ uuid }) => !unsaid.has(uuid))).toEqual([]);
       },
     ),
     { numRuns: Number(process.env.PROPERTY_EXAMPLES ?? 1500) },

@@ -3,12 +3,11 @@ import {
   type Conversation,
   type ConversationEvent,
   emptyConversation,
-  failureToTell,
   inLine,
   reduce,
   shownMessages,
 } from '../src/state/conversation';
-import type { Sending } from '../src/state/sending';
+import { type Sending, wordsOf } from '../src/state/sending';
 import type { KeeperEvent } from '../src/transport/events';
 import { at, message, page, SESSION } from './world';
 
@@ -211,8 +210,10 @@ describe('a message of ours', () => {
     expect(shown(told({ type: 'page/loaded', page: page({ queue: [command], turn }) }))).toEqual(
       [],
     );
-    const over = { ...at(1), type: 'turn/finished', uuid: 'u', outcome: 'failed', error: null };
+    const over = { ...at(1), type: 'turn/finished', uuid: 'u', outcome: 'done', error: null };
     expect(shown(reduce(state, over as ConversationEvent))).toEqual([]);
+    const failed = { ...over, outcome: 'failed', error: 'It crashed.' } as ConversationEvent;
+    expect(shown(reduce(state, failed))).toMatchObject([{ uuid: 'u', problem: 'It crashed.' }]);
   });
 
   test('taken back is gone', () => {
@@ -276,9 +277,11 @@ describe('a message of ours', () => {
       uuid: 'u',
       error,
     });
-    expect(shown(state).at(-1)).toMatchObject({ optimistic: 'failed', problem: error.message });
-    // there, and nowhere else
-    expect(state.failure).toBe(null);
+    // there, and nowhere else; whatever is told of its turn afterwards
+    const over = { ...at(2), type: 'turn/finished', uuid: 'u', outcome: 'failed' } as const;
+    for (const end of [state, reduce(state, { ...over, error: 'x', costUsd: 0, durationMs: 0 })]) {
+      expect(shown(end)).toMatchObject([{ optimistic: 'failed', problem: error.message }]);
+    }
   });
 
   test('is the same object as long as nothing about it changes', () => {
@@ -312,6 +315,7 @@ test('why it broke down is told once: where its last line says so, only there', 
     error: { code: 'api_error', message: 'API Error: 400' },
   };
   const line = { kind: 'error', content: [{ type: 'text', text: 'API Error: 400' }] };
-  expect(failureToTell(told(loaded('a'), failed))).toBe('API Error: 400');
-  expect(failureToTell(told(loaded('a'), added(1, 'b', line), failed))).toBeNull();
+  const last = (state: Conversation) => wordsOf(shown(state).at(-1)?.content ?? []);
+  expect(last(told(loaded('a'), failed))).toBe('Not sent. API Error: 400');
+  expect(last(told(loaded('a'), added(1, 'b', line), failed))).toBe('API Error: 400');
 });

@@ -64,7 +64,7 @@ test.each([
   [{ state: 'idle' }, 'quiet', 'idle'],
   [{ state: 'idle', error: { code: 'turn_interrupted', message: '' } }, 'broken', 'interrupted'],
   [{ state: 'idle', error: { code: 'x', message: '' }, messageCount: 0 }, 'broken', 'failed'],
-  [{ state: 'idle', error: { code: 'x', message: '' } }, 'quiet', 'idle'],
+  [{ state: 'idle', error: { code: 'x', message: '' } }, 'broken', 'failed'],
   [{ state: 'idle', archived: true }, 'archived', 'deleted, kept in the archive'],
   [{ state: 'running', origin: 'gateway' }, 'running', 'running…'],
   [{ state: 'starting' }, 'running', 'starting…'],

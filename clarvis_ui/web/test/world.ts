@@ -1,4 +1,5 @@
 import type { KeeperEvent, Position } from '../src/transport/events';
+import type { FailedTurn } from '../src/transport/failed';
 import type { ConversationPage, Message, Partial, Queued, Turn } from '../src/transport/messages';
 import { sample } from './samples';
 
@@ -38,6 +39,7 @@ export function page(changes: globalThis.Partial<ConversationPage> = {}): Conver
     queue: [],
     partial: null,
     turn: null,
+    failed: [],
     position: `${EPOCH}:0`,
     ...changes,
   };
@@ -48,7 +50,11 @@ interface Moment {
   partial: Partial | null;
   turn: Turn | null;
   queue: readonly Queued[];
+  failed: readonly FailedTurn[];
 }
+
+/** The events of the end of a turn; `resync` asks the page to read again. */
+export const ENDS = ['session/failed', 'turn/finished', 'resync'] as const;
 
 /** A step of what happens in a session; numbers choose among what there is. */
 export type Step =
@@ -58,20 +64,48 @@ export type Step =
   | { do: 'insert'; behind: number }
   | { do: 'move'; which: number; behind: number }
   | { do: 'change'; which: number }
-  | { do: 'queue'; uuid: string; state: 'queued' | 'held' };
+  | { do: 'queue'; uuid: string; state: 'queued' | 'held' }
+  | {
+      do: 'fail';
+      ours: boolean;
+      /** Whether the prompt came to be part of the transcript. */
+      written: boolean;
+      /** What was streamed of the reply. */
+      pieces: readonly string[];
+      outcome: 'failed' | 'interrupted';
+      /** In which order the end is told, and whether by all of it. */
+      ends: readonly (typeof ENDS)[number][];
+    }
+  /** One that failed before it was written is sent again, and answered. */
+  | { do: 'again'; which: number };
+
+export type WorldEvent = KeeperEvent | { type: 'resync' };
+
+/** A turn that failed, as it has to be told. */
+export interface Failure {
+  uuid: string;
+  ours: boolean;
+  written: boolean;
+  streamed: string;
+  /** The position from which on it is told. */
+  told: number;
+  /** The position at which it is sent again. */
+  again: number;
+}
 
 /** A keeper in memory that can answer for every moment of its past. */
 export class World {
   /** What happened at each position; position 0 is before everything. */
-  readonly events: KeeperEvent[] = [];
+  readonly events: WorldEvent[] = [];
   readonly moments: Moment[] = [];
+  readonly failures: Failure[] = [];
   /** Position → the uuid of the message of ours that becomes true there. */
   readonly ours = new Map<number, { uuid: string; text: string; copied: boolean }>();
   private now: Moment;
 
   constructor(before: number, steps: readonly Step[]) {
     const old = Array.from({ length: before }, (_, n) => message(`old-${n}`));
-    this.now = { messages: old, partial: null, turn: null, queue: [] };
+    this.now = { messages: old, partial: null, turn: null, queue: [], failed: [] };
     this.moments.push(this.now);
     steps.forEach((step, n) => {
       this.take(step, n);
@@ -80,7 +114,7 @@ export class World {
 
   private tell(event: object, changes: globalThis.Partial<Moment>): void {
     const seq = this.events.length + 1;
-    this.events.push({ ...event, ...at(seq) } as KeeperEvent);
+    this.events.push({ ...event, ...at(seq) } as WorldEvent);
     this.now = { ...this.now, ...changes };
     this.moments.push(this.now);
   }
@@ -168,12 +202,81 @@ export class World {
         );
         break;
       }
+      case 'fail':
+        this.fail(step, uuid, timestamp);
+        break;
+      case 'again': {
+        const left = this.failures.filter((one) => !one.written && one.again === Infinity);
+        const failure = left[step.which % Math.max(1, left.length)];
+        if (failure === undefined) break;
+        failure.again = this.events.length + 1;
+        const text = `words of ${failure.uuid}`;
+        if (failure.ours) this.ours.set(failure.again, { uuid: failure.uuid, text, copied: false });
+        const failed = this.now.failed
+          .map((turn) => (turn.uuid === failure.uuid ? { ...turn, prompt: null } : turn))
+          .filter((turn) => turn.uuid !== failure.uuid || turn.blocks.length > 0);
+        const turn = { uuid: failure.uuid, started: null, status: null };
+        this.tell({ type: 'turn/started', uuid: failure.uuid }, { turn, partial: null, failed });
+        this.add(message(failure.uuid, { timestamp }));
+        this.tell(
+          { type: 'turn/finished', uuid: failure.uuid, outcome: 'done', error: null },
+          { turn: null, partial: null },
+        );
+        break;
+      }
       case 'queue': {
         const queue = [{ uuid: step.uuid, text: step.uuid, state: step.state, images: 0 }];
         this.tell({ type: 'queue/updated', queue }, { queue });
         break;
       }
     }
+  }
+
+  private fail(step: Extract<Step, { do: 'fail' }>, uuid: string, timestamp: string): void {
+    const { ours, written, pieces, outcome } = step;
+    const text = `words of ${uuid}`;
+    if (ours) this.ours.set(this.events.length + 1, { uuid, text, copied: false });
+    const turn = { uuid, started: null, status: null };
+    this.tell({ type: 'turn/started', uuid }, { turn, partial: null });
+    if (written) this.add(message(uuid, { timestamp }));
+    const known = { messageId: `m-${uuid}`, index: 0, kind: 'text' as const };
+    const more = { tool: null, toolUseId: null };
+    let streamed = '';
+    for (const piece of pieces) {
+      streamed += piece;
+      const partial = { ...known, ...more, text: streamed };
+      this.tell({ type: 'message/delta', ...known, ...more, text: piece }, { partial });
+    }
+    const error = { code: 'cli_crashed', message: `why ${uuid} failed` };
+    const failed: FailedTurn = {
+      uuid,
+      ended: timestamp,
+      error,
+      had: written || streamed !== '',
+      prompt: written ? null : { uuid, content: [{ type: 'text', text }] },
+      messages: [],
+      blocks: streamed === '' ? [] : [{ ...known, ...more, text: streamed }],
+    };
+    const over = { turn: null, partial: null, failed: [...this.now.failed, failed] };
+    for (const end of step.ends) {
+      if (end === 'session/failed') {
+        if (outcome === 'failed') this.tell({ type: end, uuid, error }, over);
+      } else if (end === 'turn/finished') {
+        this.tell(
+          { type: end, uuid, outcome, error: outcome === 'failed' ? error.message : null },
+          over,
+        );
+      } else {
+        this.tell({ type: end }, over);
+      }
+    }
+    const told = this.events.length;
+    this.failures.push({ uuid, ours, written, streamed, told, again: Infinity });
+  }
+
+  /** Whether the transcript comes to have it. */
+  isWritten(uuid: string): boolean {
+    return this.now.messages.some((message) => message.uuid === uuid);
   }
 
   get end(): number {
@@ -197,6 +300,7 @@ export class World {
       ...moment,
       messages,
       queue: [...moment.queue],
+      failed: [...moment.failed],
       before: first > 0 ? (messages[0]?.uuid ?? null) : null,
       position: `${EPOCH}:${seq}`,
     });

@@ -8,14 +8,9 @@
  * can be put into its place: events wait in `waiting`.
  */
 
-import type {
-  KeeperEvent,
-  MessageAdded,
-  Position,
-  Trouble,
-  TurnOutcome,
-} from '../transport/events';
+import type { KeeperEvent, MessageAdded, Position, TurnOutcome } from '../transport/events';
 import { readPosition } from '../transport/events';
+import type { FailedTurn, Trouble } from '../transport/failed';
 import type {
   ConversationPage,
   Departure,
@@ -24,12 +19,13 @@ import type {
   Queued,
   Turn,
 } from '../transport/messages';
+import { failedHere, withoutPrompt } from './failed';
 import { type Sending, unconfirmed, withoutSending, withSending } from './sending';
 import { isFinalOf } from './streamed';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../transport/messages';
 export type { Sending } from './sending';
-export { failureToTell, inLine, type ShownMessage, shownMessages, type Waiting } from './shown';
+export { inLine, type ShownMessage, shownMessages, type Waiting } from './shown';
 
 export interface Conversation {
   readonly sessionId: string;
@@ -47,8 +43,8 @@ export interface Conversation {
   readonly taken: Queued | null;
   /** How the last turn ended; null while one runs. */
   readonly ended: { outcome: TurnOutcome; error: string | null } | null;
-  /** Why the session broke down; null once it goes on. */
-  readonly failure: Trouble | null;
+  /** Turns that did not come to their end, the oldest first. */
+  readonly failed: readonly FailedTurn[];
   /** Ours that nobody has confirmed. */
   readonly sendings: readonly Sending[];
   /** Uuids of ours, confirmed or not: no other message of ours is taken for a copy of these. */
@@ -86,6 +82,7 @@ export type ConversationEvent =
   | { type: 'sending/withdrawn'; uuid: string };
 
 const OWN_KEPT = 100;
+const UNKNOWN = 'unknown';
 
 export function emptyConversation(sessionId: string): Conversation {
   return {
@@ -99,7 +96,7 @@ export function emptyConversation(sessionId: string): Conversation {
     queue: [],
     taken: null,
     ended: null,
-    failure: null,
+    failed: [],
     sendings: [],
     own: [],
     epoch: null,
@@ -133,7 +130,10 @@ export function reduce(state: Conversation, event: ConversationEvent): Conversat
     case 'sending/elsewhere':
       return changeSending(state, event.uuid, { state: 'elsewhere', problem: null });
     case 'sending/withdrawn':
-      return dropSending(state, event.uuid);
+      return dropSending(
+        { ...state, failed: withoutPrompt(state.failed, [event.uuid]) },
+        event.uuid,
+      );
     default:
       return told(state, event);
   }
@@ -163,13 +163,14 @@ function pageLoaded(
     queue: page.queue.filter(isWaiting),
     taken: page.queue.findLast(isTaken) ?? null,
     ended: page.turn === null ? state.ended : null,
+    failed: page.failed ?? state.failed,
     epoch: at.epoch,
     seen: at.seq,
     pageAt: at.seq,
     waiting: null,
     aboveAt: -1,
   };
-  const settled = lostOnes(confirmed(loaded), page, accepted);
+  const settled = lostOnes(failedOnes(confirmed(loaded)), page, accepted);
   return (state.waiting ?? []).reduce(reduce, settled);
 }
 
@@ -217,8 +218,10 @@ function lostOnes(
   const resting = page.session.state === 'idle' || page.session.state === 'error';
   const known = new Set([page.turn?.uuid, ...page.queue.map((queued) => queued.uuid)]);
   const waiting = new Set(state.queue.map((queued) => queued.uuid));
+  // what failed says so already
+  const failed = new Set(state.failed.map((turn) => turn.uuid));
   return state.sendings
-    .filter(({ uuid }) => accepted.includes(uuid))
+    .filter(({ uuid }) => accepted.includes(uuid) && !failed.has(uuid))
     .reduce((next, { uuid, state: way }) => {
       const lost = (problem: string) => changeSending(next, uuid, { state: 'failed', problem });
       if (way === 'sending') {
@@ -227,7 +230,7 @@ function lostOnes(
       }
       // what Claude was given a moment ago is in no line any more, and not in the conversation yet
       if (way !== 'accepted' || !resting || waiting.has(uuid)) return next;
-      return lost('The keeper stopped before Claude had it.');
+      return lost('Neither the conversation nor the keeper has it.');
     }, state);
 }
 
@@ -264,7 +267,7 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
         turn: { uuid: event.uuid, started: null, status: null },
         partial: null,
         ended: null,
-        failure: null,
+        ...underWay(state, [event.uuid]),
       };
     case 'turn/status': {
       const turn = state.turn ?? { uuid: null, started: null, status: null };
@@ -272,25 +275,23 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
     }
     case 'turn/finished': {
       const ended = { outcome: event.outcome, error: event.error };
-      const over: Conversation = { ...state, turn: null, partial: null, ended };
-      // a command that leaves no message of its own is over all the same
-      return event.uuid === null ? over : dropSending(over, event.uuid);
+      const error = { code: UNKNOWN, message: event.error ?? '' };
+      const before = error.message === '' ? state : broken(state, event.uuid, error);
+      const over: Conversation = { ...before, turn: null, partial: null, ended };
+      return event.uuid === null ? over : turnOver(over, event.uuid, ended);
     }
     case 'queue/updated': {
       const cancelled = event.queue.filter((queued) => queued.state === 'cancelled');
+      const uuids = event.queue.map((queued) => queued.uuid);
       return cancelled.reduce<Conversation>((next, queued) => dropSending(next, queued.uuid), {
         ...state,
+        ...underWay(state, uuids),
         queue: event.queue.filter(isWaiting),
         taken: event.queue.findLast(isTaken) ?? state.taken,
       });
     }
-    case 'session/failed': {
-      const broken: Conversation = { ...state, turn: null, partial: null, failure: event.error };
-      if (!state.sendings.some((sending) => sending.uuid === event.uuid)) return broken;
-      // the message says it, with what can be done about it; nothing else has to say it again
-      const failed = { state: 'failed', problem: event.error.message } as const;
-      return changeSending({ ...broken, failure: null }, event.uuid as string, failed);
-    }
+    case 'session/failed':
+      return broken(state, event.uuid, event.error);
     case 'session/updated':
     case 'session/removed':
     case 'attention/raised':
@@ -330,6 +331,63 @@ function confirmed(state: Conversation): Conversation {
   if (state.sendings.length === 0) return state;
   const sendings = unconfirmed(state.sendings, state.messages, state.own);
   return sendings.length === state.sendings.length ? state : { ...state, sendings };
+}
+
+/** A turn failed: what was said and streamed in it stays, with the reason. */
+function broken(state: Conversation, uuid: string | null, error: Trouble): Conversation {
+  const { partial, taken, messages, turn } = state;
+  const known = turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
+  if (known === undefined) {
+    const failed = failedHere(state.failed, uuid, error, partial, taken, messages);
+    return failedOnes({ ...state, turn: null, partial: null, failed });
+  }
+  // told by the end of the turn already, which does not say all of it
+  if (known.error.code !== UNKNOWN) return state;
+  return { ...state, failed: state.failed.with(state.failed.indexOf(known), { ...known, error }) };
+}
+
+/** Ours whose turns failed: they are not on their way any more, and they are not lost. */
+function failedOnes(state: Conversation): Conversation {
+  const again = [state.turn, ...state.queue].map((one) => one?.uuid);
+  return state.failed.reduce((next, { uuid, prompt, ended, error }) => {
+    if (uuid === null || again.includes(uuid)) return next;
+    if (!next.sendings.some((sending) => sending.uuid === uuid)) return next;
+    // Claude Code wrote it down under a uuid of its own
+    if (ended !== null && prompt === null) return dropSending(next, uuid);
+    return changeSending(next, uuid, { state: 'failed', problem: error.message });
+  }, state);
+}
+
+/** What is said again, or waits for it, did not fail for good. */
+function underWay(
+  state: Conversation,
+  uuids: readonly (string | null)[],
+): Pick<Conversation, 'failed' | 'sendings'> {
+  const sendings = state.sendings.map((sending) =>
+    sending.state === 'failed' && uuids.includes(sending.uuid)
+      ? { ...sending, state: 'accepted' as const, problem: null }
+      : sending,
+  );
+  const changed = sendings.some((sending, at) => sending !== state.sendings[at]);
+  return {
+    failed: withoutPrompt(state.failed, uuids),
+    sendings: changed ? sendings : state.sendings,
+  };
+}
+
+/** The turn of one of ours is over: it is part of the conversation, or it says what became of it. */
+function turnOver(
+  state: Conversation,
+  uuid: string,
+  { outcome, error }: NonNullable<Conversation['ended']>,
+): Conversation {
+  const own = state.sendings.find((sending) => sending.uuid === uuid);
+  // a command leaves no message of its own
+  const command = outcome === 'interrupted' && own?.text.startsWith('/');
+  if (outcome === 'done' || command) return dropSending(state, uuid);
+  if (own === undefined || own.state === 'failed') return state;
+  const stopped = 'This was stopped before Claude had it.';
+  return changeSending(state, uuid, { state: 'failed', problem: error ?? stopped });
 }
 
 function changeSending(

@@ -106,8 +106,8 @@ function statusHere(session: Session, live: Live): Status {
       }
       if (session.archived) return { tone: 'archived', words: 'deleted, kept in the archive' };
       if (session.error?.code === TURN_INTERRUPTED) return { tone: 'broken', words: 'interrupted' };
-      // its CLI ended before anything was written: nothing else would tell that it is not well
-      if (session.error && session.messageCount === 0) return { tone: 'broken', words: 'failed' };
+      // nothing goes on there before a person has seen it
+      if (session.error) return { tone: 'broken', words: 'failed' };
       return live.unread
         ? { tone: 'unread', words: 'new messages' }
         : { tone: 'quiet', words: 'idle' };

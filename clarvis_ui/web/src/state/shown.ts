@@ -1,5 +1,7 @@
-import type { Message, Queued } from '../transport/messages';
+import type { FailedTurn } from '../transport/failed';
+import type { Block, Message, Queued } from '../transport/messages';
 import type { Conversation } from './conversation';
+import { headingOf, markOf, placeOf, reasonOf, saidIn } from './failed';
 import { isTyped, type Sending, wordsOf } from './sending';
 
 /** A conversation as it is read: what is confirmed, what is on its way, what waits. */
@@ -10,6 +12,9 @@ export type ShownMessage = Message & {
   optimistic?: 'sending' | 'taken' | 'failed';
   /** Why it could not be sent. */
   problem?: string;
+  /** The same in a word or two; and by its code, where a turn failed with it. */
+  heading?: string;
+  code?: string;
 };
 
 /** A message in line. */
@@ -36,26 +41,89 @@ export function inLine(state: Conversation): Waiting[] {
   ];
 }
 
-/** The conversation as it is read: what is confirmed, then what is on its way. */
+/** The conversation as it is read: what is confirmed, what failed, then what is on its way. */
 export function shownMessages(state: Conversation): readonly ShownMessage[] {
   const taken = takenByOthers(state);
-  if (state.sendings.length === 0 && taken === null) return state.messages;
+  if (state.sendings.length === 0 && state.failed.length === 0 && taken === null) {
+    return state.messages;
+  }
   const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
+  const failed = state.failed.flatMap((turn) => {
+    const at = placeOf(turn, state.messages, state.before !== null);
+    return at === null ? [] : [{ at, turn, shown: shownFailed(state, turn) }];
+  });
+  const told = new Set(failed.flatMap(({ shown }) => shown.map((message) => message.uuid)));
   const own = state.sendings.filter(
-    (sending) => sending.state !== 'elsewhere' && !queued.has(sending.uuid),
+    ({ state: way, uuid }) => way !== 'elsewhere' && !queued.has(uuid) && !told.has(uuid),
   );
   return [
-    ...state.messages,
+    ...withFailed(state.messages, failed),
     ...(taken === null ? [] : [shown(state.sessionId, taken)]),
     ...own.map((sending) => shown(state.sessionId, sending)),
   ];
 }
 
-/** Why it broke down; where the last line of the conversation says so, that is enough. */
-export function failureToTell({ failure, messages }: Conversation): string | null {
-  const last = messages.at(-1);
-  const isSaid = last?.kind === 'error' && wordsOf(last.content) === failure?.message;
-  return isSaid ? null : (failure?.message ?? null);
+function withFailed(
+  messages: readonly Message[],
+  failed: readonly { at: number; turn: FailedTurn; shown: readonly ShownMessage[] }[],
+): readonly ShownMessage[] {
+  if (failed.length === 0) return messages;
+  const all: ShownMessage[] = [];
+  let next = 0;
+  for (const { at, turn, shown } of failed) {
+    if (at > next) all.push(...messages.slice(next, at));
+    next = Math.max(next, at);
+    const last = all.at(-1);
+    const isSaid = last?.kind === 'error' && wordsOf(last.content) === turn.error.message;
+    // the transcript says why, behind what was streamed
+    if (isSaid) all.splice(errorsOf(all), 0, ...saidBeforeIt(shown, turn, last.sessionId));
+    else all.push(...shown);
+  }
+  return [...all, ...messages.slice(next)];
+}
+
+/** What the transcript does not have of a turn that failed, and why it failed. */
+function shownFailed(state: Conversation, turn: FailedTurn): readonly ShownMessage[] {
+  const said = saidIn(turn, state.sessionId, state.messages);
+  const known = state.messages.some((message) => message.uuid === turn.uuid);
+  const own = known ? undefined : state.sendings.find((sending) => sending.uuid === turn.uuid);
+  const prompt = known ? null : (own ?? turn.prompt);
+  if (prompt === null) return [...said, reasonOf(turn, state.sessionId)];
+  const bubble = shownPrompt(state.sessionId, prompt, turn);
+  // the bubble says why; behind what was streamed nothing else would say that it broke off
+  return said.length === 0 ? [bubble] : [bubble, ...said, reasonOf(turn, state.sessionId)];
+}
+
+/** Where the errors begin with which the messages end. */
+function errorsOf(messages: readonly ShownMessage[]): number {
+  return messages.findLastIndex((message) => message.kind !== 'error') + 1;
+}
+
+function saidBeforeIt(
+  shown: readonly ShownMessage[],
+  turn: FailedTurn,
+  sessionId: string,
+): readonly ShownMessage[] {
+  const said = shown.filter((message) => message.kind !== 'error');
+  return said.some((message) => message.role === 'assistant')
+    ? [...said, markOf(turn, sessionId)]
+    : said;
+}
+
+const shownPrompts = new WeakMap<object, { turn: FailedTurn; message: ShownMessage }>();
+
+function shownPrompt(
+  sessionId: string,
+  { uuid, content }: Pick<Sending, 'uuid' | 'content'>,
+  turn: FailedTurn,
+): ShownMessage {
+  const made = shownPrompts.get(content);
+  if (made?.turn === turn) return made.message;
+  const { message: problem, code } = turn.error;
+  const failed = { optimistic: 'failed', problem, heading: headingOf(turn), code } as const;
+  const message = { ...bare(sessionId, uuid, content), ...failed };
+  shownPrompts.set(content, { turn, message });
+  return message;
 }
 
 /** What the turn began with, where somebody else said it and Claude has not confirmed it yet. */
@@ -82,11 +150,24 @@ function shown(sessionId: string, sending: Sending | Queued): ShownMessage {
 }
 
 function asMessage(sessionId: string, sending: Sending | Queued): ShownMessage {
+  const content = 'content' in sending ? sending.content : [{ type: 'text', text: sending.text }];
   return {
-    uuid: sending.uuid,
+    ...bare(sessionId, sending.uuid, content),
+    ...(sending.state === 'failed'
+      ? {
+          optimistic: 'failed' as const,
+          problem: sending.problem ?? 'It could not be sent.',
+        }
+      : { optimistic: sending.state === 'taken' ? ('taken' as const) : ('sending' as const) }),
+  };
+}
+
+function bare(sessionId: string, uuid: string, content: readonly Block[]): Message {
+  return {
+    uuid,
     sessionId,
     role: 'user',
-    content: 'content' in sending ? sending.content : [{ type: 'text', text: sending.text }],
+    content,
     timestamp: null,
     kind: 'prompt',
     messageId: null,
@@ -97,11 +178,5 @@ function asMessage(sessionId: string, sending: Sending | Queued): ShownMessage {
     parentToolUseId: null,
     branch: null,
     deniedBy: null,
-    ...(sending.state === 'failed'
-      ? {
-          optimistic: 'failed' as const,
-          problem: sending.problem ?? 'It could not be sent.',
-        }
-      : { optimistic: sending.state === 'taken' ? ('taken' as const) : ('sending' as const) }),
   };
 }

@@ -31,3 +31,21 @@ export function isFinalOf(
   );
   return finished.length >= partial.index;
 }
+
+const TELLING =
+  /"(file_path|notebook_path|command|pattern|url|query|description|path)"\s*:\s*"((?:[^"\\]|\\.)*)("?)/g;
+
+/** The telling fields of JSON that is not whole yet. */
+export function halfInput(text: string): Record<string, string> {
+  const input: Record<string, string> = {};
+  // they come early; the long ones after them are not needed
+  for (const [, name = '', value = '', closed] of text.slice(0, 2000).matchAll(TELLING)) {
+    if (!closed && name !== 'command') continue;
+    try {
+      input[name] = JSON.parse(`"${value}"`);
+    } catch {
+      input[name] = value;
+    }
+  }
+  return input;
+}

@@ -1,6 +1,7 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../transport/api';
 import { type KeeperEvent, readPosition } from '../transport/events';
+import type { FailedTurn } from '../transport/failed';
 import { CANCELLED, type Failure, NOT_LOGGED_IN, SESSION_ELSEWHERE } from '../transport/outcome';
 import type { KeeperSocket } from '../transport/socket';
 import type { Session } from '../transport/wire';
@@ -14,7 +15,7 @@ import { newUuid } from './ids';
 import type { Outbox } from './outbox';
 import { contentOf, type Picture } from './pictures';
 import { post } from './post';
-import type { Sending } from './sending';
+import { type Sending, wordsOf } from './sending';
 
 /** One conversation that is, or was a moment ago, on the screen. */
 export interface Talk {
@@ -32,6 +33,8 @@ export interface Talk {
   /** One that another part of the page has sent, and the keeper has taken. */
   adopt(sending: Sending): void;
   retry(uuid: string): void;
+  /** The words of one that was not sent. */
+  wordsOf(uuid: string): string;
   /** What could not be sent because somebody else runs the session: in a copy, whose id is the
    * answer, or as soon as the other has ended. */
   goOn(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
@@ -166,12 +169,13 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
   }
 
-  /** One of ours that never went out. */
+  /** One that never went out, or whose turn failed before a transcript had it; ours or not. */
   function unsent(uuid: string): Sending | undefined {
-    return state.value.sendings.find(
-      (sending) =>
-        sending.uuid === uuid && (sending.state === 'failed' || sending.state === 'elsewhere'),
-    );
+    const { sendings, failed } = state.value;
+    const own = sendings.find((sending) => sending.uuid === uuid);
+    if (own) return own.state === 'failed' || own.state === 'elsewhere' ? own : undefined;
+    const left = failed.findLast((turn) => turn.prompt?.uuid === uuid);
+    return left?.prompt ? fromTurn(left.prompt) : undefined;
   }
 
   void load();
@@ -224,6 +228,7 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       dispatch({ type: 'sending/begun', sending });
       void sendOff(sending);
     },
+    wordsOf: (uuid) => unsent(uuid)?.text ?? '',
     adopt: (sending) => dispatch({ type: 'sending/begun', sending }),
     async goOn(uuid, how) {
       const left = unsent(uuid);
@@ -267,5 +272,18 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       request = null;
       above = null;
     },
+  };
+}
+
+function fromTurn({ uuid, content }: NonNullable<FailedTurn['prompt']>): Sending {
+  return {
+    uuid,
+    text: wordsOf(content),
+    content,
+    images: content.filter((block) => block.type !== 'text').length,
+    state: 'failed',
+    problem: null,
+    behind: null,
+    begun: 0,
   };
 }

@@ -1,6 +1,7 @@
 /** What comes over the socket. */
 
 import { type Attention, DECISIONS, type Decision, readAttention } from './attention';
+import { readTrouble, type Trouble } from './failed';
 import {
   type Message,
   type PartialKind,
@@ -23,11 +24,6 @@ export interface Position {
 
 export const OUTCOMES = ['done', 'interrupted', 'failed'] as const;
 export type TurnOutcome = (typeof OUTCOMES)[number];
-
-export interface Trouble {
-  code: string;
-  message: string;
-}
 
 interface Told {
   position: Position | null;
@@ -199,18 +195,13 @@ export function readEvent(given: Fields): KeeperEvent | null {
         text: text(given.text),
         reason: text(given.reason),
       };
-    case 'session/failed': {
-      const error = fields(given.error);
+    case 'session/failed':
       return {
         ...told,
         type: given.type,
         uuid: text(given.uuid),
-        error: {
-          code: text(error?.code) ?? 'unknown',
-          message: sentenceOf(given.error) ?? 'Claude Code ended unexpectedly.',
-        },
+        error: readTrouble(given.error),
       };
-    }
     default:
       return null;
   }

@@ -1,5 +1,6 @@
 /** Messages and what belongs to a conversation, as the wire contract has them. */
 
+import { type FailedTurn, readFailedTurn } from './failed';
 import { each, type Fields, fields, number, oneOf, text, verbatim } from './reading';
 import { readSession, type Session } from './wire';
 
@@ -130,6 +131,8 @@ export interface ConversationPage {
   queue: Queued[];
   partial: Partial | null;
   turn: Turn | null;
+  /** Turns that did not come to their end; null where the keeper does not say. */
+  failed: FailedTurn[] | null;
   position: string | null;
 }
 
@@ -150,6 +153,11 @@ function readUsage(raw: unknown): Usage | null {
   );
 }
 
+/** Content as it is sent: words alone, or blocks. */
+export function readContent(raw: unknown): Block[] {
+  return typeof raw === 'string' ? [{ type: 'text', text: raw }] : each(raw, readBlock);
+}
+
 /** Null only where there is no uuid: such a message could not be told from another. */
 export function readMessage(raw: unknown): Message | null {
   const given = fields(raw);
@@ -159,10 +167,7 @@ export function readMessage(raw: unknown): Message | null {
     uuid,
     sessionId: text(given.sessionId) ?? '',
     role: oneOf(ROLES, given.role) ?? 'system',
-    content:
-      typeof given.content === 'string'
-        ? [{ type: 'text', text: given.content }]
-        : each(given.content, readBlock),
+    content: readContent(given.content),
     timestamp: text(given.timestamp),
     kind: oneOf(KINDS, given.kind) ?? 'notice',
     messageId: text(given.messageId),
@@ -262,6 +267,7 @@ export function readConversationPage(raw: unknown): ConversationPage | null {
     queue: each(given.queue, readQueued),
     partial: readPartial(given.partial),
     turn: readTurn(given.turn),
+    failed: Array.isArray(given.failed) ? each(given.failed, readFailedTurn) : null,
     position: text(given.position),
   };
 }

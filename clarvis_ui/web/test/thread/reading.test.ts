@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createFolds } from '../../src/state/folds';
+import { halfInput } from '../../src/state/streamed';
 import { chunksOf } from '../../src/views/thread/chunks';
 import { hitsIn, nearestOf, unfoldFor } from '../../src/views/thread/find';
 import { linkedMessage, messageLink } from '../../src/views/thread/link';
 import { recall, remember } from '../../src/views/thread/remembered';
 import { type Row, rowsOf } from '../../src/views/thread/rows';
-import { halfInput } from '../../src/views/thread/Streaming';
 import { call, prompt, reply, result } from './messages';
 
 const DONE = { running: false, hasOlder: false };

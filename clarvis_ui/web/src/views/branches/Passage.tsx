@@ -43,6 +43,7 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
       unforkable: null,
       onRetry: () => {},
       onEdit: () => {},
+      onOtherDirectory: () => {},
     }),
     [clarvis, sessionId, workdir],
   );

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { spelledOut } from '../../blocks/safe';
-import type { Message } from '../../state/conversation';
+import type { ShownMessage } from '../../state/conversation';
 import { TURN_INTERRUPTED } from '../../state/described';
+import { wordsOf } from '../../state/sending';
 import type { Api } from '../../transport/api';
 import type { Left } from '../../transport/attention';
 import type { Queued } from '../../transport/messages';
@@ -10,7 +11,7 @@ import { whatWords } from '../attention/asked';
 
 export interface InterruptedProps {
   session: Session;
-  messages: readonly Message[];
+  messages: readonly ShownMessage[];
   /** What is left of it. */
   left: Left;
   api: Pick<Api, 'continueTurn'>;
@@ -59,12 +60,16 @@ export function Interrupted({ session, messages, left, api }: InterruptedProps) 
   // what this page itself could not send says so, with what can be done about it
   const unsaid = said.filter(({ uuid }) => !messages.some((message) => message.uuid === uuid));
   const ended = error?.code === TURN_INTERRUPTED;
+  const last = messages.at(-1);
+  // the message says why, with what can be done about it
+  if (last?.optimistic === 'failed' && unsaid.length === 0 && questions.length === 0) return null;
+  const isTold = last?.kind === 'error' && wordsOf(last.content).endsWith(error?.message ?? '');
 
   return (
     <section class="interrupted" aria-label="Interrupted">
       <p>
         <b>{ended ? 'Interrupted.' : 'Failed.'}</b>{' '}
-        {ended ? 'The keeper ended in the middle of this turn.' : error?.message}
+        {isTold ? 'The turn did not come to its end.' : error?.message}
         {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>
       {unsaid.map(({ uuid, text }) => (

@@ -5,8 +5,8 @@ import type { Asked } from '../../state/asked';
 import type { Fresh } from '../../state/beginning';
 import type { Clarvis } from '../../state/clarvis';
 import { contextUse } from '../../state/context';
-import { failureToTell, type ShownMessage, shownMessages } from '../../state/conversation';
-import { missingWords, TURN_INTERRUPTED } from '../../state/described';
+import { type ShownMessage, shownMessages } from '../../state/conversation';
+import { missingWords } from '../../state/described';
 import type { Draft } from '../../state/drafts';
 import { openIn } from '../../state/inbox';
 import { type Picture, picturesOf } from '../../state/pictures';
@@ -173,7 +173,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     onOffersWanted: () => clarvis.offers.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
-  const left = !running && isLeft(session, messages);
+  const left = !running && isLeft(session);
   const remains = useLeft(clarvis.api, id, left, conversation.queue);
   const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
   useEffect(() => {
@@ -219,6 +219,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           onFork={fork}
           onRetry={talk.retry}
           onEdit={takeBack}
+          onOtherDirectory={(uuid) => onFresh(freshFrom(session, talk.wordsOf(uuid)))}
         />
       )}
       <footer class="session-foot" data-awaited={!coming.footed}>
@@ -231,7 +232,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           interrupted={left}
         />
         <p class="session-problem" role="alert">
-          {problem || failureToTell(conversation) || talk.trouble.value?.sentence}
+          {problem || talk.trouble.value?.sentence}
         </p>
         {left && (
           <Interrupted session={session} messages={messages} left={remains} api={clarvis.api} />
@@ -313,10 +314,14 @@ function focusField(): void {
   document.querySelector<HTMLElement>('.composer textarea')?.focus();
 }
 
-/** Cut off, or failed before anything was written; what this page itself could not send says so. */
-function isLeft({ error, state }: Session, messages: readonly ShownMessage[]): boolean {
-  if (error === null || state === 'error') return false;
-  return error.code === TURN_INTERRUPTED || messages.length === 0;
+/** Cut off or failed: there is something to go on with. */
+function isLeft({ error, state }: Session): boolean {
+  return error !== null && state !== 'error';
+}
+
+/** The same words in another directory, which is to be chosen. */
+function freshFrom({ model, permissionMode }: Session, text: string): Fresh {
+  return { workdir: null, text, model, mode: permissionMode };
 }
 
 function isRunning({ state, origin }: Session): boolean {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isUnwritten } from '../../state/failed';
 import { fullTime } from '../../state/words';
 import { copyText } from '../../ui/clipboard';
 import { Icon } from '../../ui/Icon';
@@ -19,6 +20,8 @@ export function MessageMenu(message: MenuOf) {
   const box = useRef<HTMLDivElement>(null);
   const said = useSaid();
   useDismissed(box, open, () => setOpen(false));
+  // no transcript has it: no link would lead here, and no fork could begin here
+  if (isUnwritten(message.uuid)) return null;
   return (
     <div class="menu" ref={box} data-open={open}>
       <button

@@ -9,6 +9,7 @@ import { WhyHere } from './WhyHere';
 
 const LONG = 2400;
 const MANY_LINES = 30;
+const WORKDIR_MISSING = 'workdir_missing';
 
 /** What the person said, as a bubble; grey until it is confirmed, with a way out if it failed. */
 export function Prompt({ row }: { row: PromptRow }) {
@@ -43,13 +44,18 @@ export function Prompt({ row }: { row: PromptRow }) {
 }
 
 /** Why it was not sent, and the two ways on: nothing of it is lost. */
-function NotSent({ message: { uuid, problem } }: { message: ShownMessage }) {
-  const { onRetry, onEdit } = useReader();
+function NotSent({ message: { uuid, problem, heading, code } }: { message: ShownMessage }) {
+  const { onRetry, onEdit, onOtherDirectory } = useReader();
   return (
     <div class="you-note bad">
       <p role="alert">
-        <b>Not sent.</b> <span dir="auto">{problem}</span>
+        <b>{heading ?? 'Not sent.'}</b> <span dir="auto">{problem}</span>
       </p>
+      {code === WORKDIR_MISSING && (
+        <button type="button" class="primary" onClick={() => onOtherDirectory(uuid)}>
+          Choose another directory
+        </button>
+      )}
       <button type="button" onClick={() => onRetry(uuid)}>
         Send again
       </button>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { say } from '../../blocks/calls';
 import { Markdown } from '../../blocks/Markdown';
 import type { Partial, Turn, TurnStatus } from '../../state/conversation';
+import { halfInput } from '../../state/streamed';
 import { counted } from '../../state/words';
 import { useNow } from '../../ui/useNow';
 import { Thinking } from './RowView';
@@ -56,24 +57,6 @@ function Preparing({ tool, text }: { tool: string; text: string }) {
       </p>
     </div>
   );
-}
-
-const TELLING =
-  /"(file_path|notebook_path|command|pattern|url|query|description|path)"\s*:\s*"((?:[^"\\]|\\.)*)("?)/g;
-
-/** The telling fields of JSON that is not whole yet. */
-export function halfInput(text: string): Record<string, string> {
-  const input: Record<string, string> = {};
-  // they come early; the long ones after them are not needed
-  for (const [, name = '', value = '', closed] of text.slice(0, 2000).matchAll(TELLING)) {
-    if (!closed && name !== 'command') continue;
-    try {
-      input[name] = JSON.parse(`"${value}"`);
-    } catch {
-      input[name] = value;
-    }
-  }
-  return input;
 }
 
 /** The newest text, at most once a frame: faster than that nobody sees it. */

@@ -46,6 +46,7 @@ export interface ThreadProps {
   onFork(uuid: string): void;
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;
+  onOtherDirectory(uuid: string): void;
 }
 
 /** A conversation to read. Each session has a view of its own. */
@@ -173,6 +174,7 @@ function useReaderOf(
       unforkable: null,
       onRetry: (uuid) => live.current.onRetry(uuid),
       onEdit: (uuid) => live.current.onEdit(uuid),
+      onOtherDirectory: (uuid) => live.current.onOtherDirectory(uuid),
     }),
     [sessionId, workdir, folds, waiting, unanswered, routed],
   );

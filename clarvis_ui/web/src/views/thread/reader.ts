@@ -25,6 +25,8 @@ export interface Reader {
   /** A message of ours that was not sent: once more, or back into the field. */
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;
+  /** The same words in a session of another directory. */
+  onOtherDirectory(uuid: string): void;
 }
 
 export const ReaderContext = createContext<Reader | null>(null);

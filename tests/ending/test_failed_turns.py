@@ -1,0 +1,165 @@
+"""What a failed turn leaves is told by the API: at once, to the next keeper, until it is over."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claudekeeper.edge.keys import FAILED
+from claudekeeper.live.failed_turns import MOST_OF_A_SESSION, FailedTurns
+from tests.real_cli import scripted_api  # noqa: F401
+from tests.talking.conftest import StartKeeper, ear, keeper, start_keeper  # noqa: F401
+from tests.talking.keeper import Ear, Keeper, text_of
+
+
+async def crash(keeper: Keeper, ear: Ear, session: str, text: str = "slow: 600") -> Any:  # noqa: F811
+    """Its CLI is killed in mid-reply; the turn as the API has it then."""
+    await keeper.send(text, session)
+    for _ in range(3):
+        await ear.event("message/delta", session)
+    os.kill(keeper.pid_of(session), signal.SIGKILL)
+    await ear.finished(session, outcome="failed")
+    return await failed(keeper, session)
+
+
+async def failed(keeper: Keeper, session: str) -> list[Any]:  # noqa: F811
+    return list((await keeper.get(f"/sessions/{session}"))["failed"])
+
+
+def streamed(ear: Ear, session: str) -> str:  # noqa: F811
+    return "".join(event["text"] for event in ear.of("message/delta", session))
+
+
+async def test_how_a_turn_ended_is_told_before_one_has_to_read_again(
+    keeper: Keeper,  # noqa: F811
+    ear: Ear,  # noqa: F811
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    before = len(ear.heard)
+    (turn,) = await crash(keeper, ear, session)
+    await ear.event("resync", session)
+    ends = ("session/failed", "turn/finished", "resync")
+    told = [each["type"] for each in ear.heard[before:] if each["type"] in ends]
+    assert told == list(ends)
+    assert turn["error"]["code"] == "cli_crashed"
+    assert "it was killed: SIGKILL" in turn["error"]["message"]
+    (block,) = turn["blocks"]
+    assert (turn["had"], block["kind"]) == (True, "text")
+    assert streamed(ear, session).endswith(block["text"])
+
+
+async def test_it_stays_for_the_next_keeper_and_while_one_goes_on(
+    start_keeper: StartKeeper,  # noqa: F811
+) -> None:
+    keeper = await start_keeper()  # noqa: F811
+    ear = await keeper.listen()  # noqa: F811
+    session = await keeper.begin("say: one", ear)
+    first = await crash(keeper, ear, session)
+    await keeper.stop()
+    keeper = await start_keeper()
+    ear = await keeper.listen()
+    page = await keeper.get(f"/sessions/{session}")
+    assert page["failed"] == first
+    assert page["session"]["error"] == first[0]["error"] == page["interrupted"]["error"]
+    again = await keeper.post(f"/sessions/{session}/continue", {}, 202)
+    await ear.finished(session, outcome="done", uuid=again["uuid"])
+    page = await keeper.get(f"/sessions/{session}")
+    assert (page["session"]["error"], page["interrupted"]) == (None, None)
+    # what Claude had said is still there, and why it broke off
+    assert page["failed"] == first
+    assert (await keeper.get(f"/sessions/{session}?limit=all"))["failed"] == first
+
+
+async def test_each_message_of_a_queue_that_could_not_be_said_is_kept(
+    keeper: Keeper,  # noqa: F811
+    ear: Ear,  # noqa: F811
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    await keeper.close(session)
+    keeper.workdir.rename(keeper.home / "gone")
+    said = [await keeper.send(f"say: {word}", session) for word in ("two", "three")]
+    for each in said:
+        await ear.event("session/failed", session, uuid=each["uuid"])
+    turns = await failed(keeper, session)
+    assert [turn["prompt"]["content"] for turn in turns] == ["say: two", "say: three"]
+    assert {turn["error"]["code"] for turn in turns} == {"workdir_missing"}
+    assert not any(turn["had"] for turn in turns)
+    # one is sent again, the other is taken back
+    (keeper.home / "gone").rename(keeper.workdir)
+    await keeper.send("say: two", session, uuid=said[0]["uuid"])
+    await ear.finished(session, outcome="done")
+    assert [turn["uuid"] for turn in await failed(keeper, session)] == [said[1]["uuid"]]
+    await keeper.ask("DELETE", f"/sessions/{session}/queue/{said[1]['uuid']}")
+    assert await failed(keeper, session) == []
+    texts = [text_of(each) for each in await keeper.history(session)]
+    assert texts == ["say: one", "one", "say: two", "two"]
+
+
+async def test_taken_back_it_is_not_said_by_going_on(
+    keeper: Keeper,  # noqa: F811
+    ear: Ear,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    await keeper.close(session)
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", "/bin/false")
+    uuid = (await keeper.send("say: two", session))["uuid"]
+    await ear.finished(session, outcome="failed")
+    monkeypatch.delenv("CLAUDEKEEPER_CLI")
+    await keeper.ask("DELETE", f"/sessions/{session}/queue/{uuid}")
+    page = await keeper.get(f"/sessions/{session}")
+    assert (page["session"]["error"], page["interrupted"], page["failed"]) == (None, None, [])
+    await keeper.post(f"/sessions/{session}/continue", {}, 409)
+
+
+async def test_what_the_transcript_turns_out_to_have_is_not_told_twice(
+    keeper: Keeper,  # noqa: F811
+    ear: Ear,  # noqa: F811
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    store = keeper.app[FAILED]
+    history = await keeper.history(session)
+    (turn,) = await crash(keeper, ear, session)
+    (left,) = store.of(session)
+    block = left.blocks[0]
+    block.message_id, block.text = history[1]["messageId"], "on"
+    store.add(session, left)
+    (turn,) = await failed(keeper, session)
+    assert (turn["blocks"], turn["prompt"]) == ([], None)
+    # why it broke off is still told
+    assert turn["error"]["code"] == "cli_crashed"
+
+
+async def test_a_file_that_cannot_be_used_is_set_aside(
+    start_keeper: StartKeeper,  # noqa: F811
+    isolated: Path,
+) -> None:
+    (isolated / "failed-turns.json").write_bytes(b"\xff{")
+    (isolated / "failed-turns").mkdir()
+    (isolated / "failed-turns" / "half.json").write_bytes(b'{"uuid":')
+    keeper = await start_keeper()  # noqa: F811
+    ear = await keeper.listen()  # noqa: F811
+    session = await keeper.begin("say: one", ear)
+    assert len(await crash(keeper, ear, session)) == 1
+    await keeper.app[FAILED].settled()
+    assert list(isolated.glob("failed-turns.json.corrupt-*"))
+
+
+async def test_they_are_bounded(
+    keeper: Keeper,  # noqa: F811
+    ear: Ear,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    session = await keeper.begin("say: one", ear)
+    (turn,) = await crash(keeper, ear, session)
+    (left,) = keeper.app[FAILED].of(session)
+    assert turn["uuid"] == left.uuid
+    store = FailedTurns(tmp_path / "failed-turns.json", lambda _: None)
+    for number in range(MOST_OF_A_SESSION + 5):
+        left.started = str(number)
+        store.add(session, type(left)(left.uuid, str(number), left.ended, blocks=left.blocks))
+    assert len(store.of(session)) == MOST_OF_A_SESSION

@@ -1,0 +1,216 @@
+"""Claude Code is killed at random moments, under a real browser: no word is lost, and each time it
+is said why.
+
+`make test` kills it a few times; `make kills` (KILLS) 200 times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from clarvis_ui.server import Clarvis, running
+from clarvis_ui.settings import Settings
+from claudekeeper.demo.api import ScriptedApi
+from claudekeeper.demo.home import DemoHome
+from tests.e2e.conftest import OpenPage, chromium, in_module, open_page  # noqa: F401
+from tests.e2e.stage import PATIENCE_MS, Stage, prompts, say
+from tests.waiting import until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+KILLS = int(os.environ.get("KILLS", "3"))
+OF_A_SESSION = 10
+AT_ONCE = 4
+# seconds after the message, or after its start, in which it is killed
+LATEST = 3.0
+# what is being written, whenever it changes on the page: all of it has to stay
+WATCH = """
+window.streamed = [];
+new MutationObserver(() => {
+  const words = document.querySelector('.reply[aria-busy=true]')?.innerText;
+  if (!words) return;
+  const last = window.streamed.at(-1);
+  if (last !== undefined && words.startsWith(last)) window.streamed.pop();
+  window.streamed.push(words);
+}).observe(document, { subtree: true, childList: true, characterData: true });
+"""
+STREAMED = ("slow:", "think:")
+TURNS = [
+    "slow: 3\nsay: round {0} is over",
+    "slow: 2",
+    "say: round {0} is short",
+    "think: about round {0}\nslow: 1",
+    "run: sleep 0.4; echo {0}\nslow: 1",
+    "write: asked-{0}.txt: this asks\nsay: round {0} asked",
+]
+
+
+@in_module
+async def stage() -> AsyncIterator[Stage]:
+    expect.set_options(timeout=PATIENCE_MS)
+    async with ScriptedApi(pace=0.02) as api:
+        with DemoHome() as home:
+            stage = Stage(home, api)
+            settings = stage.workdir / ".claude" / "settings.json"
+            settings.parent.mkdir(exist_ok=True)
+            settings.write_text(
+                json.dumps({"permissions": {"allow": ["Bash(sleep:*)", "Bash(echo:*)"]}})
+            )
+            await stage.start()
+            yield stage
+            await stage.stop()
+
+
+@in_module
+async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
+    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
+        yield clarvis
+
+
+class Kills:
+    """The rounds, and what was found in them."""
+
+    def __init__(self, stage: Stage, url: str) -> None:
+        self.stage = stage
+        self.url = url
+        self.random = random.Random(16)
+        self.found: Counter[str] = Counter()
+        self.wrong: list[str] = []
+
+
+class Sitting:
+    """Somebody at two tabs, who goes on talking."""
+
+    def __init__(self, kills: Kills, one: Page, other: Page) -> None:
+        self.stage = kills.stage
+        self.url = kills.url
+        self.random = kills.random
+        self.found = kills.found
+        self.wrong = kills.wrong
+        self.one = one
+        self.other = other
+        self.session = ""
+
+    async def sit(self, numbers: Iterator[int]) -> None:
+        rounds = 0
+        while self.found["killed"] < KILLS:
+            number = next(numbers)
+            if rounds % OF_A_SESSION == 0:
+                await self.begin(number)
+            rounds += 1
+            await self.round(number)
+            if number % 20 == 19:
+                print(dict(self.found), flush=True)  # noqa: T201 - for who started a long one
+
+    async def begin(self, number: int) -> None:
+        self.session = await self.stage.begin(f"say: session of round {number}")
+        for page in (self.one, self.other):
+            await page.goto(f"{self.url}/#session={self.session}")
+            await expect(page.locator(".reply")).to_have_text([f"session of round {number}"])
+
+    async def round(self, number: int) -> None:
+        prompt = self.random.choice(TURNS).format(number)
+        await self.one.evaluate("window.streamed = []")
+        await say(self.one, prompt)
+        await until(self.is_running)
+        if prompt.startswith(STREAMED) and self.random.random() < 0.6:
+            # else most would be killed before they have said anything
+            await expect(self.one.locator(".reply[aria-busy=true]")).to_be_visible()
+        await asyncio.sleep(self.random.uniform(0, LATEST))
+        killed = self.kill()
+        page = await self.at_rest()
+        error = page["session"]["error"]
+        self.found["killed" if killed else "nothing to kill"] += 1
+        self.found[f"ended: {error['code'] if error else 'done'}"] += 1
+        streamed = [" ".join(each.split()) for each in await self.one.evaluate("window.streamed")]
+        self.found["streamed words"] += sum(len(each.split()) for each in streamed)
+        await self.other.reload()
+        for name, tab in (("open tab", self.one), ("after a reload", self.other)):
+            await self.check(f"round {number}, {name}", tab, prompt, streamed, error)
+
+    def is_running(self) -> bool:
+        return self.pid() is not None
+
+    def kill(self) -> bool:
+        pid = self.pid()
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                return True
+        return False
+
+    def pid(self) -> int | None:
+        for file in (self.stage.home.config / "sessions").glob("*.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                known = json.loads(file.read_text())
+                if known["sessionId"] == self.session and Path(f"/proc/{known['pid']}").exists():
+                    return int(known["pid"])
+        return None
+
+    async def at_rest(self) -> Any:
+        """A question that was asked before the kill, or after it, is refused."""
+        while True:
+            page = await self.stage.ask("GET", f"/sessions/{self.session}")
+            if page["turn"] is None and page["session"]["state"] == "idle" and not page["queue"]:
+                return page
+            for asked in (await self.stage.ask("GET", "/attention"))["attention"]:
+                answer = {"attentionId": asked["id"], "decision": "deny", "message": "no"}
+                with contextlib.suppress(AssertionError):
+                    await self.stage.ask("POST", "/resolve", answer)
+
+    async def check(
+        self, where: str, tab: Page, prompt: str, streamed: list[str], error: Any
+    ) -> None:
+        first, *_ = prompt.split("\n")
+        said = prompts(tab).filter(has_text=prompt)
+        column = tab.locator(".log .column")
+        await self.holds("lost prompt", where, expect(said).to_have_count(1), first)
+        for words in streamed:
+            await self.holds("lost words", where, expect(column).to_contain_text(words), words)
+        if error is None:
+            return
+        reason = error["message"].split("\n")[0]
+        await self.holds(
+            "no reason", where, expect(tab.locator("main")).to_contain_text(reason), ""
+        )
+        ways = tab.locator(".you-note.bad button:first-of-type, .interrupted > button").last
+        await self.holds("no way on", where, expect(ways).to_be_visible(), "")
+
+    async def holds(self, name: str, where: str, expected: Any, what: str) -> None:
+        try:
+            await expected
+        except AssertionError:
+            self.found[name] += 1
+            self.wrong.append(f"{name} in {where}: {what}")
+
+
+@pytest.mark.timeout(7200)
+async def test_whenever_it_is_killed_no_word_is_lost_and_it_is_said_why(
+    open_page: OpenPage,  # noqa: F811
+    stage: Stage,
+    clarvis: Clarvis,
+) -> None:
+    first = await open_page(clarvis.login_link())
+    await first.context.add_init_script(WATCH)
+    kills = Kills(stage, clarvis.url)
+    expect.set_options(timeout=30_000)
+    sittings = [
+        Sitting(kills, await first.context.new_page(), await first.context.new_page())
+        for _ in range(min(AT_ONCE, KILLS))
+    ]
+    numbers = itertools.count()
+    await asyncio.gather(*(sitting.sit(numbers) for sitting in sittings))
+    print(dict(kills.found))  # noqa: T201 - the same
+    assert not kills.wrong, "\n".join(kills.wrong)
