@@ -49,7 +49,7 @@ new MutationObserver(() => {
 STREAMED = ("slow:", "think:")
 TURNS = [
     "slow: 3\nsay: round {0} is over",
-    "slow: 2",
+    "slow: 2\nsay: {0}",
     "say: round {0} is short",
     "think: about round {0}\nslow: 1",
     "run: sleep 0.4; echo {0}\nslow: 1",
