@@ -69,7 +69,7 @@ export function Interrupted({ session, messages, left, api }: InterruptedProps) 
     <section class="interrupted" aria-label="Interrupted">
       <p>
         <b>{ended ? 'Interrupted.' : 'Failed.'}</b>{' '}
-        {isTold ? 'The turn did not come to its end.' : error?.message}
+        {isTold ? 'You can go on from here.' : error?.message}
         {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>
       {unsaid.map(({ uuid, text }) => (
