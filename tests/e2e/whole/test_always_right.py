@@ -50,7 +50,7 @@ async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
     await stage.start()
     await expect(banner).to_have_count(0)
     await expect(unsent(page)).to_contain_text("say: typed while it was down")
-    await expect(row(page, "slow: 600")).to_be_visible()
+    await expect(row(page, "say: before the fall")).to_be_visible()
     # back into the field, and out again: the words are the same
     await unsent(page).get_by_role("button", name="Edit").click()
     await expect(field(page)).to_have_value("say: typed while it was down")
