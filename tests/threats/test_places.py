@@ -43,7 +43,9 @@ def test_24_what_is_no_state_is_kept_aside(
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, garbage], ids=["folder", "pipe", "garbage"])
-@pytest.mark.parametrize("name", ["turns.json", "conversations.db", "routings.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["turns.json", "failed-turns.json", "conversations.db", "routings.jsonl"]
+)
 def test_24_nor_what_is_no_record_of_turns_or_items(
     other_home: DemoHome, name: str, make: Callable[[Path], None]
 ) -> None:
