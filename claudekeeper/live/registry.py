@@ -215,7 +215,7 @@ class Registry:
         left = self._disk.left(session.id)
         for item in left.waiting if left is not None else ():
             if item.uuid != but and not session.knows(item.uuid):
-                session.line.add(item)
+                session.take_over(item)
 
     async def written(self, session_id: str) -> set[str]:
         """The uuids of the messages near the end of its transcript."""

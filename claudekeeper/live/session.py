@@ -181,6 +181,11 @@ class LiveSession:
         self.line.add(item, first=first)
         self._world.changed(self.id)
 
+    def take_over(self, item: Item) -> None:
+        """One that an earlier keeper left waits here now, and did not fail."""
+        self._world.failed.take_prompt(self.id, item.uuid)
+        self.line.add(item)
+
     def interrupt(self, *, hold: bool = False) -> bool:
         """Stop the turn that runs; False if none does. `hold`: nothing that waits follows it."""
         stopped = self._interrupting.ask()

@@ -149,5 +149,7 @@ async def test_what_claude_never_had_is_held_where_something_else_is_said(
     assert page["interrupted"]["prompt"]["uuid"] == lost
     new = (await keeper.send("say: new", session))["uuid"]
     await ear.finished(session, outcome="done", uuid=new)
-    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
-    assert [(each["uuid"], each["state"]) for each in queue] == [(lost, "held")]
+    page = await keeper.get(f"/sessions/{session}")
+    assert [(each["uuid"], each["state"]) for each in page["queue"]] == [(lost, "held")]
+    # it is told in one place
+    assert page["failed"] == []
