@@ -55,7 +55,7 @@ async def test_a_fork_is_made_compared_and_its_decision_brought_back(
     await expect(tree).to_contain_text("edit: paint.txt: grey => red")
     await page.get_by_role("link", name="Compare side by side").click()
     await expect(page.get_by_role("button", name="in common")).to_be_visible()
-    await expect(side(page, "write: sky.txt: blue").locator(".you-words")).to_have_text(
+    await expect(side(page, "write: paint.txt: grey").locator(".you-words")).to_have_text(
         ["read: paint.txt", "edit: paint.txt: red => blue", "write: sky.txt: blue"]
     )
     await expect(side(page, "grey => red").locator(".you-words")).to_have_text(

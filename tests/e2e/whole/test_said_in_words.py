@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
@@ -106,6 +107,12 @@ async def test_an_alternative_is_explored_in_a_copy(
     assert [each["kind"] for each in history["messages"]] == ["prompt", "reply"]
 
 
+async def sessions_read(stage: Stage) -> list[Any]:
+    """Those whose transcripts were counted."""
+    listed = (await stage.ask("GET", "/sessions"))["sessions"]
+    return [each for each in listed if each["messageCount"]]
+
+
 async def deciding(stage: Stage) -> str:
     """A session in which something was decided."""
     session = await stage.begin("ask: Which database? Postgres | SQLite")
@@ -114,6 +121,9 @@ async def deciding(stage: Stage) -> str:
     answers = {"Which database?": "SQLite"}
     answer = {"attentionId": asked[0]["id"], "decision": "allow", "answers": answers}
     await stage.ask("POST", "/resolve", answer)
+    # before it stands on disk nothing is known of it
+    while not [each for each in await sessions_read(stage) if each["id"] == session]:
+        continue
     while (await stage.ask("GET", f"/sessions/{session}/resume"))["decisions"] == []:
         continue
     return session

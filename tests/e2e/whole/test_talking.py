@@ -218,8 +218,8 @@ async def test_a_conversation_is_saved_as_markdown_from_its_beginning(
     async with page.expect_download() as saving:
         await page.get_by_role("button", name="Save as Markdown").click()
     saved = await saving.value
-    assert saved.suggested_filename == "run-echo-done.md"
+    assert saved.suggested_filename == "say-the-first-word.md"
     text = (await saved.path()).read_text()
-    assert text.startswith("# run: echo done\n\n**You**")
+    assert text.startswith("# say: the **first** word\n\n**You**")
     assert "> say: the **first** word\n\nthe **first** word\n" in text
     assert "- Ran `echo done`: " in text
