@@ -231,34 +231,35 @@ async def test_a_rule_whose_content_is_null_allows_the_whole_tool(
     }
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        # Claude Code asks about these files every time
-        "write: .git/config: x",
-        "write: .mcp.json: {}",
-        "run: touch .git/x",
-        # and about files that a command writes what it prints into
-        "run: ls > out.txt",
-        "run: git log > out.txt",
-        "run: ls | tee out.txt",
-        "run: echo $(whoami)",
-        # about patterns and flags of commands that change files, and what it knows no rule for
-        "run: rm -f *.tmp",
-        "run: cp -r in out",
-        "run: cd in && touch a.txt",
-        "run: touch a.txt # note",
-    ],
-)
-async def test_what_would_be_asked_again_is_not_offered(
-    keeper: Keeper, ear: Ear, step: str
-) -> None:
+ASKED_EVERY_TIME = [
+    # Claude Code asks about these files every time
+    "write: .git/config: x",
+    "write: .mcp.json: {}",
+    "run: touch .git/x",
+    # and about files that a command writes what it prints into
+    "run: ls > out.txt",
+    "run: git log > out.txt",
+    "run: ls | tee out.txt",
+    "run: echo $(whoami)",
+    # about patterns and flags of commands that change files, and what it knows no rule for
+    "run: rm -f *.tmp",
+    "run: cp -r in out",
+    "run: cd in && touch a.txt",
+    "run: touch a.txt # note",
+]
+
+
+async def test_what_would_be_asked_again_is_not_offered(keeper: Keeper, ear: Ear) -> None:
     (keeper.workdir / ".git").mkdir()
-    session = (await keeper.send(step))["sessionId"]
-    question = await ear.asked(session)
-    assert question["grants"] == []
-    await keeper.resolve(question, decision="deny")
-    await ear.finished(session)
+    session = await keeper.begin("say: hello", ear)
+    offered = {}
+    for step in ASKED_EVERY_TIME:
+        await keeper.send(step, session)
+        question = await ear.asked(session)
+        offered[step] = question["grants"]
+        await keeper.resolve(question, decision="deny")
+        await ear.finished(session)
+    assert offered == {step: [] for step in ASKED_EVERY_TIME}
 
 
 async def refused(keeper: Keeper, question: Any, *grant: dict[str, Any], status: int = 409) -> str:
