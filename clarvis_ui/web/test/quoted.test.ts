@@ -61,6 +61,20 @@ test('what the search finds besides is told once, and where it was', () => {
   ]);
 });
 
+test('an answer in another session is quoted without the words around it', () => {
+  const said = (words: string) => quotesOf('s', [], [], [hit('t', words, words)])[0]?.text;
+  const end = 'You can now continue with these answers in mind.';
+  expect(said(`Your questions have been answered: "Where to?"="Object storage". ${end}`)).toBe(
+    'Where to? Object storage',
+  );
+  expect(said(`User has answered your questions: "A?"="x", "B?"="y". ${end}`)).toBe('A? x; B? y');
+  // what is cut off, or has marks of its own, is not guessed at
+  const cut = 'Your questions have been answered: "Where to?"="Object stor…';
+  expect(said(cut)).toBe(cut);
+  const marks = `Your questions have been answered: "Say "go"?"="yes". ${end}`;
+  expect(said(marks)).toBe(marks);
+});
+
 test('the quotation is marked line by line and is part of the message', () => {
   const quotes = quotesOf('s', [DATABASE], [DATABASE], [hit('t', 'there', 'two\nlines')]);
   const quoted = quotation('the database', quotes);

@@ -62,8 +62,15 @@ async def test_stop_and_say_this_is_one_request_and_is_said_next(
     # there is nothing yet to say
     await expect(now(page)).to_have_count(0)
     await field(page).fill("say: instead")
-    await expect(now(page)).to_be_visible()
+    await expect(now(page)).to_have_text("Stop and say this Ctrl Enter")
     await picture(page, "stop-and-say")
+    # a key means one thing at a time: here it sends words that mean a button
+    await field(page).fill("give me a quick summary")
+    await expect(page.get_by_role("button", name="Ctrl Enter")).to_have_text(
+        "Ctrl Enter Send to Claude"
+    )
+    await expect(now(page)).to_have_text("Stop and say this")
+    await field(page).fill("say: instead")
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request))
     await field(page).press("Control+Enter")
@@ -94,6 +101,14 @@ async def test_it_is_a_button_for_a_thumb(
     assert box is not None
     assert box["height"] >= 44
     assert box["width"] >= 44
+    # on the smallest phone Send stays beside the switches
+    await page.set_viewport_size({"width": 320, "height": 568})
+    switches = await page.locator(".composer-switches").bounding_box()
+    send = await page.locator(".composer").get_by_role("button", name="Send").bounding_box()
+    assert switches is not None
+    assert send is not None
+    assert abs(send["y"] - switches["y"]) < 1
+    assert send["x"] >= switches["x"] + switches["width"]
     await now(page).tap()
     await expect(replies(page)).to_have_text(["instead"])
     await expect(prompts(page)).to_have_text(["run: touch never.txt", "say: instead"])
@@ -220,6 +235,7 @@ async def test_who_discards_held_messages_is_asked_once(
     await expect(held(page)).to_contain_text("Discard 1 message?")
     await held(page).get_by_role("button", name="Discard").click()
     await expect(held(page)).to_have_count(0)
+    await expect(field(page)).to_be_focused()
     await page.reload()
     await expect(field(page)).to_have_value("say: one")
     await expect(prompts(page)).to_have_text(["run: touch never.txt"])

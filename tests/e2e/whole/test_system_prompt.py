@@ -67,6 +67,7 @@ async def test_it_is_changed_and_cleared_in_the_details(
     await expect(prompt).to_contain_text("Nothing is appended.")
     await prompt.get_by_role("button", name="Append one").click()
     write = prompt.get_by_label("Appended to Claude Code’s system prompt")
+    await expect(write).to_be_focused()
     await write.fill(ADA)
     # what was not saved is there again
     await page.reload()
@@ -76,6 +77,7 @@ async def test_it_is_changed_and_cleared_in_the_details(
     await prompt.get_by_role("button", name="Save").click()
     await expect(prompt).to_contain_text("from the session’s next process on")
     await expect(prompt.get_by_text(ADA)).to_be_visible()
+    await expect(prompt.get_by_role("button", name="Change")).to_be_focused()
     # the process that runs has none
     await page.keyboard.press("Escape")
     await say(page, "say: two")

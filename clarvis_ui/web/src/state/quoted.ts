@@ -65,7 +65,7 @@ export function quotesOf(
     const here = hit.sessionId === sessionId;
     if (here && told.has(hit.uuid)) continue;
     const whole = here ? all.find(({ uuid }) => uuid === hit.uuid) : undefined;
-    const text = whole ? sentence(whole) : line(hit.snippet.map((piece) => piece.text).join(''));
+    const text = whole ? sentence(whole) : answered(hit.snippet.map(({ text }) => text).join(''));
     if (here) told.add(hit.uuid);
     own.push({ text, elsewhere: here ? null : (hit.title ?? 'another session') });
   }
@@ -76,6 +76,16 @@ function sentence({ about, decision, reason, at }: Decision): string {
   const when = !at ? '' : ` (${at.slice(0, 10)})`;
   const asked = /[?？]$/.test(about.trim()) ? about.trim() : `${about}:`;
   return `${line(`${asked} ${decision}${reason ? ` — ${reason}` : ''}`)}${when}`;
+}
+
+const ANSWERED =
+  /^(?:User has answered|Your questions have been answered)[^"]*((?:"[^"]+"="[^"]*"[,.\s]*)+)You can now continue[^"]*$/;
+
+/** Questions and answers without the words that Claude Code puts around them, where all is there. */
+function answered(found: string): string {
+  const pairs = ANSWERED.exec(found.trim())?.[1]?.matchAll(/"([^"]+)"="([^"]*)"/g) ?? [];
+  const said = [...pairs].map(([, question, answer]) => `${question} ${answer}`);
+  return line(said.length > 0 ? said.join('; ') : found);
 }
 
 function line(text: string): string {

@@ -1,4 +1,5 @@
 import { counted } from '../../state/words';
+import { isTouch } from '../../ui/typing';
 import type { Meant } from './useAsked';
 import './asking.css';
 
@@ -34,7 +35,8 @@ export function Asking({ meant, onConfirm, onSend }: AskingProps) {
       {asked.kind === 'decided' && found === null && <p role="status">Looking for decisions…</p>}
       {nothing && (
         <p role="status">
-          No decision about <b dir="auto">{asked.about}</b> was found. Enter asks Claude.
+          No decision about <b dir="auto">{asked.about}</b> was found.{' '}
+          {isTouch() ? 'Send' : 'Enter'} asks Claude.
         </p>
       )}
       {confirms(meant) && (

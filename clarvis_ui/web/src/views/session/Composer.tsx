@@ -231,16 +231,23 @@ export function Composer(props: ComposerProps) {
           <button
             type="button"
             class="composer-now"
-            title="Stops what runs and says this next (Ctrl Enter)"
+            title="Stops what runs and says this next"
             onClick={() => send(true)}
           >
-            Stop and say this <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+            Stop and say this
+            {/* where the words mean a button, this key sends them as a message */}
+            {!props.instead && (
+              <>
+                {' '}
+                <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+              </>
+            )}
           </button>
         )}
         <button
           type="button"
           class="strong"
-          title={running ? 'Goes next in line (Enter)' : undefined}
+          title={running ? 'Goes next in line' : undefined}
           disabled={empty}
           onClick={() => send()}
         >

@@ -21,8 +21,8 @@ export function GiveUpButton({ session, api, onChanged }: GiveUpButtonProps) {
 
   return (
     <div class="details-save">
-      <button type="button" aria-pressed={marked} onClick={() => void change()}>
-        {marked ? 'Not given up' : 'Mark as given up'}
+      <button type="button" onClick={() => void change()}>
+        {marked ? 'Take back “given up”' : 'Mark as given up'}
       </button>
       <p class="bad" role="alert">
         {problem}

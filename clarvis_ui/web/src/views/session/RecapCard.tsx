@@ -89,7 +89,8 @@ export function RecapCard(props: RecapCardProps) {
           </span>
         </div>
       )}
-      {coverage && coverage.items > 0 && (
+      {/* in detail it stands with the checklist */}
+      {coverage && coverage.items > 0 && !detailed && (
         <div class="recap-progress">
           <progress
             value={coverage.done}

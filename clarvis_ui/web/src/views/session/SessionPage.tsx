@@ -14,7 +14,7 @@ import { withQuotation } from '../../state/quoted';
 import type { Talk } from '../../state/talk';
 import type { Queued } from '../../transport/messages';
 import type { Session } from '../../transport/wire';
-import { isComposing } from '../../ui/typing';
+import { isComposing, isTouch } from '../../ui/typing';
 import { AttentionSlot } from '../attention/AttentionSlot';
 import { forkAt } from '../forking';
 import { Thread } from '../thread/Thread';
@@ -270,9 +270,21 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           onSend={talk.retry}
         />
         <QueueChips queue={line.queue} onTakeBack={(queued) => void edit([queued])} />
-        <HeldMessages held={line.held} onSend={line.send} onEdit={edit} onDiscard={line.discard} />
+        <HeldMessages
+          held={line.held}
+          onSend={(held) => line.send(held).then(backToField)}
+          onEdit={edit}
+          onDiscard={(held) => line.discard(held).then(backToField)}
+        />
         {meant && !unusable && (
-          <Asking meant={meant} onConfirm={() => void confirm()} onSend={() => send(words, [])} />
+          <Asking
+            meant={meant}
+            onConfirm={() => void confirm().then(backToField)}
+            onSend={() => {
+              send(words, []);
+              backToField();
+            }}
+          />
         )}
         {unusable ? (
           <Unusable draft={draft.value.text} />
@@ -312,6 +324,11 @@ function begunAnew({ workdir, model, permissionMode }: Session, gone: boolean): 
 
 function focusField(): void {
   document.querySelector<HTMLElement>('.composer textarea')?.focus();
+}
+
+/** The button that was pressed is gone; a phone's keyboard stays where it is. */
+function backToField(): void {
+  if (!isTouch()) focusField();
 }
 
 /** Cut off or failed: there is something to go on with. */

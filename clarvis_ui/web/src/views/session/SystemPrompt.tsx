@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Drafts, systemPromptDraft } from '../../state/drafts';
 import { counted } from '../../state/words';
 import type { Api } from '../../transport/api';
@@ -25,6 +25,16 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
   const [cleared, setCleared] = useState<string | null>(null);
   const [problem, setProblem] = useState('');
   const [saving, setSaving] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  const pressed = useRef(false);
+
+  const shown = written !== null ? 'field' : set ? 'words' : 'nothing';
+  // the button that was pressed is another one now, or gone
+  useEffect(() => {
+    if (!pressed.current) return;
+    pressed.current = false;
+    section.current?.querySelector<HTMLElement>('textarea, button')?.focus();
+  }, [shown]);
 
   function write(text: string | null): void {
     setWritten(text);
@@ -33,10 +43,14 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
 
   async function save(next: string | null): Promise<boolean> {
     setSaving(true);
+    pressed.current = true;
     const outcome = await api.setMode(id, { systemPrompt: next });
     setSaving(false);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
-    if (!outcome.ok) return false;
+    if (!outcome.ok) {
+      pressed.current = false;
+      return false;
+    }
     setWords({ ok: true, value: next ?? '' });
     onSession(outcome.value);
     return true;
@@ -48,7 +62,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
   }
 
   return (
-    <section class="system-prompt" aria-label="System prompt">
+    <section ref={section} class="system-prompt" aria-label="System prompt">
       <h2>System prompt</h2>
       <p class="system-prompt-state">{stateWords(session)}</p>
       {written !== null ? (
@@ -75,6 +89,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
             <button
               type="button"
               onClick={() => {
+                pressed.current = true;
                 write(null);
                 setProblem('');
               }}
@@ -98,7 +113,10 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
               type="button"
               // what stands there has to be known before it is changed
               disabled={set && words?.ok !== true}
-              onClick={() => setWritten(set && words?.ok ? words.value : '')}
+              onClick={() => {
+                pressed.current = true;
+                setWritten(set && words?.ok ? words.value : '');
+              }}
             >
               {set ? 'Change' : 'Append one'}
             </button>
