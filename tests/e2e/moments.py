@@ -17,6 +17,7 @@ from playwright.async_api import BrowserContext, Locator, Page, expect
 
 from clarvis_ui.server import Clarvis
 from claudekeeper.demo.api import ScriptedApi, failure
+from claudekeeper.demo.request import read_request
 from tests.e2e.conftest import OpenPage
 from tests.e2e.stage import Stage, allow, card, prompts, say
 from tests.elsewhere.terminal import CLI
@@ -24,6 +25,7 @@ from tests.waiting import until
 
 HELD = "held back"
 DOWN = "say: never said"
+TOO_LONG = "say: more than fits"
 WAYS_ON = ("Continue", "Send again", "Choose another directory")
 
 
@@ -42,6 +44,9 @@ class FailingApi(ScriptedApi):
             if self._broken:
                 return failure(500)
             self._broken = True
+        if TOO_LONG.encode() in raw and not read_request(raw).wants_summary:
+            error = {"type": "invalid_request_error", "message": "prompt is too long"}
+            return web.json_response({"type": "error", "error": error}, status=400)
         return await super()._messages(http)
 
 

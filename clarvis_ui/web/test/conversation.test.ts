@@ -269,6 +269,22 @@ describe('a message of ours', () => {
     expect(shown(state).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'failed' });
   });
 
+  test('that waits until a turn goes on is with the keeper, and not lost', () => {
+    const behind = page({ position: 'e2:0', kept: ['u', 'late'] });
+    const state = told(
+      loaded('a'),
+      sending('u'),
+      { type: 'sending/accepted', uuid: 'u' },
+      sending('late'),
+      { type: 'sending/failed', uuid: 'late', problem: 'The keeper does not answer.' },
+      { type: 'stream/broken' },
+      { type: 'page/loaded', page: behind, accepted: ['u'] },
+    );
+    // what is left of the turn says them, with one way on for all
+    expect(shown(state)).toEqual([]);
+    expect(state.sendings).toEqual([]);
+  });
+
   test('that could not be worked on says why', () => {
     const error = { code: 'cli_failed', message: 'Claude Code does not start.' };
     const state = told(loaded(), sending('u'), {
@@ -318,4 +334,52 @@ test('why it broke down is told once: where its last line says so, only there', 
   const last = (state: Conversation) => wordsOf(shown(state).at(-1)?.content ?? []);
   expect(last(told(loaded('a'), failed))).toBe('Not sent. API Error: 400');
   expect(last(told(loaded('a'), added(1, 'b', line), failed))).toBe('API Error: 400');
+});
+
+describe('a turn that was cut off', () => {
+  const cut = {
+    uuid: 'p',
+    ended: '2025-10-01T08:00:10.000Z',
+    error: { code: 'cli_crashed', message: 'It was killed.' },
+    had: true,
+    prompt: null,
+    messages: [],
+    blocks: [
+      {
+        messageId: 'm',
+        index: 0,
+        kind: 'text' as const,
+        text: 'Half',
+        tool: null,
+        toolUseId: null,
+      },
+    ],
+  };
+  const later = '2025-10-01T08:00:20.000Z';
+  const words = (state: Conversation) => shown(state).map((one) => wordsOf(one.content));
+
+  test('comes before what Claude Code writes in place of a reply when it goes on', () => {
+    const filler = message('f', {
+      kind: 'reply',
+      model: '<synthetic>',
+      content: [{ type: 'text', text: 'No response requested.' }],
+      timestamp: later,
+    });
+    const state = told({ type: 'page/loaded', page: page({ messages: [filler], failed: [cut] }) });
+    expect(words(state)).toEqual(['Half', 'Cut off. It was killed.', 'No response requested.']);
+  });
+
+  test('of which the transcript says why leaves no word behind what comes next', () => {
+    const error = { code: 'api_error', message: 'API Error: 400' };
+    const line = { kind: 'error', content: [{ type: 'text', text: error.message }] };
+    const state = told(
+      loaded('a'),
+      added(1, 'p', {}, 'a'),
+      added(2, 'b', { ...line, role: 'assistant' }, 'p'),
+      { ...at(3), type: 'session/failed', uuid: 'p', error },
+      added(4, 'q', {}, 'b'),
+      added(5, 'c', { kind: 'reply', role: 'assistant' }, 'q'),
+    );
+    expect(shown(state).map((one) => one.uuid)).toEqual(['a', 'p', 'b', 'q', 'c']);
+  });
 });

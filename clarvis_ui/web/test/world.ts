@@ -40,6 +40,7 @@ export function page(changes: globalThis.Partial<ConversationPage> = {}): Conver
     partial: null,
     turn: null,
     failed: [],
+    kept: [],
     position: `${EPOCH}:0`,
     ...changes,
   };

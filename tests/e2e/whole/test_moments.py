@@ -20,6 +20,7 @@ from tests.e2e.moments import (
     CRASHED,
     DOWN,
     KEEPER_ENDED,
+    TOO_LONG,
     Cli,
     FailingApi,
     Row,
@@ -32,10 +33,11 @@ from tests.e2e.moments import (
     moments,
     nothing,
     set_the_stage,
+    streams,
     ways_on,
     while_it_starts,
 )
-from tests.e2e.stage import PATIENCE_MS, Stage, field, picture, prompts, unsent
+from tests.e2e.stage import PATIENCE_MS, Stage, field, picture, prompts, say, unsent
 
 # a row is a CLI and two tabs, and all rows of a test are there at once
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
@@ -137,3 +139,55 @@ async def test_the_keeper_ends(open_page: OpenPage, stage: Stage, clarvis: Clarv
     await comes_back(stage, stage.stop)
     await all_of(rows, lambda row: row.is_told())
     await picture(rows[1].one, "keeper-ended-in-mid-delta")
+
+
+async def test_what_waited_when_the_keeper_ended_is_told_once_in_every_tab(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    row = Row("waits behind it", "slow: 600", streams, nothing, KEEPER_ENDED, streams=True)
+    await set_the_stage([row], stage, clarvis, open_page)
+    await row.come_to_it()
+    waiting = ["say: the first", "say: the second"]
+    for text in waiting:
+        await say(row.one, text)
+        await expect(row.other.get_by_text(text)).to_be_visible()
+    await comes_back(stage, stage.stop)
+    await row.is_told()
+    for page in (row.one, row.other):
+        await expect(page.get_by_label("What was said")).to_have_text(waiting)
+        await expect(unsent(page)).to_have_count(0)
+    await ways_on(row.one).click()
+    for page in (row.one, row.other):
+        await expect(page.locator(".reply").last).to_have_text("the second")
+        for text in waiting:
+            await expect(prompts(page).filter(has_text=text)).to_have_count(1)
+        await expect(ways_on(page)).to_have_count(0)
+
+
+async def test_what_failed_at_the_api_is_told_once_also_after_the_next_turn(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    row = at_once("says no", "error: 401", "Invalid API key")
+    await set_the_stage([row], stage, clarvis, open_page)
+    await row.come_to_it()
+    await row.is_told_on(row.other)
+    await say(row.one, "say: and now")
+    for page in (row.one, row.other):
+        await expect(page.locator(".reply").last).to_have_text("and now")
+        await expect(page.locator(".log .column").get_by_text(row.reason)).to_have_count(1)
+
+
+async def test_a_conversation_that_is_too_long_can_be_compacted(
+    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+) -> None:
+    row = at_once("too long", TOO_LONG, "Prompt is too long")
+    await set_the_stage([row], stage, clarvis, open_page)
+    await row.come_to_it()
+    await expect(row.one.get_by_text("compact it first")).to_be_visible()
+    await field(row.one).fill("a draft")
+    await row.other.get_by_role("button", name="Compact", exact=True).click()
+    for page in (row.one, row.other):
+        await expect(page.get_by_text("/compact", exact=True)).to_have_count(1)
+        await expect(page.locator(".interrupted")).to_have_count(0)
+        await expect(page.locator(".log .column").get_by_text(row.reason)).to_have_count(1)
+    await expect(field(row.one)).to_have_value("a draft")

@@ -170,7 +170,11 @@ function pageLoaded(
     waiting: null,
     aboveAt: -1,
   };
-  const settled = lostOnes(failedOnes(confirmed(loaded)), page, accepted);
+  const settled = lostOnes(
+    page.kept.reduce(dropSending, failedOnes(confirmed(loaded))),
+    page,
+    accepted,
+  );
   return (state.waiting ?? []).reduce(reduce, settled);
 }
 

@@ -17,7 +17,8 @@ export function failedHere(
   const content = [{ type: 'text', text: taken?.text ?? '' }];
   const prompt = uuid !== null && taken?.uuid === uuid && taken.text ? { uuid, content } : null;
   const had = blocks.length > 0 || messages.some((message) => message.uuid === uuid);
-  return [...failed, { uuid, ended: null, error, had, prompt, messages: [], blocks }];
+  const behind = messages.at(-1)?.uuid;
+  return [...failed, { uuid, ended: null, behind, error, had, prompt, messages: [], blocks }];
 }
 
 /** A prompt that waits, runs or was taken back is no longer one that was not said. */
@@ -39,22 +40,31 @@ function hasWords({ messages, blocks }: FailedTurn): boolean {
 
 /** Where it stands among the messages; null where that is further up than what is loaded. */
 export function placeOf(
-  { ended }: FailedTurn,
+  { uuid, ended, behind }: FailedTurn,
   messages: readonly Message[],
   hasOlder: boolean,
 ): number | null {
-  if (ended === null) return messages.length;
+  const last = ended === null ? messages.findLastIndex((message) => message.uuid === behind) : -1;
   const next = messages.findIndex(
-    ({ role, kind, branch, timestamp, parentToolUseId }) =>
-      role === 'user' &&
-      (kind === 'prompt' || kind === 'command') &&
-      branch === null &&
-      parentToolUseId === null &&
-      timestamp !== null &&
-      timestamp > ended,
+    (message, at) =>
+      (isAsked(message) || isFiller(message)) &&
+      message.branch === null &&
+      message.parentToolUseId === null &&
+      (ended === null
+        ? at > last && message.uuid !== uuid
+        : message.timestamp !== null && message.timestamp > ended),
   );
   if (next < 0) return messages.length;
   return next === 0 && hasOlder ? null : next;
+}
+
+function isAsked({ role, kind }: Message): boolean {
+  return role === 'user' && (kind === 'prompt' || kind === 'command');
+}
+
+/** Of a turn that was cut off, Claude Code writes in Claude's place that nothing is to be said. */
+function isFiller({ kind, model }: Message): boolean {
+  return kind === 'reply' && model === '<synthetic>';
 }
 
 const PREFIX = 'failed/';

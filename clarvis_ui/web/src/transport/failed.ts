@@ -22,6 +22,8 @@ export interface FailedTurn {
   uuid: string | null;
   /** When it ended, by the keeper's clock; null where only this page knows of it. */
   ended: string | null;
+  /** Then: the last message at that time, by uuid. */
+  behind?: string | undefined;
   error: Trouble;
   /** Whether Claude had the prompt. */
   had: boolean;

@@ -133,6 +133,8 @@ export interface ConversationPage {
   turn: Turn | null;
   /** Turns that did not come to their end; null where the keeper does not say. */
   failed: FailedTurn[] | null;
+  /** What waited behind a turn that was cut off, by uuid: it is said once that goes on. */
+  kept: string[];
   position: string | null;
 }
 
@@ -255,6 +257,12 @@ function readDeparture(raw: unknown): Departure | null {
   return given && id ? { id, at: text(given.at) } : null;
 }
 
+/** What is held is in line. */
+function readKept(raw: unknown): string | null {
+  const given = fields(raw);
+  return given?.held === true ? null : text(given?.uuid);
+}
+
 export function readConversationPage(raw: unknown): ConversationPage | null {
   const given = fields(raw);
   const session = given && readSession(given.session);
@@ -268,6 +276,7 @@ export function readConversationPage(raw: unknown): ConversationPage | null {
     partial: readPartial(given.partial),
     turn: readTurn(given.turn),
     failed: Array.isArray(given.failed) ? each(given.failed, readFailedTurn) : null,
+    kept: each(fields(given.interrupted)?.queue, readKept),
     position: text(given.position),
   };
 }

@@ -15,8 +15,10 @@ export interface InterruptedProps {
   /** What is left of it. */
   left: Left;
   api: Pick<Api, 'continueTurn'>;
+  onCompact(): void;
 }
 
+const TOO_LONG = 'prompt_too_long';
 const NOTHING: Left = { questions: [], said: [], begun: true };
 
 /** What is left of a turn that was cut off; told anew when something of it was taken back. */
@@ -44,7 +46,7 @@ export function useLeft(
 }
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */
-export function Interrupted({ session, messages, left, api }: InterruptedProps) {
+export function Interrupted({ session, messages, left, api, onCompact }: InterruptedProps) {
   const { id, error } = session;
   const { questions, said, begun } = left;
   const [problem, setProblem] = useState('');
@@ -59,17 +61,21 @@ export function Interrupted({ session, messages, left, api }: InterruptedProps) 
 
   // what this page itself could not send says so, with what can be done about it
   const unsaid = said.filter(({ uuid }) => !messages.some((message) => message.uuid === uuid));
+  const tooLong = error?.code === TOO_LONG;
   const ended = error?.code === TURN_INTERRUPTED;
   const last = messages.at(-1);
-  // the message says why, with what can be done about it
-  if (last?.optimistic === 'failed' && unsaid.length === 0 && questions.length === 0) return null;
+  // the message says why, with what can be done about it; an older one says why of another turn
+  const says = last?.optimistic === 'failed' && last.problem === error?.message;
+  if (says && unsaid.length === 0 && questions.length === 0) return null;
   const isTold = last?.kind === 'error' && wordsOf(last.content).endsWith(error?.message ?? '');
 
   return (
     <section class="interrupted" aria-label="Interrupted">
       <p>
         <b>{ended ? 'Interrupted.' : 'Failed.'}</b>{' '}
-        {isTold ? 'You can go on from here.' : error?.message}
+        {isTold && !tooLong ? 'You can go on from here.' : ''}
+        {!isTold && error?.message}
+        {tooLong && ' Claude has no room for all of it: compact it first, then go on.'}
         {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>
       {unsaid.map(({ uuid, text }) => (
@@ -86,7 +92,17 @@ export function Interrupted({ session, messages, left, api }: InterruptedProps) 
           ))}
         </ul>
       )}
-      <button type="button" disabled={going} onClick={() => void goOn()}>
+      {tooLong && (
+        <button type="button" onClick={onCompact}>
+          Compact
+        </button>
+      )}
+      <button
+        type="button"
+        class={tooLong ? 'quiet' : ''}
+        disabled={going}
+        onClick={() => void goOn()}
+      >
         {unsaid.length > 0 && !begun ? 'Send again' : 'Continue'}
       </button>
     </section>

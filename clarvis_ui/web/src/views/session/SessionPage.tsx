@@ -235,7 +235,13 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           {problem || talk.trouble.value?.sentence}
         </p>
         {left && (
-          <Interrupted session={session} messages={messages} left={remains} api={clarvis.api} />
+          <Interrupted
+            session={session}
+            messages={messages}
+            left={remains}
+            api={clarvis.api}
+            onCompact={() => talk.send('/compact', [])}
+          />
         )}
         <Returning
           api={clarvis.api}
