@@ -9,6 +9,7 @@ the prompt is sent again or taken back.
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -87,9 +88,15 @@ def failed_turn(
     )
 
 
+# the SDK does not always say it otherwise
+_EXIT_CODE = re.compile(r"\bexit code:? (-?\d+)")
+
+
 def how_it_ended(error: Exception | None, last_words: str) -> str:
     """How a CLI that nobody had asked to end came to its end, in plain words."""
     code = getattr(error, "exit_code", None)
+    if code is None and (found := _EXIT_CODE.search(str(error))) is not None:
+        code = int(found[1])
     if isinstance(code, int) and code < 0:
         with contextlib.suppress(ValueError):
             return f"it was killed: {signal.Signals(-code).name}"

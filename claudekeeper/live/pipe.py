@@ -20,7 +20,6 @@ import orjson
 from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
-    CLIConnectionError,
     CLINotFoundError,
     PermissionResultAllow,
     PermissionResultDeny,
@@ -33,6 +32,7 @@ from claude_agent_sdk.types import PermissionUpdate
 
 from claudekeeper.live.apart import apart
 from claudekeeper.live.client import Ears, Opening, Question
+from claudekeeper.live.failed import how_it_ended
 from claudekeeper.live.line import Item
 from claudekeeper.live.strays import MARK, mark_of
 from claudekeeper.live.tasks import Tasks
@@ -281,9 +281,8 @@ class SdkClient:
             return WorkdirMissing()
         if isinstance(error, ResultError) and "No conversation found" in text:
             return SessionNotFound()
-        if isinstance(error, CLIConnectionError) or self.last_words:
-            return CliFailed(f"Claude Code could not be started: {self.last_words or text}")
-        return CliFailed(f"Claude Code could not be started: {text}")
+        how = how_it_ended(error, self.last_words)
+        return CliFailed(f"Claude Code could not be started: {how}")
 
 
 _STDIO: dict[str, Any] = {"permission_prompt_tool_name": "stdio"}

@@ -98,6 +98,7 @@ async def test_the_cli_is_killed_while_it_starts(keeper: Keeper, ear: Ear) -> No
             os.kill(int(pid), signal.SIGKILL)
     finished = await ear.finished(session, outcome="failed")
     assert finished["error"]["code"] in ("cli_failed", "cli_crashed")
+    assert finished["error"]["message"].endswith(("it was killed: SIGKILL", "SIGKILL)"))
     await comes_back(keeper, ear, session)
 
 
