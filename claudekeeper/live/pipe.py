@@ -281,7 +281,7 @@ class SdkClient:
             return WorkdirMissing()
         if isinstance(error, ResultError) and "No conversation found" in text:
             return SessionNotFound()
-        how = how_it_ended(error, self.last_words)
+        how = self.last_words or how_it_ended(error, "")
         return CliFailed(f"Claude Code could not be started: {how}")
 
 
