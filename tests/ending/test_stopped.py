@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -135,14 +136,21 @@ async def test_what_waited_is_held_where_something_else_is_said(
 
 async def test_what_claude_never_had_is_held_where_something_else_is_said(
     start_keeper: StartKeeper,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    never = tmp_path / "never-ready"
+    never.write_text("#!/bin/sh\nexec sleep 60\n")
+    never.chmod(0o700)
     keeper = await start_keeper()
     ear = await keeper.listen()
     session = await keeper.begin("say: one", ear)
     await keeper.close(session)
-    # no process had begun for it when the keeper ended
+    # no process was ready for it when the keeper ended
+    monkeypatch.setenv("CLAUDEKEEPER_CLI", str(never))
     lost = (await keeper.send("say: lost", session))["uuid"]
     await end(keeper)
+    monkeypatch.delenv("CLAUDEKEEPER_CLI")
     keeper = await start_keeper()
     ear = await keeper.listen()
     page = await keeper.get(f"/sessions/{session}")

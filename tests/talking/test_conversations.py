@@ -168,6 +168,8 @@ async def test_a_full_window_is_summarised_and_a_thread_can_be_reset_and_forgott
     three = await work.dispatch("item", "say: three")
     assert three["how"] == "renewed"
     assert (await work.get("item"))["earlier"][0]["why"] == "reset"
+    # while it is summarised its process is another one
+    await ear.event("conversation/updated", what="summary")
     assert (await keeper.get("/health"))["live"] == 1
     assert await keeper.ask("DELETE", "/conversations/item") == {"key": "item"}
     assert (await keeper.get("/health"))["live"] == 0

@@ -32,12 +32,12 @@ test('what was open when the keeper ended is read from the session', async () =>
   const outcome = await api.left('s');
   expect(outcome).toMatchObject({
     ok: true,
-    value: { questions: [{ id: 'q', tool: 'Bash' }], said: [], begun: true },
+    value: { questions: [{ id: 'q', tool: 'Bash' }], said: [], waited: [], begun: true },
   });
   expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
   expect(await answering({ messages: [], interrupted: null }).api.left('s')).toEqual({
     ok: true,
-    value: { questions: [], said: [], begun: true },
+    value: { questions: [], said: [], waited: [], begun: true },
   });
 });
 

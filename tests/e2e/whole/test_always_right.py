@@ -94,10 +94,11 @@ async def test_a_keeper_killed_with_a_question_and_a_line_leaves_both_as_they_we
     # what goes along is said before one decides
     said = interrupted.get_by_label("What was said")
     await expect(said).to_have_text(["say: behind it", "say: from elsewhere"])
-    await expect(unsent(page)).to_contain_text("say: behind it")
-    # taken back, it does not go along
-    await unsent(page).get_by_role("button", name="Edit").click()
+    # taken back, also where it was sent from, it does not go along
+    here = page.get_by_role("region", name="Interrupted")
+    await here.get_by_role("button", name="Edit: say: behind it").click()
     await expect(field(page)).to_have_value("say: behind it")
+    await expect(unsent(page)).to_have_count(0)
     await expect(said).to_have_text(["say: from elsewhere"])
     await interrupted.get_by_role("button", name="Continue").click()
     await expect(replies(page).last).to_have_text("from elsewhere")

@@ -88,11 +88,20 @@ export function readAttentions(raw: unknown): Attention[] | null {
 }
 
 /** What is left of a turn that was cut off. */
+/** `images`: how many of its blocks are no words. */
+export interface Said {
+  uuid: string;
+  text: string;
+  images: number;
+}
+
 export interface Left {
   /** What it had asked. */
   questions: Attention[];
   /** What was said to it, and what waited behind it; a transcript may have it or not. */
-  said: { uuid: string; text: string }[];
+  said: Said[];
+  /** Of these, what waited: each of them can be taken back. */
+  waited: string[];
   /** Whether Claude had begun: then it is told to go on before it is told what waited. */
   begun: boolean;
 }
@@ -103,18 +112,22 @@ export function readLeft(raw: unknown): Left | null {
   const left = given && fields(given.interrupted);
   if (!given) return null;
   const prompt = readSaid(left?.prompt);
+  const waited = each(left?.queue, readSaid);
   return {
     questions: each(left?.questions, readAttention),
-    said: [...(prompt ? [prompt] : []), ...each(left?.queue, readSaid)],
+    said: [...(prompt ? [prompt] : []), ...waited],
+    waited: waited.map(({ uuid }) => uuid),
     begun: prompt === null && left?.begun !== false,
   };
 }
 
-function readSaid(raw: unknown): Left['said'][number] | null {
+function readSaid(raw: unknown): Said | null {
   const given = fields(raw);
   const uuid = text(given?.uuid);
   // what is held waits for a person, not for this turn to go on
   if (!given || uuid === null || given.held === true) return null;
   const blocks = typeof given.content === 'string' ? [{ text: given.content }] : given.content;
-  return { uuid, text: each(blocks, (block) => text(fields(block)?.text)).join('\n') };
+  const words = each(blocks, (block) => text(fields(block)?.text));
+  const images = Array.isArray(blocks) ? blocks.length - words.length : 0;
+  return { uuid, text: words.join('\n'), images };
 }

@@ -7,6 +7,7 @@ import type { Api } from '../../transport/api';
 import type { Left } from '../../transport/attention';
 import type { Queued } from '../../transport/messages';
 import type { Session } from '../../transport/wire';
+import { Icon } from '../../ui/Icon';
 import { whatWords } from '../attention/asked';
 
 export interface InterruptedProps {
@@ -16,10 +17,12 @@ export interface InterruptedProps {
   left: Left;
   api: Pick<Api, 'continueTurn'>;
   onCompact(): void;
+  /** Back into the field. */
+  onEdit(waited: Queued): void;
 }
 
 const TOO_LONG = 'prompt_too_long';
-const NOTHING: Left = { questions: [], said: [], begun: true };
+const NOTHING: Left = { questions: [], said: [], waited: [], begun: true };
 
 /** What is left of a turn that was cut off; told anew when something of it was taken back. */
 export function useLeft(
@@ -46,9 +49,10 @@ export function useLeft(
 }
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */
-export function Interrupted({ session, messages, left, api, onCompact }: InterruptedProps) {
+export function Interrupted(props: InterruptedProps) {
+  const { session, messages, left, api, onCompact, onEdit } = props;
   const { id, error } = session;
-  const { questions, said, begun } = left;
+  const { questions, said, waited, begun } = left;
   const [problem, setProblem] = useState('');
   const [going, setGoing] = useState(false);
 
@@ -78,10 +82,23 @@ export function Interrupted({ session, messages, left, api, onCompact }: Interru
         {tooLong && ' Claude has no room for all of it: compact it first, then go on.'}
         {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>
-      {unsaid.map(({ uuid, text }) => (
-        <blockquote key={uuid} dir="auto" aria-label="What was said">
-          {text || 'An image'}
-        </blockquote>
+      {unsaid.map(({ uuid, text, images }) => (
+        <div class="interrupted-said" key={uuid}>
+          <blockquote dir="auto" aria-label="What was said">
+            {text || 'An image'}
+          </blockquote>
+          {waited.includes(uuid) && (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Edit: ${text || 'An image'}`}
+              title="Edit: back into the field"
+              onClick={() => onEdit({ uuid, text, images, state: 'queued' })}
+            >
+              <Icon name="pencil" size={14} />
+            </button>
+          )}
+        </div>
       ))}
       {questions.length > 0 && (
         <ul>

@@ -241,6 +241,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
             left={remains}
             api={clarvis.api}
             onCompact={() => talk.send('/compact', [])}
+            onEdit={(waited) => void edit([waited])}
           />
         )}
         <Returning
