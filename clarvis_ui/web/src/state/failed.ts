@@ -149,13 +149,18 @@ export function headingOf({ error, had }: FailedTurn): string {
 }
 
 function lineOf(sessionId: string, id: string): Message {
+  return { ...noMessage(sessionId, `${PREFIX}${id}`), role: 'assistant', kind: 'error' };
+}
+
+/** A prompt without words: what the page shows and no transcript has is made from it. */
+export function noMessage(sessionId: string, uuid: string): Message {
   return {
-    uuid: `${PREFIX}${id}`,
+    uuid,
     sessionId,
-    role: 'assistant',
+    role: 'user',
     content: [],
     timestamp: null,
-    kind: 'error',
+    kind: 'prompt',
     messageId: null,
     parentUuid: null,
     model: null,

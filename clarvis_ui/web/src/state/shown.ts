@@ -1,7 +1,7 @@
 import type { FailedTurn } from '../transport/failed';
 import type { Block, Message, Queued } from '../transport/messages';
 import type { Conversation } from './conversation';
-import { headingOf, markOf, placeOf, reasonOf, saidIn } from './failed';
+import { headingOf, markOf, noMessage, placeOf, reasonOf, saidIn } from './failed';
 import { isTyped, type Sending, wordsOf } from './sending';
 
 /** A conversation as it is read: what is confirmed, what is on its way, what waits. */
@@ -163,20 +163,5 @@ function asMessage(sessionId: string, sending: Sending | Queued): ShownMessage {
 }
 
 function bare(sessionId: string, uuid: string, content: readonly Block[]): Message {
-  return {
-    uuid,
-    sessionId,
-    role: 'user',
-    content,
-    timestamp: null,
-    kind: 'prompt',
-    messageId: null,
-    parentUuid: null,
-    model: null,
-    usage: null,
-    agentId: null,
-    parentToolUseId: null,
-    branch: null,
-    deniedBy: null,
-  };
+  return { ...noMessage(sessionId, uuid), content };
 }
