@@ -10,9 +10,29 @@ import {
 } from '../src/state/conversation';
 import type { Sending } from '../src/state/sending';
 import type { Message } from '../src/transport/messages';
-import { ENDS, type Failure, SESSION, type Step, World, type WorldEvent } from './world';
+import {
+  ENDS,
+  type Failing,
+  type Failure,
+  SESSION,
+  type Step,
+  World,
+  type WorldEvent,
+} from './world';
 
 const pick = fc.nat({ max: 50 });
+const when = fc.option(fc.nat({ max: ENDS.length }));
+const failing: fc.Arbitrary<Failing> = fc.record({
+  written: fc.boolean(),
+  said: fc.boolean(),
+  pieces: fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+  outcome: fc.constantFrom('failed' as const, 'interrupted' as const),
+  ends: fc.oneof(
+    fc.shuffledSubarray([...ENDS], { minLength: ENDS.length }),
+    fc.shuffledSubarray(ENDS.slice(0, 2), { minLength: 2 }),
+  ),
+  late: fc.record({ prompt: when, reply: when }),
+});
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({ do: fc.constant('prompt' as const), ours: fc.boolean() }),
@@ -33,16 +53,15 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     }),
     {
       weight: 2,
-      arbitrary: fc.record({
-        do: fc.constant('fail' as const),
-        ours: fc.boolean(),
-        written: fc.boolean(),
-        pieces: fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 }),
-        outcome: fc.constantFrom('failed' as const, 'interrupted' as const),
-        ends: fc.shuffledSubarray([...ENDS], { minLength: ENDS.length }),
-      }),
+      arbitrary: fc
+        .record({ ours: fc.boolean(), how: failing })
+        .map(({ ours, how }) => ({ do: 'fail' as const, ours, ...how })),
     },
-    fc.record({ do: fc.constant('again' as const), which: pick }),
+    fc.record({
+      do: fc.constant('again' as const),
+      which: pick,
+      failing: fc.option(failing, { freq: 1 }),
+    }),
   ),
   { maxLength: 14 },
 );
@@ -90,7 +109,7 @@ class Browser {
     const uuids = shownMessages(this.state).map((shown) => shown.uuid);
     expect(new Set(uuids).size, `nothing twice after ${event.type}`).toBe(uuids.length);
     this.nothingIsLost(event.type);
-    this.failuresAreTold();
+    this.failuresAreTold(event.type);
   }
 
   /** What we said is on the page, unless it stands further up than what is loaded. */
@@ -105,21 +124,37 @@ class Browser {
   }
 
   /** Each turn that failed says why, with what was said and streamed in it. */
-  private failuresAreTold(): void {
-    const { seen, waiting, before } = this.state;
-    if (waiting !== null || before !== null) return;
+  private failuresAreTold(after: string): void {
+    const { loaded, before, seen, pageAt } = this.state;
+    if (!loaded || before !== null) return;
     for (const failure of this.world.failures) {
-      if (failure.told <= seen && seen < failure.again) this.isTold(failure);
+      if (seen < failure.said && pageAt < failure.told) continue;
+      this.isTold(failure, seen, `of ${failure.uuid} after ${after}`);
     }
   }
 
-  private isTold({ uuid, written, streamed }: Failure): void {
+  private isTold(failure: Failure, seen: number, what: string): void {
+    const { uuid, written, reason, words, again } = failure;
     const shown = shownMessages(this.state);
     const all = shown.map((one) => [one.problem, said(one)].join(' ')).join('\n');
-    expect(all, `why ${uuid} failed is told`).toContain(`why ${uuid} failed`);
-    expect(all, `what was streamed for ${uuid} is there`).toContain(streamed);
+    for (const each of words) {
+      expect(all.split(each).length - 1, `how often “${each}” is there ${what}`).toBe(1);
+    }
     const prompt = shown.find((one) => one.uuid === uuid);
-    expect(prompt?.optimistic, `${uuid} is there`).toBe(written ? undefined : 'failed');
+    if (seen >= again) {
+      // sent once more, it has not failed until that does
+      const later = this.world.failures.find((one) => one.uuid === uuid && one.told > again);
+      if (seen < (later?.from ?? Infinity)) {
+        expect(prompt?.optimistic, `the words ${what}, sent again`).not.toBe('failed');
+      }
+      return;
+    }
+    expect(all, `the reason ${what}`).toContain(reason);
+    const waiting = inLine(this.state).map((queued) => queued.uuid);
+    expect(waiting, `what waits, with the failure ${what}`).not.toContain(uuid);
+    const state = written <= seen ? undefined : 'failed';
+    expect(prompt, `the words ${what}`).toBeDefined();
+    expect(prompt?.optimistic, `the words ${what}`).toBe(state);
   }
 
   /** Time passes at the keeper; what we send is on the page before it can happen there. */

@@ -50,7 +50,9 @@ interface Moment {
   messages: readonly Message[];
   partial: Partial | null;
   turn: Turn | null;
+  /** What waits; what the turn that runs began with, while no transcript has it. */
   queue: readonly Queued[];
+  taken: Queued | null;
   failed: readonly FailedTurn[];
 }
 
@@ -66,19 +68,24 @@ export type Step =
   | { do: 'move'; which: number; behind: number }
   | { do: 'change'; which: number }
   | { do: 'queue'; uuid: string; state: 'queued' | 'held' }
-  | {
-      do: 'fail';
-      ours: boolean;
-      /** Whether the prompt came to be part of the transcript. */
-      written: boolean;
-      /** What was streamed of the reply. */
-      pieces: readonly string[];
-      outcome: 'failed' | 'interrupted';
-      /** In which order the end is told, and whether by all of it. */
-      ends: readonly (typeof ENDS)[number][];
-    }
-  /** One that failed before it was written is sent again, and answered. */
-  | { do: 'again'; which: number };
+  | ({ do: 'fail'; ours: boolean } & Failing)
+  /** One that failed before it was written is sent again: it is answered, or fails once more. */
+  | { do: 'again'; which: number; failing: Failing | null };
+
+/** How a turn fails. */
+export interface Failing {
+  /** Whether the prompt came to be part of the transcript. */
+  written: boolean;
+  /** Whether Claude had said something whole that no transcript has. */
+  said: boolean;
+  /** What was streamed of the reply. */
+  pieces: readonly string[];
+  outcome: 'failed' | 'interrupted';
+  /** In which order the end is told; it asks to read again where the page cannot know all of it. */
+  ends: readonly (typeof ENDS)[number][];
+  /** After how many of these the transcript turns out to have the prompt, and what was streamed. */
+  late: { prompt: number | null; reply: number | null };
+}
 
 export type WorldEvent = KeeperEvent | { type: 'resync' };
 
@@ -86,9 +93,14 @@ export type WorldEvent = KeeperEvent | { type: 'resync' };
 export interface Failure {
   uuid: string;
   ours: boolean;
-  written: boolean;
-  streamed: string;
-  /** The position from which on it is told. */
+  reason: string;
+  /** What Claude had said in it. */
+  words: readonly string[];
+  /** The position at which the transcript has the prompt. */
+  written: number;
+  /** The position at which it ends; from which on events say why; and from which on a page does. */
+  from: number;
+  said: number;
   told: number;
   /** The position at which it is sent again. */
   again: number;
@@ -106,7 +118,7 @@ export class World {
 
   constructor(before: number, steps: readonly Step[]) {
     const old = Array.from({ length: before }, (_, n) => message(`old-${n}`));
-    this.now = { messages: old, partial: null, turn: null, queue: [], failed: [] };
+    this.now = { messages: old, partial: null, turn: null, queue: [], taken: null, failed: [] };
     this.moments.push(this.now);
     steps.forEach((step, n) => {
       this.take(step, n);
@@ -204,18 +216,27 @@ export class World {
         break;
       }
       case 'fail':
-        this.fail(step, uuid, timestamp);
+        this.fail(step, uuid, n, timestamp);
         break;
       case 'again': {
-        const left = this.failures.filter((one) => !one.written && one.again === Infinity);
+        const left = this.failures.filter(
+          (one) => one.written === Infinity && one.again === Infinity,
+        );
         const failure = left[step.which % Math.max(1, left.length)];
         if (failure === undefined) break;
         failure.again = this.events.length + 1;
-        const text = `words of ${failure.uuid}`;
-        if (failure.ours) this.ours.set(failure.again, { uuid: failure.uuid, text, copied: false });
         const failed = this.now.failed
           .map((turn) => (turn.uuid === failure.uuid ? { ...turn, prompt: null } : turn))
-          .filter((turn) => turn.uuid !== failure.uuid || turn.blocks.length > 0);
+          .filter(
+            ({ uuid, blocks, messages }) =>
+              uuid !== failure.uuid || blocks.length > 0 || messages.length > 0,
+          );
+        if (step.failing) {
+          this.now = { ...this.now, failed };
+          this.fail({ ...step.failing, ours: failure.ours }, failure.uuid, n, timestamp);
+          break;
+        }
+        if (failure.ours) this.send(failure.uuid);
         const turn = { uuid: failure.uuid, started: null, status: null };
         this.tell({ type: 'turn/started', uuid: failure.uuid }, { turn, partial: null, failed });
         this.add(message(failure.uuid, { timestamp }));
@@ -233,46 +254,97 @@ export class World {
     }
   }
 
-  private fail(step: Extract<Step, { do: 'fail' }>, uuid: string, timestamp: string): void {
-    const { ours, written, pieces, outcome } = step;
-    const text = `words of ${uuid}`;
-    if (ours) this.ours.set(this.events.length + 1, { uuid, text, copied: false });
+  /** Ours, which is on the page before anything happens with it here. */
+  private send(uuid: string): void {
+    this.ours.set(this.events.length + 1, { uuid, text: `words of ${uuid}`, copied: false });
+  }
+
+  private fail(how: Failing & { ours: boolean }, uuid: string, n: number, timestamp: string): void {
+    const { ours, pieces, outcome, ends, late } = how;
+    if (ours) this.send(uuid);
+    const id = `${uuid}-${n}`;
+    let written = Infinity;
     const turn = { uuid, started: null, status: null };
+    const taken = { uuid, text: `words of ${uuid}`, images: 0, state: 'taken' as const };
+    this.tell({ type: 'queue/updated', queue: [taken, ...this.now.queue] }, { taken });
     this.tell({ type: 'turn/started', uuid }, { turn, partial: null });
-    if (written) this.add(message(uuid, { timestamp }));
-    const known = { messageId: `m-${uuid}`, index: 0, kind: 'text' as const };
+    const write = (changes: () => globalThis.Partial<Moment>): void => {
+      written = this.events.length + 1;
+      const messages = [...(changes().messages ?? this.now.messages), message(uuid, { timestamp })];
+      const event = { type: 'message/added', message: messages.at(-1), after: null };
+      this.tell(event, { ...changes(), messages, taken: null });
+    };
+    if (how.written) write(() => ({}));
+    const reply = { role: 'assistant', kind: 'reply', timestamp } as const;
+    const whole = message(`told-${id}`, { ...reply, messageId: `t-${id}` });
+    if (how.said) this.add(whole);
+    const known = { messageId: `m-${id}`, index: 0, kind: 'text' as const };
     const more = { tool: null, toolUseId: null };
     let streamed = '';
-    for (const piece of pieces) {
-      streamed += piece;
+    pieces.forEach((piece, at) => {
+      const text = at === 0 ? `half of ${id}: ${piece}` : piece;
+      streamed += text;
       const partial = { ...known, ...more, text: streamed };
-      this.tell({ type: 'message/delta', ...known, ...more, text: piece }, { partial });
-    }
-    const error = { code: 'cli_crashed', message: `why ${uuid} failed` };
-    const failed: FailedTurn = {
+      this.tell({ type: 'message/delta', ...known, ...more, text }, { partial });
+    });
+    const error = { code: 'cli_crashed', message: `why ${id} failed` };
+    let isCut = streamed !== '';
+    let isOver = false;
+    const others = this.now.failed;
+    // what the keeper tells of it from now on
+    const state = (): globalThis.Partial<Moment> => ({
+      turn: isOver ? null : turn,
+      taken: isOver || written < Infinity ? null : taken,
+      partial: isCut && !isOver ? { ...known, ...more, text: streamed } : null,
+      failed: isOver ? [...others, failed()] : others,
+      messages: this.now.messages.filter((one) => one.uuid !== whole.uuid || !isOver),
+    });
+    const failed = (): FailedTurn => ({
       uuid,
       ended: timestamp,
       error,
-      had: written || streamed !== '',
-      prompt: written ? null : { uuid, content: [{ type: 'text', text }] },
-      messages: [],
-      blocks: streamed === '' ? [] : [{ ...known, ...more, text: streamed }],
-    };
-    const over = { turn: null, partial: null, failed: [...this.now.failed, failed] };
-    for (const end of step.ends) {
-      if (end === 'session/failed') {
-        if (outcome === 'failed') this.tell({ type: end, uuid, error }, over);
-      } else if (end === 'turn/finished') {
-        this.tell(
-          { type: end, uuid, outcome, error: outcome === 'failed' ? error.message : null },
-          over,
-        );
-      } else {
-        this.tell({ type: end }, over);
+      had: written < Infinity || how.said || streamed !== '',
+      prompt:
+        written < Infinity ? null : { uuid, content: [{ type: 'text', text: `words of ${uuid}` }] },
+      messages: how.said ? [whole] : [],
+      blocks: isCut ? [{ ...known, ...more, text: streamed }] : [],
+    });
+    const arrive = (after: number): void => {
+      if (late.prompt === after && written === Infinity) write(state);
+      if (late.reply === after && isCut) {
+        isCut = false;
+        const content = [{ type: 'text', text: `${streamed}.` }];
+        const added = message(`late-${id}`, { ...reply, content, messageId: `m-${id}` });
+        const messages = [...this.now.messages, added];
+        this.tell({ type: 'message/added', message: added, after: null }, { ...state(), messages });
       }
-    }
+    };
+    const isKnown = outcome === 'failed' && !how.said;
+    let [from, said] = [Infinity, Infinity];
+    ends.forEach((end, at) => {
+      arrive(at);
+      isOver = true;
+      from = Math.min(from, this.events.length + 1);
+      const tells = end !== 'resync' && outcome === 'failed';
+      if (tells) said = Math.min(said, this.events.length + 1);
+      if (end === 'session/failed') {
+        if (tells) this.tell({ type: end, uuid, error }, state());
+      } else if (end === 'turn/finished') {
+        this.tell({ type: end, uuid, outcome, error: tells ? error.message : null }, state());
+      } else {
+        this.tell({ type: end }, state());
+      }
+    });
+    if (!isKnown && !ends.includes('resync')) this.tell({ type: 'resync' }, state());
+    arrive(ends.length);
+    const words = [
+      ...(streamed === '' ? [] : [streamed]),
+      ...(how.said ? [`words of ${whole.uuid}`] : []),
+    ];
+    const reason = error.message;
     const told = this.events.length;
-    this.failures.push({ uuid, ours, written, streamed, told, again: Infinity });
+    const again = Infinity;
+    this.failures.push({ uuid, ours, reason, words, written, from, said, told, again });
   }
 
   /** Whether the transcript comes to have it. */
@@ -300,7 +372,7 @@ export class World {
     return page({
       ...moment,
       messages,
-      queue: [...moment.queue],
+      queue: [...(moment.taken ? [moment.taken] : []), ...moment.queue],
       failed: [...moment.failed],
       before: first > 0 ? (messages[0]?.uuid ?? null) : null,
       position: `${EPOCH}:${seq}`,
