@@ -44,7 +44,7 @@ def used_by(history: History, path: Path, session_id: str, uuid: str) -> tuple[i
     for message in messages[uuids.index(uuid) + 1 :] if uuid in uuids else []:
         if message.kind == "prompt":
             break
-        if message.kind == "reply" and message.usage is not None:
+        if message.kind == "reply":
             usage = usage_of(message.usage)
             if usage is not None:
                 used[message.message_id or message.uuid] = (

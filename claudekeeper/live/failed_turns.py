@@ -29,6 +29,25 @@ MOST_OF_A_SESSION = 50
 MOST_BYTES = 32 * 1024 * 1024
 
 
+def _decoded(content: bytes) -> tuple[dict[str, list[FailedTurn]], list[str]]:
+    """The turns that can be understood, by session, and what is wrong with the others."""
+    failed: dict[str, list[FailedTurn]] = {}
+    unclear = []
+    try:
+        sessions = msgspec.json.decode(content, type=dict[str, list[msgspec.Raw]])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return {}, [str(error)]
+    for session_id, turns in sessions.items():
+        for turn in turns:
+            try:
+                known = msgspec.json.decode(turn, type=FailedTurn)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                unclear.append(str(error))
+            else:
+                failed.setdefault(session_id, []).append(known)
+    return failed, unclear
+
+
 class FailedTurns:
     """The failed turns of all sessions, the oldest first."""
 
@@ -57,14 +76,16 @@ class FailedTurns:
         discard_leftovers(self._path)
         self._load_running()
         try:
-            content = read_file(self._path)
-            self._failed = msgspec.json.decode(content, type=dict[str, list[FailedTurn]])
+            self._failed, unclear = _decoded(read_file(self._path))
         except FileNotFoundError:
-            pass
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            log.warning("%s is not usable (%s): what failed is not known", self._path, error)
+            return
+        except OSError as error:
+            unclear = [str(error)]
+        for what in unclear[:1]:
+            log.warning("%s is not all usable (%s): of that, it is not known", self._path, what)
             with contextlib.suppress(OSError):
                 log.warning("it is kept as %s", set_aside(self._path))
+                self._noted += 1
 
     def _load_running(self) -> None:
         """What the turns that ran when an earlier keeper ended have left, by session."""

@@ -18,6 +18,7 @@ from claudekeeper.model import lenient
 from claudekeeper.model.objects import object_spans
 
 NOTHING = Raw(b"")
+NULL = Raw(b"null")
 # what a strict decoder raises at what others wrote
 REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 

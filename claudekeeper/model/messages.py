@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from claudekeeper.model.entries import (
     NOTHING,
+    NULL,
     Denier,
     Entry,
     blocks_of,
@@ -44,7 +45,8 @@ class Message(msgspec.Struct, rename="camel", gc=False):
     message_id: str | None = None
     parent_uuid: str | None = None
     model: str | None = None
-    usage: Raw | None = None
+    # JSON: an object, or null; `Raw | None` could be written down, and not read back
+    usage: Raw = msgspec.field(default_factory=lambda: NULL)
     agent_id: str | None = None
     parent_tool_use_id: str | None = None
     branch: str | None = None
@@ -112,7 +114,7 @@ def message_of(entry: Entry, session_id: str, kind: Kind, branch: str | None = N
         body.id,
         entry.parent_uuid or entry.logical_parent_uuid,
         body.model,
-        body.usage if starts(body.usage, b"{") else None,
+        body.usage if starts(body.usage, b"{") else NULL,
         entry.agent_id,
         None,
         branch,

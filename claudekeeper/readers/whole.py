@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.branches import Departure, Unrolling
-from claudekeeper.model.entries import EMPTY, REFUSED, Body, is_text
+from claudekeeper.model.entries import EMPTY, NULL, REFUSED, Body, is_text
 from claudekeeper.model.links import Link
 from claudekeeper.model.messages import Message, blocks, message_of
 from claudekeeper.readers.lines import Places
@@ -164,7 +164,7 @@ def _message_in(
         body.id,
         link.parent,
         body.model,
-        body.usage if usage.startswith(b"{") else None,
+        body.usage if usage.startswith(b"{") else NULL,
         said.agent_id,
         None,
         branch,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from claudekeeper.edge.keys import FAILED
@@ -147,6 +149,47 @@ async def test_a_file_that_cannot_be_used_is_set_aside(
     assert len(await crash(keeper, ear, session)) == 1
     await keeper.app[FAILED].settled()
     assert list(isolated.glob("failed-turns.json.corrupt-*"))
+
+
+def turn_with(message: dict[str, Any], text: str) -> dict[str, Any]:
+    block = {"messageId": "msg_2", "index": 0, "kind": "text", "text": text}
+    return {"uuid": "u", "started": "1", "ended": "2", "messages": [message], "blocks": [block]}
+
+
+REPLY = {
+    "uuid": "r",
+    "sessionId": "s",
+    "role": "assistant",
+    "content": [{"type": "text", "text": "said"}],
+    "timestamp": "1",
+    "kind": "reply",
+    "usage": {"input_tokens": 4, "cache_creation": {"ephemeral_5m_input_tokens": 62}},
+}
+
+
+def test_what_was_written_down_is_read_back_whole(tmp_path: Path) -> None:
+    path = tmp_path / "failed-turns.json"
+    turns = [turn_with(REPLY, "half"), turn_with({**REPLY, "usage": None}, "other")]
+    path.write_text(json.dumps({"s": turns}))
+    store = FailedTurns(path, lambda _: None)
+    store.load()
+    told = json.loads(msgspec.json.encode(store.of("s")))
+    assert [each["messages"][0]["usage"] for each in told] == [REPLY["usage"], None]
+    assert [each["messages"][0]["content"] for each in told] == [REPLY["content"]] * 2
+    assert [each["blocks"][0]["text"] for each in told] == ["half", "other"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_turn_that_cannot_be_understood_takes_no_other_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "failed-turns.json"
+    unclear = turn_with({**REPLY, "role": "nobody"}, "lost")
+    path.write_text(json.dumps({"s": [turn_with(REPLY, "half"), unclear], "t": [unclear]}))
+    store = FailedTurns(path, lambda _: None)
+    store.load()
+    assert [turn.blocks[0].text for turn in store.of("s")] == ["half"]
+    assert store.of("t") == []
+    # the file is kept, for whoever wants to look
+    assert len(list(tmp_path.glob("failed-turns.json.corrupt-*"))) == 1
 
 
 async def test_they_are_bounded(
