@@ -134,6 +134,8 @@ class Sitting:
         error = page["session"]["error"]
         self.found["killed" if killed else "nothing to kill"] += 1
         self.found[f"ended: {error['code'] if error else 'done'}"] += 1
+        if error is None and not is_answered(page, prompt):
+            self.wrong.append(f"round {number} ended in silence: {prompt}")
         streamed = [" ".join(each.split()) for each in await self.one.evaluate("window.streamed")]
         self.found["streamed words"] += sum(len(each.split()) for each in streamed)
         await self.other.reload()
@@ -194,6 +196,17 @@ class Sitting:
         except AssertionError:
             self.found[name] += 1
             self.wrong.append(f"{name} in {where}: {what}")
+
+
+def is_answered(page: Any, prompt: str) -> bool:
+    """Whether Claude's last words stand behind this prompt; then nothing broke off."""
+    asked = [said(message) for message in page["messages"] if message["kind"] == "prompt"]
+    last = page["messages"][-1]
+    return asked[-1:] == [prompt] and last["kind"] == "reply" and last["model"] != "<synthetic>"
+
+
+def said(message: Any) -> str:
+    return "".join(block.get("text", "") for block in message["content"])
 
 
 @pytest.mark.timeout(7200)
