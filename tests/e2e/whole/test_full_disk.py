@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -14,29 +16,78 @@ from clarvis_ui.server import Clarvis, running
 from clarvis_ui.settings import Settings
 from claudekeeper.demo.home import DemoHome
 from tests.e2e.conftest import OpenPage, in_module
-from tests.e2e.moments import FailingApi, Row, nothing, set_the_stage
-from tests.e2e.stage import PATIENCE_MS, Stage, picture
+from tests.e2e.moments import (
+    CRASHED,
+    KEEPER_ENDED,
+    FailingApi,
+    Row,
+    all_of,
+    asks,
+    kill_cli,
+    nothing,
+    set_the_stage,
+    streams,
+)
+from tests.e2e.stage import PATIENCE_MS, Stage, picture, prompts
+from tests.waiting import until
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-# a small disk that only the keeper and its children see, and that is gone with them
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
+# a small disk that only the keepers and their children see; it lasts as long as this process
 APART = ["unshare", "--user", "--map-root-user", "--mount"]
-MOUNT = 'mount -t tmpfs -o size=4m none "$0" && exec "$@"'
+MOUNT = 'mount -t tmpfs -o size=4m none "$0" && echo mounted && exec sleep 3600'
+INTO = ["nsenter", "--user", "--mount", "--preserve-credentials", "--target"]
+FULL = "Claude Code did not write this into the transcript"
+
+
+class Disk:
+    """The small disk on which the transcripts are."""
+
+    def __init__(self, holder: int, path: Path) -> None:
+        self._filler = Path(f"/proc/{holder}/root{path}/filler")
+
+    def fill(self) -> None:
+        with self._filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(b"x" * 65536):
+                pass
+
+    def empty(self) -> None:
+        self._filler.unlink()
 
 
 @in_module
-async def stage() -> AsyncIterator[Stage]:
-    expect.set_options(timeout=PATIENCE_MS)
+async def disk(home: DemoHome) -> AsyncIterator[tuple[Disk, list[str]]]:
+    """The disk, and the words that bring a command to it."""
     if not await asyncio.to_thread(is_possible):
         pytest.skip("no namespace for a small disk can be made here")
+    projects = home.config / "projects"
+    projects.mkdir()
+    holder = await asyncio.create_subprocess_exec(
+        *APART, "sh", "-c", MOUNT, str(projects), stdout=asyncio.subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    assert await holder.stdout.readline() == b"mounted\n"
+    yield Disk(holder.pid, projects), [*INTO, str(holder.pid)]
+    holder.kill()
+    await holder.wait()
+
+
+@in_module
+async def home() -> AsyncIterator[DemoHome]:
+    with DemoHome() as home:
+        limits = {"liveSessions": 30, "drainSeconds": 0}
+        (home.keeper / "config.json").write_text(json.dumps({"limits": limits}))
+        yield home
+
+
+@in_module
+async def stage(home: DemoHome, disk: tuple[Disk, list[str]]) -> AsyncIterator[Stage]:
+    expect.set_options(timeout=PATIENCE_MS)
     async with FailingApi() as api:
-        with DemoHome() as home:
-            projects = home.config / "projects"
-            projects.mkdir()
-            stage = Stage(home, api)
-            stage.before = [*APART, "sh", "-c", MOUNT, str(projects)]
-            await stage.start()
-            yield stage
-            await stage.stop()
+        stage = Stage(home, api)
+        _, stage.before = disk
+        await stage.start()
+        yield stage
+        await stage.stop()
 
 
 @in_module
@@ -52,35 +103,54 @@ def is_possible() -> bool:
 
 async def says_it(row: Row) -> None:
     for page in (row.one, row.other):
-        await expect(page.locator(".reply").last).to_have_text("not on disk")
+        await expect(page.locator(".reply").last).to_have_text("1 2 3 4 5")
 
 
-def fill(stage: Stage) -> Path:
-    filler = Path(f"/proc/{stage.pid}/root{stage.transcripts}/filler")
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while file.write(b"x" * 65536):
-                pass
-        except OSError:
-            pass
-    return filler
+async def kept(row: Row) -> None:
+    """What is streamed is written down a moment later, beside the keeper's other files."""
+    await streams(row)
+    running = row.stage.home.keeper / "failed-turns" / f"{row.session}.json"
+    await until(lambda: running.exists())
 
 
-async def test_what_could_not_be_written_is_told_and_stays(
-    open_page: OpenPage, stage: Stage, clarvis: Clarvis
+def moments_of(who: str) -> list[Row]:
+    # the words are not those of the prompt: they must be there for themselves
+    unwritten = Row(f"{who} said it all", "count: 5", says_it, nothing, FULL, streams=True)
+    unwritten.heading = "Not written down."
+    killed = Row(f"{who} CLI killed", "slow: 600", streams, kill_cli, CRASHED, streams=True)
+    streaming = Row(f"{who} in mid delta", "slow: 600", kept, nothing, KEEPER_ENDED, streams=True)
+    asking = Row(f"{who} prompt open", "run: touch a; sleep 600", asks, nothing, KEEPER_ENDED)
+    return [unwritten, killed, streaming, asking]
+
+
+@pytest.mark.parametrize("end", [Stage.kill, Stage.stop], ids=["killed", "stopped"])
+async def test_what_could_not_be_written_is_told_also_by_the_next_keeper(
+    open_page: OpenPage,
+    stage: Stage,
+    clarvis: Clarvis,
+    disk: tuple[Disk, list[str]],
+    end: Callable[[Stage], Awaitable[None]],
 ) -> None:
-    full = "Claude Code did not write this into the transcript"
-    row = Row("disk full", "say: not on disk", says_it, nothing, full, streams=True)
-    row.heading = "Not written down."
-    await set_the_stage([row], stage, clarvis, open_page)
-    filler = fill(stage)
-    await row.come_to_it()
-    await row.is_told()
-    await picture(row.one, "disk-full")
-    filler.unlink()
-    # it passes without a restart, and the words stay
+    rows = moments_of(end.__name__)
+    await set_the_stage(rows, stage, clarvis, open_page)
+    disk[0].fill()
+    await all_of(rows, lambda row: row.come_to_it())
+    over = rows[:2]
+    await all_of(over, lambda row: row.breaks(row))
+    await all_of(over, lambda row: row.is_told())
+    await picture(rows[0].one, "disk-full")
+    await end(stage)
+    await stage.start()
+    await all_of(rows, lambda row: row.is_told())
+    disk[0].empty()
+    # it passes without another restart, and the words stay
+    await all_of(rows, goes_on)
+
+
+async def goes_on(row: Row) -> None:
     await row.one.get_by_role("button", name="Continue").click()
     await expect(row.one.get_by_role("region", name="Interrupted")).to_have_count(0)
     for page in (row.one, row.other):
-        await expect(page.locator(".reply").filter(has_text="not on disk")).to_have_count(1)
-        await expect(page.locator(".log")).to_contain_text("Not written down.")
+        await expect(prompts(page).filter(has_text=row.prompt)).to_have_count(1)
+        await expect(page.locator(".log .column")).to_contain_text(row.streamed)
+        await expect(page.locator(".log .column")).to_contain_text(row.heading)
