@@ -92,14 +92,20 @@ def failed_turn(
 _EXIT_CODE = re.compile(r"\bexit code:? (-?\d+)")
 
 
+# from here on the code is a signal's number
+TOLD = 128
+
+
 def how_it_ended(error: Exception | None, last_words: str) -> str:
     """How a CLI that nobody had asked to end came to its end, in plain words."""
     code = getattr(error, "exit_code", None)
     if code is None and (found := _EXIT_CODE.search(str(error))) is not None:
         code = int(found[1])
-    if isinstance(code, int) and code < 0:
+    if isinstance(code, int) and (code < 0 or code > TOLD):
+        # one that is told to end says by this number that it has heard it
+        how = "killed" if code < 0 else "told to end"
         with contextlib.suppress(ValueError):
-            return f"it was killed: {signal.Signals(-code).name}"
+            return f"it was {how}: {signal.Signals(-code if code < 0 else code - TOLD).name}"
     if last_words:
         return f"it said: {last_words}"
     return f"exit code {code}" if code is not None else str(error or "")

@@ -9,6 +9,7 @@ import {
   questionsOf,
   suggestionWords,
   usedUpIn,
+  whatWords,
   worthOffering,
 } from '../src/views/attention/asked';
 import { message } from './world';
@@ -66,6 +67,8 @@ describe('what will happen, in words', () => {
     ],
     ['mcp__files__remove', { path: 'x' }, 'Use remove of files?', null],
     ['Newest', {}, 'Use Newest?', null],
+    ['AskUserQuestion', { questions: [{ question: 'Which one?' }] }, 'Which one?', null],
+    ['AskUserQuestion', { questions: 7 }, 'Answer a question?', null],
     [
       'Ceiling',
       { used: { costUsd: 5.02, turns: 3 }, ceilings: { costUsd: 5, turns: 3 }, further: {} },
@@ -74,6 +77,14 @@ describe('what will happen, in words', () => {
     ],
   ])('%s', (tool, input, title, sentence) => {
     expect(askedBy(asking(tool, input), WORKDIR)).toMatchObject({ title, sentence });
+  });
+
+  test('is told in few words afterwards', () => {
+    const question = { questions: [{ question: 'Which one?' }] };
+    const asked = asking('AskUserQuestion', question, { kind: 'question' });
+    expect(whatWords(asked, WORKDIR)).toBe('Which one?');
+    expect(whatWords(asking('Read', { file_path: '/a' }), WORKDIR)).toBe('Read /a');
+    expect(whatWords(asking('Bash', { command: 'ls' }), WORKDIR)).toBe('Run ls');
   });
 
   test('is not said twice', () => {

@@ -88,6 +88,12 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
         sentence: `It has used ${usedUpIn(input).map(usedWords).join(' and ') || 'what it may'}.`,
         evidence: { kind: 'none' },
       };
+    case 'AskUserQuestion':
+      return {
+        title: questionsOf(input)[0]?.question ?? 'Answer a question?',
+        sentence: null,
+        evidence: { kind: 'none' },
+      };
     case 'ExitPlanMode':
       return { title: 'Carry out this plan?', sentence: null, evidence: { kind: 'none' } };
     default: {
@@ -104,7 +110,8 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
 /** What was asked for, without asking. */
 export function whatWords(attention: Attention, workdir: string | null): string {
   const { title, evidence } = askedBy(attention, workdir);
-  return evidence.kind === 'command' ? `Run ${evidence.command}` : title.replace(/\?$/, '');
+  if (evidence.kind === 'command') return `Run ${evidence.command}`;
+  return attention.kind === 'question' ? title : title.replace(/\?$/, '');
 }
 
 // ---- ceilings ----
