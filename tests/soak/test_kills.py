@@ -46,6 +46,8 @@ new MutationObserver(() => {
   window.streamed.push(words);
 }).observe(document, { subtree: true, childList: true, characterData: true });
 """
+# something was written; on a busy machine it may be over by the time one looks
+SPEAKS = "n => window.streamed.length > 0 || document.querySelectorAll('.reply').length > n"
 STREAMED = ("slow:", "think:")
 TURNS = [
     "slow: 3\nsay: round {0} is over",
@@ -123,11 +125,12 @@ class Sitting:
     async def round(self, number: int) -> None:
         prompt = self.random.choice(TURNS).format(number)
         await self.one.evaluate("window.streamed = []")
+        replies = await self.one.locator(".reply").count()
         await say(self.one, prompt)
         await until(self.is_running)
         if prompt.startswith(STREAMED) and self.random.random() < 0.6:
             # else most would be killed before they have said anything
-            await expect(self.one.locator(".reply[aria-busy=true]")).to_be_visible()
+            await self.one.wait_for_function(SPEAKS, arg=replies, timeout=PATIENCE_MS)
         await asyncio.sleep(self.random.uniform(0, LATEST))
         killed = self.kill()
         page = await self.at_rest()
