@@ -77,8 +77,9 @@ async def test_claude_code_is_killed(open_page: OpenPage, stage: Stage, clarvis:
     await all_of(rows, lambda row: row.breaks(row))
     await all_of(rows, lambda row: row.is_told())
     await picture(rows[1].one, "killed-in-mid-delta")
-    await comes_back(stage, stage.kill)
-    await all_of(rows, lambda row: row.is_told())
+    for end in (stage.kill, stage.stop):
+        await comes_back(stage, end)
+        await all_of(rows, lambda row: row.is_told())
 
 
 async def test_it_cannot_work(open_page: OpenPage, stage: Stage, clarvis: Clarvis) -> None:
@@ -101,8 +102,9 @@ async def test_it_cannot_work(open_page: OpenPage, stage: Stage, clarvis: Clarvi
         await all_of(each, lambda row: row.come_to_it())
         await all_of(each, lambda row: row.is_told())
     cli.whole()
-    await comes_back(stage, stage.kill)
-    await all_of(rows, lambda row: row.is_told())
+    for end in (stage.kill, stage.stop):
+        await comes_back(stage, end)
+        await all_of(rows, lambda row: row.is_told())
     for row in rows:
         await picture(row.one, row.name.replace(" ", "-"))
     nowhere_row, exits, *_, missing = rows
