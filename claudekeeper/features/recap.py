@@ -20,6 +20,7 @@ from claudekeeper.model.resume import (
 )
 
 MOST_LISTED = 10
+CENT = 0.01
 # what ends a sentence, also within quotation marks
 _ENDS = (".", "!", "?", "…", "。", "？", "！")
 # Claude would do it if the person wants it
@@ -250,11 +251,15 @@ def _relative(path: str, workdir: str | None) -> str:
 def _cost(cost: Cost) -> str:
     parts = []
     if cost.spent_usd:
-        parts.append(f"It has cost ${cost.spent_usd:.2f} so far.")
+        parts.append(f"It has cost {_dollars(cost.spent_usd)} so far.")
     if cost.resume_tokens:
-        dollars = f", about ${cost.resume_usd:.2f}" if cost.resume_usd else ""
+        dollars = f", {_dollars(cost.resume_usd, 'about ')}" if cost.resume_usd else ""
         parts.append(f"The next message sends {cost.resume_tokens:,} tokens{dollars}.")
     return " ".join(parts)
+
+
+def _dollars(amount: float, about: str = "") -> str:
+    return f"{about}${amount:.2f}" if amount >= CENT else "less than $0.01"
 
 
 def _section(title: str, lines: list[str]) -> str:

@@ -17,7 +17,7 @@ from claudekeeper.live.aside import ask_aside
 from claudekeeper.model.closing import LastTurn
 from claudekeeper.model.errors import AsideFailed
 from claudekeeper.model.prose import prose
-from claudekeeper.model.readiness import Coverage, most_lacking, spoken
+from claudekeeper.model.readiness import Category, Coverage, CoveredItem, most_lacking, spoken
 from claudekeeper.model.resume import Resume
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -26,8 +26,11 @@ Ask = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 SYSTEM, STATE, TURNS, QUESTION = 2_000, 4_000, 3_000, 1_000
 # … of the state so much is kept for the checklist
 CHECKLIST = 2_000
-MOST_LACKING, MOST_MISSING, MOST_CHARACTERS = 3, 8, 100
+MOST_LACKING, MOST_CHARACTERS = 3, 100
 BYTES_A_TOKEN = 2
+_CHECKLIST = "## The project's checklist"
+# of its room so much is for headings, and for what is left out
+MARGIN = 600
 REMEMBERED = 256
 AT_ONCE = 2
 
@@ -122,20 +125,39 @@ def _checklist(coverage: Coverage | None) -> str:
     """What is missing of the categories that lack most, and every category."""
     if coverage is None or not coverage.categories:
         return ""
-    lines: list[str] = []
-    for each in most_lacking(coverage, MOST_LACKING):
-        lines.append(f"Missing in {spoken(each.name)}:")
-        lines += [f"- {prose(item, MOST_CHARACTERS)}" for item in each.missing[:MOST_MISSING]]
-        if len(each.missing) > MOST_MISSING:
-            lines.append(f"- and {len(each.missing) - MOST_MISSING} more")
-    lines += [
+    every = [
         "Categories:",
         *(
             f"- {spoken(each.name)}: {each.done} of {each.items} covered ({each.percent} %)"
             for each in coverage.categories
         ),
     ]
-    return "\n".join(["## The project's checklist", *lines])
+    budget = CHECKLIST * BYTES_A_TOKEN
+    # however many categories there are, what is missing is told too
+    room = max(budget - len("\n".join(every).encode()), budget // 2) - MARGIN
+    return "\n".join([_CHECKLIST, *_missing(most_lacking(coverage, MOST_LACKING), room), *every])
+
+
+def _missing(categories: list[Category], room: int) -> list[str]:
+    """The missing items of these categories, by turns, as many as there is room for."""
+    told: list[list[str]] = [[] for _ in categories]
+    wanted = [
+        (place, f"- {prose(each.missing[at], MOST_CHARACTERS)}")
+        for at in range(max((len(each.missing) for each in categories), default=0))
+        for place, each in enumerate(categories)
+        if at < len(each.missing)
+    ]
+    for place, line in wanted:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        told[place].append(line)
+    lines: list[str] = []
+    for each, items in zip(categories, told, strict=True):
+        left = len(each.missing) - len(items)
+        lines += [f"Missing in {spoken(each.name)}:", *items]
+        lines += [f"- and {left} more"] if left else []
+    return lines
 
 
 def cut(text: str, tokens: int, *, end: bool = False) -> str:
@@ -152,8 +174,15 @@ def _covered(coverage: Coverage | None) -> str:
     """What tells the state of a checklist from another one."""
     if coverage is None:
         return ""
-    told = [(each.name, each.items, each.missing) for each in coverage.categories]
+    told = [
+        coverage.error,
+        *((each.name, [_item(entry) for entry in each.entries]) for each in coverage.categories),
+    ]
     return hashlib.sha256(orjson.dumps(told)).hexdigest()
+
+
+def _item(entry: CoveredItem) -> tuple[str | bool | None, ...]:
+    return entry.text, entry.group, entry.covered, entry.words
 
 
 def _last_message(resume: Resume) -> str:

@@ -17,6 +17,9 @@ def _any(*patterns: str) -> re.Pattern[str]:
 TO_YOU = _any(
     r"\b(?:you|your|yours|(?:shall|should|can|may|could|do|must) (?:I|we)|want (?:me|to)|need me"
     r"|prefer|ok(?:ay)? (?:to|if)|ready (?:to|for)|go ahead|interested in)\b",
+    # whether something was meant so can only be told by whoever did it
+    r"\bis there (?:a|any) (?:good )?reason\b|\b(?:is|was|were|are) (?:that|this|it|these|those)"
+    r" (?:intended|intentional|deliberate|on purpose|meant)\b",
     # "Want it squashed?", "Thoughts?", "Push it?"
     r"^\W*(?:want|need|prefer|thoughts|opinions|objections|agreed)\b",
     r"^\W*(?:add|apply|close|commit|continue|delete|deploy|drop|fix|go on|keep|mark|merge|open"
@@ -71,7 +74,8 @@ _WORD = r"(?:say|reply|answer|respond|type|tell me|let me know|lmk|give me)"
 # what comes after one that is meant: what becomes of the answer, or what is advised
 WAITS_FOR_IT = re.compile(
     rf"\W*(?:(?:(?:just|then|please)\W+){{0,2}}{_WORD}\b|.{{0,120}}\bor (?:just )?{_WORD}\b"
-    r"|if (?:yes|so|no|not|you)\b|otherwise\b|depending on\b|once (?:I|you)\b"
+    r"|if (?:yes|so|no|not|you)\b|if\b[^.?!]{0,80}, I(?:'d|'ll| would| will| can)\b"
+    r"|otherwise\b|depending on\b|once (?:I|you)\b"
     r"|I(?:'d| would|'ll)? (?:lean|suggest|recommend|propose|prefer|default|assume)\b"
     r"|I(?:'d| would) (?:go|take|pick|choose|start)\b"
     r"|my (?:default|suggestion|guess|recommendation|preference|vote)\b"
@@ -94,6 +98,12 @@ CHOICE = re.compile(
 
 # the sentence begins with what the person is to do, or what follows a colon in it does
 _DO = r"(?:^|: )\W{0,9}(?:(?:so|then|now|next|first|just|also|and|please)\W{1,3}){0,4}"
+# "Set it …", "Free up some …": a verb and what it is done to, whichever verb it is
+_IMPERATIVE = (
+    r"(?!(?:let|all|both|that|this|what|which|here|there|with|from|for|in|on|at|by|once|when|if|after"
+    r"|before|not|only|even)\b)[a-z]{2,12}(?<!s)(?<!ed)(?<!ing) (?:(?:the|an?|your|it|this|that"
+    r"|these|those|some|any|one|both|up|out|off|me|my)\b|`)"
+)
 _ABOUT = r"(?:which|what|whether|how|when|where|who|why|your)"
 _ONCE_YOU = r"(?:until|once|as soon as) you(?:'ve| have)?"
 _FOR_THE_WORD = r"(?:confirm|approve|say|said|decide|answer|reply|tell|told|give|pick|choose|agree)"
@@ -115,9 +125,11 @@ REQUEST = _any(
     r"|how|your)|\w+ [^.?!]{0,90}\b(?:and|then) (?:then )?(?:share|send|paste|tell me|let me know"
     r"|show me)|(?:run|try|test|check|restart|reload|verify)\b[^.?!]{0,80}\b(?:whether|if (?:it|the"
     r"|that|this))|review\b[^.?!]{0,60}\bbefore)\b",
-    # "Confirm and I'll send them."
-    rf"{_DO}(?:confirm|approve|paste|send|share|post|upload|provide|drop|give|point|say|grant|add)\b"
-    r"[^.?!]{0,90}\b(?:and|then) I(?:'ll| will| can)\b",
+    # "Confirm and I'll send them.", "Once the key is in, tell me and I'll start."
+    rf"{_DO}(?:(?:confirm|approve|paste|send|share|post|upload|provide|drop|give|point|say|grant|add"
+    rf"|tell|ping)\b|{_IMPERATIVE})[^.?!]{{0,90}}\b(?:and|then) I(?:'ll| will| can)\b",
+    r"\b(?:once|when|as soon as|after)\b(?! you(?:'d)? (?:like|want|need))[^.?!]{0,90}, (?:just "
+    r"|please )?(?:tell me|let me know|ping me|give me a shout|say so)\b",
     r"\bI(?:'d| would)? (?:\w+ )?(?:need|like|want) (?:[^.?!]{0,60}from you\b|you to\b|your\b)",
     r"\bI(?:'ll| will|'d)? need (?:a bit )?(?:more|some|a few|the following) (?:information"
     r"|details?|context|clarification|answers|input)\b",
@@ -142,8 +154,15 @@ REQUEST = _any(
     # "Say `apply` if …, or `skip` to …"
     rf"{_DO}(?:say|reply|type|answer)(?: with)? {_QUOTED_WORD}.{{0,120}}"
     rf"(?:\bor\b|,|;).{{0,20}}{_QUOTED_WORD}",
-    rf"{_DO}(?:say|reply|type|answer)(?: with)? [\"“'‘`*]+(?:go|yes|ok|okay|proceed|approved?"
-    r"|continue|merge|ship it|do it)\b",
+    # "Say if I should."
+    rf"{_DO}(?:just )?say (?:so )?(?:if|whether) I should\b",
+    r"\bI(?:'ll| will|'m)? (?:now )?wait(?:ing)? for you\b",
+    rf"(?:{_DO}|(?:,|\band|\bthen) )(?:say|reply|type|answer)(?: with)? [\"“'‘`*]+(?:go|yes|ok"
+    r"|okay|proceed|approved?|continue|merge|ship it|do it)\b",
+    # "Sag Bescheid, wenn der Schlüssel da ist, dann …": something waits for it
+    r"\bBescheid,? (?:wenn|sobald)\b[^.?!]{0,90}, (?:\w+ ){0,2}(?:ich|kann|geht)\b"
+    r"|\bavísa(?:me|nos) (?:cuando|en cuanto)\b(?! (?:quieras|necesites))"
+    r"|\bfammi sapere (?:quando|quale|cosa)\b",
     r"\bsag(?:e|en Sie)? mir,? (?:welche|ob|wie|was|wann)|\bbitte (?:bestätige|prüfe|wähle|schick)"
     r"|\bd[ií](?:me|game) (?:cuál|qué|si|cómo|cuándo)|\bconfírma(?:me)?\b|\bdi(?:s|tes)-moi"
     r" (?:lequel|laquelle|si|quand|ce)|\bme diga (?:qual|se|quando)"

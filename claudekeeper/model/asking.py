@@ -95,6 +95,8 @@ def question_in(text: str) -> str | None:
             goes_on = AND_ALSO.match(question) is not None
             alone = place and ("?" not in question or goes_on) and not _is_list(blocks[place])
             before = _asked_before(blocks, place, last=goes_on) if alone else None
+            if _is_list(blocks[place]):
+                before = _choices_before(blocks, place)
             return _shortened(f"{before}\n{question}" if before else question)
         after += sum(len(line) for line in blocks[place])
         if after > SHORT:
@@ -121,13 +123,29 @@ def _asked_before(blocks: list[list[str]], place: int, *, last: bool) -> str | N
     return "\n".join(line for line in above if "?" in line) if _is_list(above) else None
 
 
+def _choices_before(blocks: list[list[str]], place: int) -> str | None:
+    """Other questions with their choices as lists, right before this one."""
+    halves: list[str] = []
+    while place >= 3 and all(_asks(blocks[at][-1]) for at in (place - 1, place - 3)):
+        place -= 2
+        asked = _asked_at(blocks, place) if _is_list(blocks[place]) else None
+        if asked is None or not _asks(asked.splitlines()[0]):
+            break
+        halves.insert(0, asked)
+    return "\n".join(halves) or None
+
+
 def _blocks(text: str) -> list[list[str]]:
     """Paragraphs and lists, as lines; headings, tables and quotations say nothing here."""
     blocks: list[list[str]] = []
     current: list[str] = []
-    for line in _unwrapped(text.splitlines()):
-        silent = _QUOTE.match(line) or (
-            _HEADING.match(line) and not _asks(line) and not CUE.search(line)
+    lines = _unwrapped(text.splitlines())
+    answered = _answered_headings(lines)
+    for at, line in enumerate(lines):
+        silent = (
+            _QUOTE.match(line)
+            or at in answered
+            or (_HEADING.match(line) and not _asks(line) and not CUE.search(line))
         )
         starts_list = _ITEM.match(line) and current and not _ITEM.match(current[-1])
         ends_list = bool(current) and _is_list(current) and not line.startswith((" ", "\t"))
@@ -145,6 +163,18 @@ def _blocks(text: str) -> list[list[str]]:
     if current:
         blocks.append(current)
     return _joined(blocks)
+
+
+def _answered_headings(lines: list[str]) -> set[int]:
+    """Headings that ask, with the answers right below them: questions of a text's readers."""
+    found: set[int] = set()
+    said = [(at, line) for at, line in enumerate(lines) if line.strip()]
+    for (at, line), (_, below) in itertools.pairwise(said):
+        heads = _HEADING.match(line) and _asks(line)
+        tells = not any(mark.match(below) for mark in (_HEADING, _QUOTE, _ITEM))
+        if heads and tells and not _asks(below) and not WAITS_FOR_IT.match(below):
+            found.add(at)
+    return found if len(found) > 1 else set()
 
 
 def _unwrapped(lines: list[str]) -> list[str]:

@@ -27,7 +27,15 @@ MOST_CHARACTERS = 300
 # lists in lists in lists: a checklist is not deeper
 DEEPEST = 12
 
-_WRAPPERS = ("coverage", "categories", "checklist", "areas", "sections", "domains")
+_WRAPPERS = (
+    "coverage",
+    "coveragechecklist",
+    "categories",
+    "checklist",
+    "areas",
+    "sections",
+    "domains",
+)
 _NAMES = ("name", "title", "label", "category", "area", "section", "topic", "id")
 _TEXTS = ("question", "text", "name", "title", "topic", "subtopic", "point", "label", "id")
 _DONE = ("done", "covered", "answered", "complete", "completed")
@@ -122,7 +130,7 @@ def _unwrapped(told: Any) -> Any:
     for _ in range(DEEPEST):
         if not isinstance(told, dict):
             return told
-        wrapped = [told[key] for key in _WRAPPERS if _holds_categories(told.get(key))]
+        wrapped = _wrapped(told)
         wrapped += [value for key, value in told.items() if _is_list(key) and _lists_some(value)]
         inner = next(iter(wrapped), None)
         opened = opened or inner is not None
@@ -130,11 +138,18 @@ def _unwrapped(told: Any) -> Any:
             # a project's name above everything
             (only,) = told.values()
             inside = only.values() if isinstance(only, dict) else []
-            inner = only if any(_is_category(each) for each in inside) else None
+            wraps = isinstance(only, dict) and not _is_category(only) and bool(_wrapped(only))
+            inner = only if wraps or any(map(_is_category, inside)) else None
         if inner is None:
             return told
         told = inner
     return told
+
+
+def _wrapped(told: dict[Any, Any]) -> list[Any]:
+    """What stands below the usual words for all categories, in the order of these words."""
+    plain = {_plain(key): value for key, value in told.items() if isinstance(key, str)}
+    return [plain[key] for key in _WRAPPERS if _holds_categories(plain.get(key))]
 
 
 def _holds_categories(value: Any) -> bool:
@@ -242,7 +257,7 @@ def _listed(value: Any, kind: ItemKind, group: str | None, depth: int) -> Iterat
         box = _BOX.match(str(value))
         text = _short(str(value)[box.end() if box else 0 :])
         if text:
-            asks = text.endswith(("?", "？", "؟"))
+            asks = _asks(text)
             done = bool(box and box[1] in "xX")
             yield ChecklistItem(text, "question" if asks else kind, done, group)
 
@@ -259,6 +274,9 @@ def _entry(
     elif isinstance(value, dict):
         title = _text_of(value)
         yield from _mapped(value if title else {"text": text, **value}, kind, group, depth)
+    elif isinstance(value, str) and _asks(value) and not _asks(text):
+        # "q1: Who may log in?"
+        yield ChecklistItem(_short(value), "question", False, group)
     elif text:
         done = value is True or (isinstance(value, str) and value.strip().casefold() in _DONE)
         yield ChecklistItem(text, kind, done, group)
@@ -345,6 +363,10 @@ def _kind_of(key: Any) -> ItemKind:
 
 def _plain(key: str) -> str:
     return re.sub(r"[\s_-]+", "", key).casefold()
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？", "؟"))
 
 
 def _short(text: str) -> str:

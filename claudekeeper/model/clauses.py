@@ -10,6 +10,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
+from claudekeeper.model.deferring import (
+    ABOUT_TALK,
+    DEFERS,
+    FAULT,
+    LATER,
+    PLANS,
+    REGARDING,
+    SPEAKS_OF,
+)
+
 # `states`: something is so; `orders`: Claude is to do something; `asks`: a question; `plans`: it is
 # to be talked about; `defers`: it is not, or not known; `heads`: a heading, a quotation, a word
 # before a colon; `assents`: yes, no, agreed; `empty`: thanks and the like
@@ -29,69 +39,6 @@ _COLON = re.compile(r"(?<=\w):\s+")
 _MARKS = re.compile(r"[*_`~]+(?=\S)|(?<=\S)[*_`~]+")
 _ASKING = re.compile(r"[?？؟][\s\"'”’)\]*_]*\Z")
 
-_TALK = (
-    r"(?:talk|speak|discuss|mention|cover|go (?:in)?to|get (?:in)?to|touch|bring up|think|worry"
-    r"|address|bother|ask|consider|deal|reden|sprechen|besprechen|parl\w+|habl\w+|discut\w+)"
-)
-_DEFERS = re.compile(
-    rf"""\b(?:
-      (?!no\ questions\ asked)
-      (?:do\ not|don['’]?t|not|never|no|need\ not|without)\ (?:\w+\ ){{0,4}}?{_TALK}\w*
-    | skip\w*\b | (?:postpon|defer)\w*\b(?!\ (?:payment|tax|rate|delay)) | parked\b
-    | (?:let['’]?s|we|i|to)\ (?:\w+\ )?park\b | park\ (?:it|this|that)\b | forget(?:\ about)?\b
-    | ignore\b | leav\w+\ .{{0,60}}?\b(?:out|aside|for\ later|for\ now|open)\b
-    | (?:keep|save)\ .{{0,60}}?\bfor\ later\b
-    | (?:set|put|push)\ .{{0,60}}?\b(?:aside|off|back)\b | hold\ off
-    | (?:come|get|go)\ back\ (?:to|on|with) | return\ to | revisit\w*
-    | not\ (?:\w+\ ){{0,2}}?(?:now|yet|ready|sure|certain|decided|clear|defined|settled|known)\b
-    | (?:has|have|is|are|was|were)(?:n['’]t|\ not)\ (?:\w+\ ){{0,3}}?(?:yet|decided|discussed
-      |defined|settled|clear|sure|thought|talked)\b | \w+n['’]t\ (?:\w+\ ){{0,6}}?yet\b
-    | not\ (?:\w+\ ){{0,6}}?yet\b | no\ \w+(?:\ \w+)?\ (?:yet|for\ now)\b
-    | (?:maybe|perhaps|possibly)\ .{{0,30}}?\b(?:later|phase|some\ ?day|version|release|v2)\b
-    | (?:figure|work)\ .{{0,60}}?\b(?:later|down\ the\ (?:road|line))\b
-    | undecided | unclear | unknown | unresolved | tbd | to\ be\ (?:decided|determined|defined
-      |discussed|clarified|confirmed) | (?:still|remains?|is\ an?)\ open\b | open\ question
-    | (?:no|don['’]t\ have\ an?)\ (?:idea|clue) | \A\W*move\ on\W*\Z
-    | (?:don['’]?t|do\ not|dunno)\ (?:really\ )?know | dunno
-    | (?:let\ me|i['’]?ll|i\ will|we['’]?ll|we\ will|i\ need\ to|have\ to|must)\ (?:\w+\ )?
-      (?:think|check|ask|find\ out|figure\ (?:\w+\ )?out|look\ (?:in|up)|get\ back|see)\b
-    | still\ (?:have|need)\ to\ (?:\w+\ )?(?:decide|clarify|define|find|figure|work\ out)\b
-    | next\ (?:question|one) | another\ (?:time|day) | some\ other\ time | come\w*\ later
-    | before\ we\ (?:get|come|go|talk|turn) | pass\Z
-    | noch\ nicht | überspring\w* | verschieb\w* | keine\ ahnung | weiß\ (?:ich\ )?(?:noch\ )?nicht
-    | zurückstell\w* | pas\ encore | plus\ tard | je\ ne\ sais\ pas | on\ verra
-    | todav[íi]a\ no | a[úu]n\ no | más\ tarde | no\ lo\ sé | no\ sé | ainda\ não | mais\ tarde
-    | não\ sei | non\ ancora | più\ tardi | non\ (?:lo\ )?so | nog\ niet | weet\ (?:ik\ )?niet
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# these put off where they stand alone, at an end, or in signs that have no spaces
-_LATER = re.compile(
-    r"(?<!days )(?<!hours )(?<!minutes )(?<!weeks )(?<!months )(?<!years )(?<!or )"
-    r"\b(?:later(?: on)?|afterwards|später|luego|después|tomorrow|morgen)"
-    r"[\s,.!]*(?:please|bitte)?[.!]*\Z"
-    r"|^\W*(?:later|später|afterwards)\b(?!\s+versions?)"
-    r"|まだ|後で|あとで|未定|以后再|稍后|暂时不|先不|还没|还不|나중에|아직",
-    re.IGNORECASE,
-)
-_PLANS = re.compile(
-    r"""^\W*(?:(?:ok|okay|so|now|then|and|please|well|great|good|next|first|also|yes|no|but)[,\s]+)*
-    (?:(?:let['’]?s|let\ us|shall\ we|can\ we|could\ we|(?:we|i|you)\ (?:still\ |also\ |now\ )?
-        (?:should|must|need\ to|have\ to|want\ to|will|can|could)
-        |(?:i|we)['’]?(?:d|ll|\ would)\ (?:like|want)\ to
-        |i['’]?ll|we['’]?ll)\ (?:\w+\ ){0,2}?
-        (?:talk|speak|discuss|cover|move\ on|go\ (?:on|over|through|into)|continue|look\ at|start
-        |begin|turn|address|clarify|define|work\ (?:on|through)|figure\ out|find\ out|decide
-        |proceed|settle)\b
-    |(?:continue|start|go\ on|move\ on|proceed|begin|carry\ on)\ (?:with|to|on|by)\b
-    |(?:ask|question|interview|remind|quiz)\ me\b
-    |remember\ to\b
-    |(?:here\ (?:is|are)|these\ are)\ (?:the|my|our|all|some)\ (?:\w+\ )?
-        (?:questions|topics|checklist)
-    |(?:lass\ uns|wir\ (?:sollten|müssen|reden|sprechen))\b.*\b(?:reden|sprechen|klären|besprechen)
-    |weiter\ mit\b|(?:parlons|discutons|continuons)\b|(?:hablemos|sigamos|continuemos)\b)""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _WONDERS = re.compile(
     r"^\W*(?:(?:please|can you|could you|would you|so|and|ok|i want to|i['’]d like to)\s+)*"
     r"(?:tell me|explain|describe|wonder|know|i wonder|show me|what about|how about|do you know"
@@ -112,6 +59,13 @@ _ORDERS = re.compile(
     r"|summari[sz]e|review|analy[sz]e|investigate|generate|draw|translate|restart|upgrade|bump)\b"
     r"|(?:add|create|make|change|move|put|get|set up|do|use) (?:an?|the|some|new|all|this|that|my"
     r"|our|more|another)\b|go on\b|carry on\b|keep going\b)",
+    re.IGNORECASE,
+)
+# "Search ranking should …" begins with a name and not with an order
+_NAMED_SO = re.compile(
+    r"^\W*\w+ (?:(?!(?:the|an?|if|whether|that|this|it|what|how|why|which|who|where|when|all|our|my"
+    r"|your|for|in|on|and|to|as|so|they|we|you|i)\b)\w+ ){1,2}"
+    r"(?:is|are|was|were|should|must|will|can|may|has|have|needs?|goes|runs|uses|happens)\b",
     re.IGNORECASE,
 )
 # … and those by which nothing becomes otherwise than it is
@@ -139,7 +93,7 @@ _EMPTY = re.compile(
 
 _PHRASAL = re.compile(
     r"\b(log|sign|set|back|roll|opt|check|pay|clean|start|shut|hand)(?:s|ged|ging|ed|ing)?[\s-]"
-    r"(in|on|up|out|off|back|down|over)\b",
+    r"(?:(?:it|them|this|that|everything) )?(in|on|up|out|off|back|down|over)\b",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -303,15 +257,15 @@ def _clauses_in(line: str, block: int, number: int | None) -> Iterator[Clause]:
 def sort_of(clause: str, *, asks: bool = False) -> Sort:
     if _EMPTY.match(clause):
         return "empty"
-    if _DEFERS.search(clause) or _LATER.search(clause):
+    if DEFERS.search(clause) or LATER.search(clause):
         return "defers"
-    if _PLANS.search(clause):
+    if PLANS.search(clause):
         return "plans"
     if asks or _WONDERS.match(clause):
         return "asks"
     if _ASSENTS.match(clause):
         return "assents"
-    return "orders" if _ORDERS.match(clause) else "states"
+    return "orders" if _ORDERS.match(clause) and not _NAMED_SO.match(clause) else "states"
 
 
 def _without_paths(text: str) -> str:
@@ -363,6 +317,33 @@ def _stems(token: str) -> tuple[str | None, ...]:
         return (None,)
     stem = _stem(word.removesuffix("'s"))
     return ("may" if stem in _LIKE_MAY else stem,)
+
+
+def tells_of(clause: Clause, item: set[str]) -> bool:
+    """Whether something is said of the item, and not only that one speaks of it."""
+    rest = clause.content - item
+    if (rest and rest <= _about_talk()) or _is_topic(clause.text, item):
+        return False
+    return not any(item.isdisjoint(stems_of(found[0])) for found in SPEAKS_OF.finditer(clause.text))
+
+
+def _is_topic(text: str, item: set[str]) -> bool:
+    """Whether it stands after "about", and nothing else of it is said."""
+    about = REGARDING.split(text, maxsplit=1)
+    if len(about) == 1 or not item.isdisjoint(stems_of(about[0])):
+        return False
+    words = [word for word in stems_of(about[1]) if word is not None]
+    return bool(words) and words[0] in item and set(words) <= item | _about_talk()
+
+
+@lru_cache(maxsize=1)
+def _about_talk() -> frozenset[str]:
+    return frozenset(word for word in stems_of(ABOUT_TALK) if word is not None)
+
+
+def is_faulty(text: str) -> bool:
+    """Whether it tells of something that does not work as it should: a fault settles nothing."""
+    return FAULT.search(text) is not None
 
 
 def hints_of(words: set[str]) -> str:

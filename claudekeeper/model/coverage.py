@@ -15,8 +15,10 @@ from claudekeeper.model.clauses import (
     clauses_of,
     hints_of,
     interrogative_of,
+    is_faulty,
     is_inspection,
     stems_of,
+    tells_of,
     words_of,
 )
 from claudekeeper.model.discussion import Asking, Discussion, Evidence, Put
@@ -30,6 +32,8 @@ NEGATORS = words_of(
     " keiner nicht ohne pas sans sin nunca senza niet geen sem"
 )
 REACH = 4
+# the two words of an item stand no further apart than this
+APART = 8
 # what is asked so is about something that happened, and nothing is settled by the answer
 WHY = ("why", "warum", "pourquoi", "perché")
 # … and phrases with which that is a decision all the same
@@ -71,6 +75,12 @@ class Covering:
             place
             for place, item in enumerate(items)
             if item.kind == "question" and len(self._words[place]) == 1
+        }
+        # what has two words is a topic only where they stand together
+        self._pairs = {
+            place
+            for place, item in enumerate(items)
+            if item.kind != "question" and len(self._words[place]) == 2
         }
         self._by_word: dict[str, list[int]] = {}
         for place, words in enumerate(self._words):
@@ -127,13 +137,15 @@ class Covering:
             before = clause
 
     def _state(self, clause: Clause, before: Clause | None, uuid: str, at: str) -> None:
-        if clause.sort == "orders" and is_inspection(clause.text):
+        if (clause.sort == "orders" and is_inspection(clause.text)) or is_faulty(clause.text):
             return
         words = clause.content
-        named = self._named(words)
+        named = [place for place in self._named(words) if self._stands_together(clause, place)]
         for place in named:
             mine = self._words[place]
-            if words <= mine and clause.sort == "states" and not clause.says:
+            if not tells_of(clause, mine) or (
+                words <= mine and clause.sort == "states" and not clause.says
+            ):
                 # named, and nothing said of it
                 self.discussion.raised.append(place)
             elif not self._is_left_out(clause, mine):
@@ -158,6 +170,17 @@ class Covering:
             # what is told here in its own words needs no others
             for place in set(alone).difference(named if before.sort == "states" else ()):
                 self._cover(place, Evidence("said", _short(both), uuid, at, 0.7, at))
+
+    def _stands_together(self, clause: Clause, place: int) -> bool:
+        """Whether two words are one topic here, and not each in a place of its own."""
+        if place not in self._pairs:
+            return True
+        at: dict[str, list[int]] = {word: [] for word in self._words[place]}
+        for number, word in enumerate(stems_of(clause.text)):
+            if word is not None and word in at:
+                at[word].append(number)
+        first, second = at.values()
+        return any(abs(one - other) <= APART for one in first for other in second)
 
     def _is_left_out(self, clause: Clause, item: set[str]) -> bool:
         """Whether a negation stands right before the item, and decides nothing."""
@@ -270,13 +293,13 @@ class Covering:
                     known.asked[place] = Put(_short(question.text), uuid, at)
                 pending.append(_asking(items or proposed, block, proposed=bool(proposed)))
             before = block
-        if known.raised:
-            if not pending:
-                pending = [Asking(list(known.raised), [], None, True)]
-            elif not any(asking.items for asking in pending):
-                # the person brought it up: what Claude asks now is about it
-                for asking in pending:
-                    asking.items = list(known.raised)
+        if known.raised and not pending:
+            pending = [Asking(list(known.raised), [], None, True)]
+        elif not any(asking.items for asking in pending):
+            # the person brought it up or asked of it: what Claude asks now is about it
+            about = [*known.raised, *known.wondered.keys() - set(known.raised)]
+            for asking in pending:
+                asking.items = list(about)
         known.kept = known.kept and not any(asking.items for asking in pending)
         known.pending = [*(known.pending if known.kept else []), *pending]
 

@@ -32,7 +32,7 @@ Times = dict[str, int]
 log = logging.getLogger(__name__)
 
 # Raised whenever what is kept changes its shape or its meaning.
-VERSION = 18
+VERSION = 19
 
 _TABLES = (
     """

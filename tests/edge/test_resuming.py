@@ -67,6 +67,20 @@ async def test_it_says_where_a_session_stands(start_keeper: StartKeeper, tmp_pat
     assert "use the other file" in told["recap"]["detailed"]
 
 
+async def test_what_costs_next_to_nothing_is_not_said_to_cost_nothing(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = Transcript(workdir=str(tmp_path))
+    transcript.prompt("hello")
+    transcript.reply("Hello.", usage={"input_tokens": 10, "output_tokens": 5})
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await complete(keeper, "/usage?by=day")
+    told = (await resume(keeper))["recap"]["detailed"]
+    assert "about less than $0.01" not in told
+    assert "sends 15 tokens, less than $0.01." in told
+
+
 async def test_what_subagents_did_is_done_too(start_keeper: StartKeeper, tmp_path: Path) -> None:
     path = lively(tmp_path).write(projects_folder())
     nested = Transcript()

@@ -94,16 +94,34 @@ def test_claude_is_given_the_categories_and_what_the_three_most_lacking_miss() -
     )
     assert "- b c: 0 of 20 covered (0 %)" in told
     assert "- first: 1 of 2 covered (50 %)" in told
-    for missing in ("Missing in a:\n- a1", "Missing in d:\n- d1", "- item 7\n- and 12 more"):
+    for missing in ("Missing in a:\n- a1", "Missing in d:\n- d1", "- item 18\n- item 19\n"):
         assert missing in told
     # three are more lacking than this one
     assert "open one" not in told
+
+
+def test_what_does_not_fit_is_counted_and_each_of_the_three_has_its_share() -> None:
+    long = [f"{at} {'x' * 80}" for at in range(30)]
+    told = prompt_for(checked(("a", long), ("b", [*long[:2], "short"]), ("c", long)))
+    (_, a, b, c) = told.partition("Categories:")[0].split("Missing in ")
+    assert b.startswith("b:\n- 0 x")
+    assert b.endswith("- short\n")
+    for part in (a, c):
+        listed = part.count("- ") - 1
+        assert f"- and {30 - listed} more" in part
+        assert 15 < listed < 30
 
 
 def test_long_items_leave_room_for_every_category() -> None:
     wide = [(f"category {at}", ["x" * 290 + str(more) for more in range(9)]) for at in range(20)]
     told = prompt_for(checked(*wide))
     assert "- category 19: 0 of 9 covered" in told
+
+
+def broken() -> Resume:
+    return msgspec.structs.replace(
+        resume("d", "r"), coverage=coverage_of(checklist_of("c.yml", "It is empty."))
+    )
 
 
 async def test_another_state_of_the_checklist_is_told_anew() -> None:
@@ -123,6 +141,9 @@ async def test_another_state_of_the_checklist_is_told_anew() -> None:
         (checked(one, more, covered=1), 3),
         (resume("d", "r"), 4),
         (checked(one), 4),
+        # another wording of what is covered already, and a file that cannot be read any more
+        (checked(("a", ["w", "y"]), covered=1), 5),
+        (broken(), 6),
     ):
         await retelling.of(state)
         assert asked == times

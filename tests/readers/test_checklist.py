@@ -130,7 +130,17 @@ SHAPES = {
         {"a": ["x", "y", "z"]},
     ),
     "camels": ("a: {requiredQuestions: [x], subTopics: [y]}", {"a": ["x", "y"]}),
-    "questions by id": ("a: {questions: {q1: Who pays?, q2: {text: Why?}}}", {"a": ["q1", "Why?"]}),
+    "questions by id": (
+        "a: {questions: {q1: Who pays?, q2: {text: Why?}}}",
+        {"a": ["Who pays?", "Why?"]},
+    ),
+    "questions with answers": ("a: {questions: {Who pays?: shops}}", {"a": ["Who pays?"]}),
+    "coverage below a project": (
+        "shop: {about: boots, coverage: {a: {required_questions: [x]}, b: {topics: [y]}}}",
+        {"a": ["x"], "b": ["y"]},
+    ),
+    "capitals": ("Version: 2\nCoverage: {A: {Required_Questions: [x]}}", {"A": ["x"]}),
+    "coverage_checklist": ("version: 2\ncoverage_checklist: {a: {questions: [x]}}", {"a": ["x"]}),
     "a colon within": ("a: [{Rotation: how often?}]", {"a": ["Rotation: how often?"]}),
     "what is optional": ("a: {questions: [x], optional_questions: [y]}", {"a": ["x"]}),
     "goals of a category": (

@@ -16,6 +16,11 @@ recap
 summarize briefly
 give me a summary
 summarize where we are
+gimme a quick summary
+can I get a quick summary?
+"give me a quick summary"
+remind me where we were
+give me a quick update
 fass kurz zusammen`;
 const DETAILED = `give me a detailed summary
 full recap please
@@ -27,6 +32,9 @@ please skip the summary
 no recap
 no summary needed
 skip recap
+I don't need a recap
+no need for a recap
+never mind the recap
 let's dive right in
 just jump straight in`;
 const ALTERNATIVE = `let's explore an alternative
@@ -36,6 +44,9 @@ explore alternatives
 let's try a different approach
 ok, let's look at another option instead
 I'd like to explore a different direction
+lets explore an alternative
+I want to explore an alternative
+can we explore an alternative?
 fork this session`;
 const DECIDED: readonly [string, string][] = [
   ['What did we decide about the database?', 'the database'],
@@ -44,6 +55,11 @@ const DECIDED: readonly [string, string][] = [
   ['so what did we decide about “user roles”?', 'user roles'],
   ['what was the decision about logging', 'logging'],
   ['which decisions did we make about tests?', 'tests'],
+  ['What was decided about caching?', 'caching'],
+  ['what has been decided on caching', 'caching'],
+  ['did we decide anything about caching?', 'caching'],
+  ['what did we decide re caching', 'caching'],
+  ["what's our decision on caching", 'caching'],
   ['remind me what we decided about names', 'names'],
   ['Was haben wir über die Datenbank entschieden?', 'die Datenbank'],
 ];
@@ -61,6 +77,17 @@ the recap is wrong
 no
 recap the changes in git
 try another way to parse dates
+do a full update
+make a short overview
+quick update
+skip the update
+close the overview
+look at the options
+try the new approach
+try another path
+let's try the route
+fork it
+explain an alternative
 where were we using the cache?
 /recap
 give me a quick summary

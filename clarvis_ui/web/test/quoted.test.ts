@@ -102,3 +102,13 @@ test('nothing that is hidden is sent in somebody’s name', () => {
   const odd = decided('a\u202eb', 'c\u200bd');
   expect(quotation('x', quotesOf('s', [odd], [odd], [])).text).not.toMatch(/[\u202e\u200b]/);
 });
+
+test('where not all fit, the newest decisions of the session are quoted', () => {
+  const known = Array.from({ length: 30 }, (_, at) =>
+    decided(`Which database ${at}?`, 'x'.repeat(200), `u${at}`),
+  );
+  const { quotes, left, text } = quotation('the database', quotesOf('s', known, known, []));
+  expect(left).toBeGreaterThan(0);
+  expect(quotes[0]?.text).toContain('Which database 29?');
+  expect(text).not.toContain('Which database 0?');
+});

@@ -21,20 +21,22 @@ const LONGEST = 160;
 const BEFORE =
   /^(?:(?:ok(?:ay)?|hey|hi|hello|claude|so|now|well|please|just|wait|hm+|and|first|then|actually|alright|thanks)[\s,.!:–—-]+)+/i;
 const POLITE =
-  /^(?:(?:can|could|would|will) you (?:please |just )?|i(?:'d| would) (?:like|love) (?:you to |to (?:have|get|see|read) )?|i (?:want|need) (?:you to )?|let me (?:have|get|see) |may i (?:have|see) |please )/i;
+  /^(?:(?:can|could|would|will) you (?:please |just )?|i(?:'d| would) (?:like|love) (?:you to |to (?:have|get|see|read) )?|i (?:want|need) (?:you to )?|let me (?:have|get|see) |(?:can|could|may) i (?:please )?(?:have|get|see) |please )/i;
 const AFTER = /(?:[\s,]+(?:please|thanks|thank you|now|again|first|for now|then|claude))+$/i;
 
-const RECAP =
-  '(?:recap|summary|summar(?:ization|isation)|overview|rundown|run-down|status(?: report)?|update)';
+const RECAP = '(?:recap|summary|summar(?:ization|isation))';
+// these are things of a project, too: only who asks to be given one means the session
+const REPORT = '(?:overview|rundown|run-down|status report|status update|update)';
 const QUICK = '(?:quick|short|brief|fast|little|one-line|tl;?dr)';
 const DETAILED = '(?:detailed|full|long|longer|complete|thorough|in-depth|comprehensive)';
 const OF =
   "(?: (?:of|on|about) (?:(?:this|the|our) (?:session|conversation|chat|work|project|state)|it|this|everything|where we (?:are|were|stand|left off)|what (?:we|you)(?:'ve| have)? (?:did|done)(?: so far)?|things))?(?: so far)?";
-const GIVE =
-  '(?:give me|show me|tell me|write me|do|make|get me|send me|have)? ?(?:a|an|the|another)? ?';
+const ME = '(?:give|show|tell|write|get|send)(?: me| us)|gimme';
+const GIVE = `(?:${ME}|have|get|see|make|do)? ?(?:a|an|the|another|just a)? ?`;
 
 const QUICKLY = whole(
   `${GIVE}${QUICK},? ?${RECAP}${OF}`,
+  `(?:${ME}) an? ${QUICK},? ?${REPORT}${OF}`,
   `(?:quickly|briefly) (?:recap|summari[sz]e)${summed()}`,
   `(?:recap|summari[sz]e)${summed()} (?:quickly|briefly|in short|in brief|in a (?:sentence|nutshell))`,
   'tl;?dr',
@@ -45,40 +47,50 @@ const QUICKLY = whole(
 );
 const AT_LENGTH = whole(
   `${GIVE}${DETAILED},? ?${RECAP}${OF}`,
+  `(?:${ME}) an? ${DETAILED},? ?${REPORT}${OF}`,
   `${GIVE}${RECAP} in detail${OF}`,
   `(?:recap|summari[sz]e)${summed()} (?:in detail|in full|thoroughly)`,
   '(?:gib mir |mach )?eine? (?:ausf[üu]hrliche|lange) zusammenfassung',
 );
 const PLAINLY = whole(
-  `(?:give me|show me|write me|get me|send me) (?:a|an|the) ${RECAP}${OF}`,
+  `(?:${ME}|have|get|see) (?:an?|the) ${RECAP}${OF}`,
+  `(?:${ME}) an? ${REPORT} (?:of|on|about) where we (?:are|were|stand|left off)`,
   `(?:a )?recap${OF}`,
   `(?:recap|summari[sz]e) (?:where we (?:are|were|stand|left off)|(?:this|the|our) (?:session|conversation|chat))`,
-  'where (?:were|are) we',
+  '(?:remind me )?where (?:were|are) we|remind me where we (?:were|are|left off|stopped)',
   'where did we (?:leave|stop)(?: off)?',
   'what were we (?:doing|working on)(?: here)?',
   'catch me up|bring me up to (?:speed|date)|fill me in',
   'wo waren wir|wo stehen wir|o[ùu] en [ée]tions-nous|d[óo]nde (?:est[áa]bamos|nos quedamos)',
 );
 const SKIPPED = whole(
-  `(?:(?:let's|you can|we can) )?(?:skip|hide|close|drop|forget|dismiss)(?: over)? (?:the|this|that|your)? ?${RECAP}`,
-  `(?:no|without(?: a| the)?|don't need(?: a| the)?|don't want(?: a| the)?) ${RECAP}(?: needed)?`,
+  `(?:(?:let's|you can|we can) )?(?:skip|hide|close|drop|forget|dismiss|never ?mind)(?: over)? (?:the|this|that|your)? ?${RECAP}`,
+  `(?:(?:there(?:'s| is) )?no|no need (?:for|of)(?: a| the)?|without(?: a| the)?|(?:i |we )?(?:don't|do not) (?:need|want)(?: a| any| the)?) ${RECAP}(?: needed| necessary)?`,
   "(?:let's |let me |just )?(?:dive|jump|get) (?:right |straight )?in(?:to it)?",
   '(?:[üu]berspringe?|weg mit der|keine) (?:die )?zusammenfassung',
   '(?:sans|passe le) r[ée]sum[ée]|(?:sin|s[áa]ltate el) resumen',
 );
+const WE =
+  "(?:let's |let us |(?:we|i) (?:could|should|can|want to) |(?:can|could|shall) we |i(?:'d| would) like to )?";
 const OTHERWISE = whole(
-  "(?:let's |let us |we (?:could|should|can) |i(?:'d| would) like to )?(?:explore|try|look at|consider|take|go for|think about|pursue)(?: out)? (?:an?other|an|a|some|the|different|new)? ?(?:different |alternative |other |new |second )?(?:alternatives?|approach(?:es)?|direction|way|path|route|options?|idea|solution)(?: instead| here)?",
+  `${WE}(?:explore|try|look at|consider|take|go for|think about|pursue)(?: out)? (?:(?:an?other|an|some|a different|a new|a second) )?(?:alternatives?|(?:alternative |different )?approach(?:es)?)(?: instead| here)?`,
+  // a path or option may be one of the project's; another one is meant where it is to be explored
+  `${WE}(?:explore|pursue) (?:an?other|a different|a new|an alternative) (?:direction|way|path|route|option|idea|solution)(?: instead| here)?`,
+  `(?:let's |let us )(?:try|look at|consider|take|go for|go in) (?:an?other|a different|a new) (?:direction|way|option|idea|solution)(?: instead| here)?`,
   "(?:let's |let us )?(?:explore|consider) alternatives?",
-  "(?:let's |let us )?(?:branch off|fork (?:this|it|here|from here|this session))",
+  "(?:let's |let us )?(?:branch off|fork (?:here|from here|this(?: session| conversation| chat)?))",
   '(?:lass uns |probieren wir )?(?:eine alternative|einen anderen weg)(?: ausprobieren| probieren| suchen)?',
   '(?:explorons|essayons) une (?:alternative|autre (?:piste|approche))',
   '(?:exploremos|probemos) (?:una alternativa|otra (?:v[íi]a|opci[óo]n))',
 );
 const DECIDED = new RegExp(
   `^(?:${[
-    '(?:so )?what (?:did|had|have) (?:we|you|i) (?:decide|decided|agree|agreed|settle|settled)(?: (?:on|upon))?(?: (?:about|for|on|regarding|concerning|with regard to|when it comes to))? (.+)',
-    'what (?:was|were|is|are) (?:the|our) decisions? (?:about|on|for|regarding|concerning|of) (.+)',
-    '(?:which|what) decisions? (?:did we (?:make|take)|have we (?:made|taken)|were (?:made|taken)) (?:about|on|for|regarding|concerning) (.+)',
+    '(?:so )?what (?:did|had|have) (?:we|you|i) (?:decide|decided|agree|agreed|settle|settled)(?: (?:on|upon))?(?: (?:about|for|on|re|regarding|concerning|with regard to|when it comes to))? (.+)',
+    'what (?:was|has been|had been) (?:decided|agreed|settled)(?: (?:on|upon))? (?:about|for|on|re|regarding|concerning) (.+)',
+    '(?:did|have) we (?:already )?(?:decided?|agreed?|settled?)(?: (?:on|upon))? (?:anything|something) (?:about|for|on|re|regarding|concerning) (.+)',
+    'what (?:did|have) we conclud(?:e|ed) (?:about|for|on|re|regarding|concerning) (.+)',
+    "what(?:'s| was| were| is| are) (?:the|our) decisions? (?:about|on|for|regarding|concerning|of) (.+)",
+    '(?:which|what) decisions? (?:did we (?:make|take)|have we (?:made|taken)|(?:was|were) (?:made|taken)) (?:about|on|for|regarding|concerning) (.+)',
     '(?:show|tell|remind) me (?:of )?(?:what we decided|our decisions?|the decisions?) (?:about|on|for|regarding) (.+)',
     'remind me what (?:we|i) decided (?:about|on|for|regarding) (.+)',
     'why did we (?:decide|go) (?:on|for|with) (.+)',
@@ -93,7 +105,7 @@ const DECIDED = new RegExp(
 export function askedBy(text: string): Asked | null {
   const said = text.trim();
   if (said.length > LONGEST || said.includes('\n') || said.startsWith('/')) return null;
-  const words = core(said.replaceAll('’', "'"));
+  const words = core(unquoted(said.replaceAll('’', "'")));
   const about = DECIDED.exec(words)
     ?.slice(1)
     .find((one) => one !== undefined);
@@ -108,6 +120,13 @@ export function askedBy(text: string): Asked | null {
     if (OTHERWISE.test(each)) return { kind: 'alternative' };
   }
   return null;
+}
+
+/** Without marks around all of it, and "lets" as it is meant. */
+function unquoted(words: string): string {
+  return words
+    .replace(/^["“„«](.*)["”“»]$/, '$1')
+    .replace(/^(\W*(?:\w+[\s,]+)?)lets /i, "$1let's ");
 }
 
 function core(words: string): string {

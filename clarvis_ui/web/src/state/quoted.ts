@@ -51,14 +51,14 @@ function stem(word: string): string {
   return word.length > 5 ? word.slice(0, Math.max(5, word.length - 2)) : word;
 }
 
-/** What the session itself knows, then what the search found besides. */
+/** What the session itself knows, the newest first as not all may fit, then what was found besides. */
 export function quotesOf(
   sessionId: string,
   known: readonly Decision[],
   all: readonly Decision[],
   hits: readonly Hit[],
 ): Quote[] {
-  const own = known.map((one): Quote => ({ text: sentence(one), elsewhere: null }));
+  const own = known.map((one): Quote => ({ text: sentence(one), elsewhere: null })).reverse();
   const told = new Set(known.map(({ uuid }) => uuid ?? null));
   for (const hit of hits) {
     if (!hit.decision) continue;
