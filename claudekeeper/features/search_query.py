@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.errors import InvalidRequest
+from claudekeeper.model.plaintext import in_syllables
 from claudekeeper.readers.lexicon import letters_of
 
 MOST_TERMS = 64
@@ -92,7 +93,7 @@ class NothingToLookFor(InvalidRequest):
 
 def parse(text: str) -> Query:
     """Read what was typed; every text is a query, or there is no word in it."""
-    text = text.replace("\0", " ")
+    text = in_syllables(text.replace("\0", " "))
     asks = _DECISION.search(text) is not None
     terms = [term for piece in _PIECE.finditer(text) if (term := _term(piece)) is not None]
     if asks:

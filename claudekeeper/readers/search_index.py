@@ -27,7 +27,7 @@ from claudekeeper.readers import lexicon
 log = logging.getLogger(__name__)
 
 # raised whenever what is kept changes its shape or its meaning
-VERSION = 6
+VERSION = 7
 # rows count from here: smaller numbers are kept in fewer bytes
 EPOCH = 1_577_836_800
 # messages of one second, before they take places of the next
