@@ -17,6 +17,7 @@ from claudekeeper.features.snippets import Piece, finds_in, score, snippet
 from claudekeeper.model.entries import Entry, parse
 from claudekeeper.model.errors import InvalidRequest
 from claudekeeper.model.messages import Kind, Role, identity_of, kind_of, role_of
+from claudekeeper.model.objects import is_fragment
 from claudekeeper.model.plaintext import Where, part_at, parts_of, said_in
 from claudekeeper.model.sessions import iso
 from claudekeeper.readers.history import History
@@ -36,6 +37,8 @@ MOST_EXAMINED = 3_000
 # messages of which the best are chosen, of each sort
 POOL = 100
 
+# bytes behind an object that tell whether it is one of its line's own
+BEHIND = 64
 # what stands before and behind a line
 _ENDS = (b"", b"\n")
 
@@ -263,20 +266,23 @@ class Finder:
 
 
 def entry_at(place: Place) -> Entry | None:
-    """The line at a place; None where the file is not what it was."""
+    """The line at a place, or the object on it; None where the file is not what it was."""
     before = min(place.offset, 1)
     try:
         with opened(place.path) as descriptor:
-            around = os.pread(descriptor, before + place.length + 1, place.offset - before)
+            length = before + place.length + BEHIND
+            around = os.pread(descriptor, length, place.offset - before)
     except OSError:
         return None
     end = before + place.length
-    line = around[before:end]
     # inside of another line there may be what looks like one
-    if around[:before] not in _ENDS or around[end:] not in _ENDS:
+    if place.part:
+        if is_fragment(around[end:]):
+            return None
+    elif around[:before] not in _ENDS or around[end : end + 1] not in _ENDS:
         return None
-    entries, _ = parse(line)
-    return entries[place.part] if place.part < len(entries) else None
+    entries, _ = parse(around[before:end])
+    return entries[0] if len(entries) == 1 else None
 
 
 def read_cursor(cursor: str | None) -> tuple[int, int | None, int]:

@@ -9,17 +9,19 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.model.errors import InvalidRequest
+from claudekeeper.model.plaintext import in_syllables
 from claudekeeper.readers.lexicon import letters_of
 
 MOST_TERMS = 64
 # words of fewer letters are meant whole: everything begins with an "a"
 SHORTEST_START = 3
 # Scripts that write syllables, or no vowels: a sign is more than a letter there, and what other
-# languages put beside a short word is attached to it. Hebrew to Thaana, Ethiopic to syllabics,
-# Yi, Vai, Korean.
+# languages put beside a short word is attached to it. Hebrew to Thaana, those of India and of the
+# islands, Ethiopic to syllabics, Yi, Vai, Korean.
 _DENSE = re.compile(
-    "[\u0590-\u07bf\u0860-\u08ff\u1200-\u167f\u18b0-\u18ff\u2d80-\u2ddf\ua000-\ua48f"
-    "\ua500-\ua63f\uab00-\uab2f\uab70-\uabbf\uac00-\ud7a3\ufb1d-\ufdff\ufe70-\ufefc]+"
+    "[\u0590-\u07bf\u0860-\u0dff\u1200-\u167f\u18b0-\u18ff\u1a00-\u1a1f\u1b00-\u1c4f"
+    "\u2d80-\u2ddf\ua000-\ua48f\ua500-\ua63f\ua800-\ua8ff\ua930-\uaa5f\uaae0-\uaaff"
+    "\uab00-\uab2f\uab70-\uabff\uac00-\ud7a3\ufb1d-\ufdff\ufe70-\ufefc]+"
 )
 # and so are these, which every message has
 _WHOLE = """
@@ -91,7 +93,7 @@ class NothingToLookFor(InvalidRequest):
 
 def parse(text: str) -> Query:
     """Read what was typed; every text is a query, or there is no word in it."""
-    text = text.replace("\0", " ")
+    text = in_syllables(text.replace("\0", " "))
     asks = _DECISION.search(text) is not None
     terms = [term for piece in _PIECE.finditer(text) if (term := _term(piece)) is not None]
     if asks:

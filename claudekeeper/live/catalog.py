@@ -335,7 +335,7 @@ class Catalog:
                 # thousands of these are kept: no second copy
                 each.after.found = each.before.found
         self._shelves |= shelves
-        broken = {folder_of(each.before) for each in taken if each.after and each.after.fault}
+        broken = {folder_of(each.before) for each in taken if each.after and each.after.is_lost}
         if broken:
             # where they worked is told by what lies beside them
             self._tasks.start(self._look_at(broken), name="catalog:look-beside")

@@ -14,8 +14,11 @@ _PADDING = "\x00\ufeff \t\n"
 # what follows an object that stands for itself: the next one, or nothing; and one that is a part
 _GOES_ON = re.compile(r"[\x00\ufeff \t\n]*(?:\{|\Z)")
 _IS_PART = re.compile(r"[\x00\ufeff \t\n]*[,:\]}]")
-# times its own length that a line is looked at for objects
+_LINE = re.compile(r"[^\r\n]*")
+# times its own length that a line is looked at for objects, and what each look that leads nowhere
+# costs of it: no more than the shortest message, torn ones between all of them
 MOST_EFFORT = 64
+LOOK = MOST_EFFORT * 128
 
 # what may stand between two brackets, as far as it is JSON: a string that nothing but a sign of
 # JSON follows, signs, words and numbers
@@ -38,31 +41,39 @@ def object_spans(part: bytes) -> tuple[list[tuple[int, int]], bool]:
     spans: list[tuple[int, int]] = []
     torn = False
     last = 0
-    effort = len(text) * MOST_EFFORT
+    # the first bracket behind that
+    bracket = text.find("{")
+    effort = (len(text) + LOOK) * MOST_EFFORT
     found = _BEGINNING.search(text)
     while found and effort > 0:
         at = found.start()
         end, reached = _object_at(text, at)
-        if end is not None and _stands_for_itself(text, last, at, end):
+        if end is not None and _stands_for_itself(text, end, alone=bracket == at):
             torn = torn or bool(text[last:at].strip(_PADDING))
             spans.append((at, end))
             last = end
+            bracket = text.find("{", last)
             found = _BEGINNING.search(text, end)
             continue
         torn = True
-        # to say why not, all that stands before is looked at
-        effort -= reached - at + len(text) // MOST_EFFORT + 1
+        effort -= reached - at + LOOK
         found = _BEGINNING.search(text, at + 1)
     torn = torn or found is not None or bool(text[last:].strip(_PADDING))
     return list(_in_bytes(text, spans)), torn
 
 
-def _stands_for_itself(text: str, last: int, at: int, end: int) -> bool:
-    """Whether an object is no fragment of a torn one; `last` is where the one before it ends."""
+def _stands_for_itself(text: str, end: int, *, alone: bool) -> bool:
+    """Whether an object is no fragment of a torn one; `alone`: no other was begun before it."""
     if _GOES_ON.match(text, end):
         return True
     # where no other can be open, what is no JSON may follow too
-    return text.find("{", last, at) < 0 and not _IS_PART.match(text, end)
+    return alone and not _IS_PART.match(text, end)
+
+
+def is_fragment(behind: bytes) -> bool:
+    """Whether what ends before these bytes is a part of an object, and none of the line's own."""
+    line = _LINE.match(behind.decode("latin-1"))
+    return line is not None and _IS_PART.match(line[0]) is not None
 
 
 def _object_at(text: str, at: int) -> tuple[int | None, int]:

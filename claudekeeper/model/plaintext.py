@@ -6,6 +6,8 @@ and signatures are no words.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import Any, Literal
 
 import msgspec
@@ -31,6 +33,7 @@ _ANSWERED = (
     "User rejected Claude's plan",
 )
 _START = 40
+_KOREAN_LETTERS = re.compile("[\u1100-\u11ff]+")
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
@@ -93,7 +96,14 @@ def part_at(parts: list[Part], offset: int) -> Part:
 
 
 def _with_tool(part: Part) -> str:
-    return f"{part.tool}\n{part.text}" if part.tool else part.text
+    return in_syllables(f"{part.tool}\n{part.text}" if part.tool else part.text)
+
+
+def in_syllables(text: str) -> str:
+    """Korean as it is typed: in names of files of macOS each letter stands by itself."""
+    if text.isascii() or _KOREAN_LETTERS.search(text) is None:
+        return text
+    return _KOREAN_LETTERS.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
 
 
 def _parts(content: Raw) -> list[Part]:

@@ -54,10 +54,14 @@ class Row(msgspec.Struct, array_like=True, gc=False):
     counted: bool
     is_session: bool
     fault: Fault | None = None
+    # what says where it worked cannot be read; other lines of it may be
+    is_lost: bool = False
 
     @classmethod
     def of(cls, found: Found, summary: Summary, fault: Fault | None = None) -> Row:
-        return cls(found, summary, summary.counted, not summary.is_subagent, fault)
+        broken = fault is not None or (summary.unreadable > 0 and not summary.main_lines)
+        own = not summary.is_subagent
+        return cls(found, summary, summary.counted, own, fault, own and broken)
 
     @property
     def summary(self) -> Summary:
@@ -67,7 +71,7 @@ class Row(msgspec.Struct, array_like=True, gc=False):
         """The same, small."""
         if isinstance(self.told, bytes):
             return self
-        return Row(self.found, _pack(self.told), self.counted, self.is_session, self.fault)
+        return msgspec.structs.replace(self, told=_pack(self.told))
 
 
 _summary = msgspec.msgpack.Decoder(Summary)
@@ -264,6 +268,8 @@ def fold_on(row: Row, kept: bytes | None) -> tuple[Row, bytes | None] | None:
             folded = unpack(kept) if kept is not None else None
             # what is remembered may be of an earlier reading than the row
             fits = folded is not None and folded.lines == summary.lines
+            # a directory that none of its own lines told was told by what lies beside it
+            fits = fits and (summary.main_lines > 0 or not summary.workdir)
             if folded is not None and fits and _only_grown(descriptor, found, folded):
                 # the old row may be in somebody's hands: fold into a copy
                 summary = msgspec.structs.replace(summary)

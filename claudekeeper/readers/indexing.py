@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.model.entries import Entry, parse, told_nothing
+from claudekeeper.model.entries import Entry, Piece, parse, parse_whole, pieces, told_nothing
 from claudekeeper.model.links import shown_as
 from claudekeeper.model.messages import role_of
 from claudekeeper.model.plaintext import parts_of, said_in
@@ -239,14 +239,18 @@ def _read_on(
     time = now.time or facts.st_mtime_ns // 1_000_000
     for at, line, ended in forwards(descriptor, start, facts.st_size):
         if line and not told_nothing(line):
-            entries, bad = parse(line)
+            whole = parse_whole(line)
+            found, bad = ([Piece(0, len(line), whole)], 0) if whole else pieces(line)
             if bad and not ended:
                 # stop before a torn line; its writer may still be mid-append
                 break
-            for part, entry in enumerate(entries):
+            for begin, end, entry in found:
                 time = moment_of(entry.timestamp) or time
                 now.workdir = now.workdir or entry.cwd
-                one = _said(entry, time, at, len(line), part, nested=now.agent is not None)
+                # of several on a line each has a place of its own: found again by its own bytes
+                part = (begin, end) != (0, len(line))
+                nested = now.agent is not None
+                one = _said(entry, time, at + begin, end - begin, part=part, nested=nested)
                 if one is not None:
                     said.append(one)
                     words += len(one.text)
@@ -263,7 +267,7 @@ def _read_on(
 
 
 def _said(
-    entry: Entry, time: int, offset: int, length: int, part: int, *, nested: bool
+    entry: Entry, time: int, offset: int, length: int, *, part: bool, nested: bool
 ) -> Said | None:
     kind = shown_as(entry, nested=nested)
     if kind is None:

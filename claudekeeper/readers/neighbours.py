@@ -21,6 +21,8 @@ MOST_BYTES = 16 * 1024 * 1024
 # longer names are cut, and end in a number made of the whole
 LONGEST = 200
 _NO_NAME = re.compile(r"[^a-zA-Z0-9]")
+# Claude Code counts a character beyond these as two
+_LAST_SHORT = "\uffff"
 
 
 class _Listed(msgspec.Struct, rename="camel", gc=False):
@@ -38,7 +40,7 @@ _index = msgspec.json.Decoder(_Index)
 
 def told_by_neighbours(folder: str, rows: dict[str, Row]) -> dict[str, Row]:
     """The same rows; those that cannot be read with their directory, where it is in no doubt."""
-    lost = [row for row in rows.values() if row.fault is not None and not row.summary.workdir]
+    lost = [row for row in rows.values() if row.is_lost and not row.summary.workdir]
     if not lost:
         return rows
     index = _read_index(folder)
@@ -63,7 +65,7 @@ def _only(folder: str, workdirs: Iterable[str | None]) -> str | None:
 
 
 def _is_named(name: str, workdir: str) -> bool:
-    made = _NO_NAME.sub("-", workdir)
+    made = _NO_NAME.sub(lambda sign: "--" if sign[0] > _LAST_SHORT else "-", workdir)
     return made == name if len(made) <= LONGEST else name.startswith(f"{made[:LONGEST]}-")
 
 

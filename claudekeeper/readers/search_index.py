@@ -27,7 +27,7 @@ from claudekeeper.readers import lexicon
 log = logging.getLogger(__name__)
 
 # raised whenever what is kept changes its shape or its meaning
-VERSION = 5
+VERSION = 7
 # rows count from here: smaller numbers are kept in fewer bytes
 EPOCH = 1_577_836_800
 # messages of one second, before they take places of the next
@@ -71,6 +71,7 @@ CREATE TABLE message (
     file INTEGER NOT NULL,
     offset INTEGER NOT NULL,
     length INTEGER NOT NULL,
+    -- whether it is only a part of its line
     part INTEGER NOT NULL,
     kind INTEGER NOT NULL
 );
@@ -103,7 +104,8 @@ class Said(msgspec.Struct, gc=False):
     time: int
     offset: int
     length: int
-    part: int
+    # whether it is only a part of its line
+    part: bool
     kind: int
     text: str
     tags: str
@@ -119,7 +121,7 @@ class Place(msgspec.Struct, gc=False):
     workdir: str | None
     offset: int
     length: int
-    part: int
+    part: bool
     kind: Kind
 
 
@@ -366,7 +368,7 @@ def matching(
     )
     for row in rows:
         row_id, path, session, agent, workdir, offset, length, part, kind = row
-        yield Place(row_id, path, session, agent, workdir, offset, length, part, KINDS[kind])
+        yield Place(row_id, path, session, agent, workdir, offset, length, bool(part), KINDS[kind])
 
 
 def paths_of(database: sqlite3.Connection, session: str, agent: str | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.edge.conftest import Api, StartKeeper, get
-from tests.readers.test_neighbours import BROKEN, OWN, folder_with
+from tests.readers.test_neighbours import BESIDE, BROKEN, OWN, folder_with
 from tests.writing import SESSION, Transcript, projects_folder
 
 
@@ -25,6 +25,20 @@ async def test_the_keeper_lists_it_in_its_project(
         found = {each["id"]: each["state"] for each in page["sessions"]}
     told = await get(keeper, f"/sessions/{BROKEN}")
     assert (told["session"]["workdir"], told["messages"]) == (OWN, [])
+
+
+async def test_one_of_which_other_lines_can_be_read_is_listed_there_too(
+    start_keeper: StartKeeper,
+) -> None:
+    folder_with([OWN], broken=BESIDE + b"no line\n" * 2_000)
+    keeper = await start_keeper()
+
+    found: dict[str, Any] = {}
+    while BROKEN not in found:
+        page = await get(keeper, f"/sessions?workdir={OWN}")
+        found = {each["id"]: each for each in page["sessions"]}
+    told = await get(keeper, f"/sessions/{BROKEN}")
+    assert (told["session"]["workdir"], told["session"]["unreadable"]) == (OWN, 2_001)
 
 
 async def test_a_conversation_says_how_many_lines_could_not_be_read(

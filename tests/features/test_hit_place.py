@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claudekeeper.features import search
 from claudekeeper.model.messages import Message
 from claudekeeper.readers.history import History, Page
 from claudekeeper.readers.indexer import build
@@ -240,3 +241,36 @@ def test_what_a_subagent_said_is_opened_at_the_sessions_own_call(index: Path) ->
         "a4": None,
         root: "toolu_2",
     }
+
+
+def test_hits_on_one_line_are_each_read_alone(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    transcript = Transcript()
+    for number in range(300):
+        transcript.prompt(f"a heron \xe9 {number}")
+    path = transcript.write(projects_folder())
+    path.write_bytes(b"\0".join(path.read_bytes().splitlines()) + b"\n")
+    build(index, [projects_folder()])
+    read: list[int] = []
+    parsed = search.parse
+    monkeypatch.setattr(search, "parse", lambda line: (read.append(len(line)), parsed(line))[1])
+    hits = hits_in(index)
+    assert len(hits) == 300
+    assert hits == opened(path)
+    # pages of seven look at some again
+    assert sum(read) < 3 * path.stat().st_size
+
+
+def test_what_is_only_a_part_of_a_line_by_now_is_no_hit(index: Path) -> None:
+    first, second = (
+        json.dumps({"type": "user", "uuid": uuid_of(number), "message": {"content": "heron"}})
+        for number in (1, 2)
+    )
+    transcript = projects_folder() / "-w" / f"{SESSION}.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text(first + second + "\n")
+    build(index, [projects_folder()])
+    assert len(hits_in(index)) == 2
+    # the same bytes, in a line that is one object
+    transcript.write_text(f'{{"a":{"1" * (len(first) - 10)},"b":{second}}}\n')
+    assert transcript.read_bytes()[len(first) :].startswith(second.encode())
+    assert hits_in(index) == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from itertools import product
 from pathlib import Path
 
@@ -28,9 +29,13 @@ WRITTEN = {
     "Lao": (("ຄ່າ", "ລະຫັດ"), ("{}", "{}ນີ້", "ໃນ{}")),
     "Khmer": (("ឯកសារ", "តម្លៃ"), ("{}", "{}នេះ", "ក្នុង{}")),
     "Burmese": (("ဖိုင်", "တန်ဖိုး"), ("{}", "{}ကို", "ဒီ{}")),
-    "Hindi": (("फ़ाइल", "मान", "की", "कोड"), ("{}", "{}ें", "{}ों को", "नई{}")),
-    "Tamil": (("கோப்பு", "குறி", "தரவு"), ("{}", "{}கள்", "{}க்கு", "{}களில்", "புதிய{}")),
-    "Telugu": (("ఫైల్", "విలువ"), ("{}", "{}ను", "{}లో", "కొత్త{}")),
+    "Hindi": (("फ़ाइल", "मान", "की", "कोड", "घर"), ("{}", "{}ें", "{}ों को", "नव{}")),
+    "Bengali": (("ফাইল", "কাজ", "ঘর", "বই"), ("{}", "{}ের", "{}গুলো", "{}টি")),
+    "Tamil": (("கோப்பு", "குறி", "தரவு", "மன", "பட"), ("{}", "{}கள்", "{}க்கு", "{}களில்", "புதிய{}")),
+    "Kannada": (("ಕಡತ", "ಮನ"), ("{}", "{}ದಲ್ಲಿ", "{}ಗಳು")),
+    "Malayalam": (("ഫയൽ", "കഥ"), ("{}", "{}യിൽ", "{}ത്തിൽ")),
+    "Sinhala": (("ගොනුව", "ගම"), ("{}", "{}ට", "{}වල")),
+    "Telugu": (("ఫైల్", "విలువ", "కథ"), ("{}", "{}ను", "{}లో", "కొత్త{}")),
     "Turkish": (("dosya", "İşlem", "değer"), ("{}", "{}lar", "{}larımızdan", "{}’nin", "ana{}")),
     "Finnish": (("tiedosto", "määritys"), ("{}", "{}ssa", "{}issamme", "loki{}n", "{}kaan")),
     "Hungarian": (("fájl", "érték"), ("{}", "{}ban", "{}okból", "{}jainkat", "napló{}")),
@@ -83,6 +88,22 @@ def test_a_korean_word_with_a_particle_is_the_word(isolated: Path) -> None:
         (alone, False),
         (inside, True),
     ]
+
+
+def test_korean_of_macos_is_found_as_it_is_typed(isolated: Path) -> None:
+    transcript = Transcript()
+    apart = unicodedata.normalize("NFD", "새파일을.txt")
+    said = {
+        transcript.prompt(f"ls: {apart} 파일"),
+        transcript.prompt(apart),
+        transcript.prompt("파일"),
+    }
+    transcript.write(projects_folder())
+    build(isolated / "words.db", [projects_folder()])
+    for asked in ("파일", unicodedata.normalize("NFD", "파일")):
+        hits = found(isolated / "words.db", asked)
+        assert {hit.uuid for hit in hits} == said
+        assert [piece.text for piece in hits[-1].snippet if piece.match] == ["파일"]
 
 
 def test_a_short_latin_word_is_found_with_a_korean_particle(isolated: Path) -> None:

@@ -170,3 +170,8 @@ def test_many_beginnings_that_lead_nowhere_end_soon(monkeypatch: pytest.MonkeyPa
     line = b'{"type":"' * 50_000
     assert parse(line) == ([], 1)
     assert len(looks) <= objects.MOST_EFFORT**2
+
+
+def test_torn_ones_between_all_of_very_many_hide_none() -> None:
+    path = written(5_000, b'{"type":"user","message":"torn ')
+    assert page(path) == 5_000

@@ -38,7 +38,10 @@ def listed(session: str | None, path: str | None) -> dict[str, Any]:
 OWN, OTHER = "/code/shop/web", "/code/shop-web"
 
 
-@pytest.mark.parametrize("broken", [b"", b"\x00" * 90, b"no line\n" * 2_000], ids=len)
+BESIDE = b'{"type":"summary","leafUuid":"u","summary":"words"}\n{"type":"user","uuid":"' + b"\n"
+
+
+@pytest.mark.parametrize("broken", [b"", b"\x00" * 90, b"no line\n" * 2_000, BESIDE], ids=len)
 @pytest.mark.parametrize(
     ("workdirs", "index", "expected"),
     [
@@ -70,6 +73,37 @@ def test_the_directory_is_told_where_it_is_in_no_doubt(
     again = look_through([str(folder)], {str(folder): known}, cache)[str(folder)].rows
     # a large one is known to be broken only once it is read to its end
     looks = [known[path], again[path]] if len(broken) < 4096 else []
-    assert all(row.fault is not None for row in looks)
+    assert all(row.fault is not None or row.summary.unreadable for row in looks)
     assert [row.summary.workdir for row in looks] == [expected] * len(looks)
+    cache.close()
+
+
+@pytest.mark.parametrize("broken", [b"no line\n", BESIDE], ids=len)
+def test_what_a_line_of_its_own_says_later_counts(tmp_path: Path, broken: bytes) -> None:
+    folder = folder_with([OWN], broken=broken)
+    cache = Cache(tmp_path / "cache.db")
+    path = str(folder / f"{BROKEN}.jsonl")
+    first = look_through([str(folder)], {}, cache)[str(folder)].rows
+    again = look_through([str(folder)], {str(folder): first}, cache)[str(folder)]
+    cache.keep({path: fold for path, fold in again.folds.items() if fold is not None})
+    assert again.rows[path].summary.workdir == OWN
+    transcript = Transcript(BROKEN, OTHER)
+    transcript.prompt("words")
+    with (folder / f"{BROKEN}.jsonl").open("ab") as file:
+        file.write(transcript.lines[0] + b"\n")
+    told = look_through([str(folder)], {str(folder): again.rows}, cache)[str(folder)].rows[path]
+    assert (told.fault, told.summary.workdir) == (None, OTHER)
+    cache.close()
+
+
+def test_a_sign_beyond_the_first_plane_is_two_to_claude_code(tmp_path: Path) -> None:
+    folder = projects_folder() / "-code----shop"
+    folder.mkdir(parents=True)
+    transcript = Transcript(uuid_of(1), "/code/\N{SHARK}/shop")
+    transcript.prompt("words")
+    (folder / f"{transcript.session_id}.jsonl").write_bytes(transcript.lines[0] + b"\n")
+    (folder / f"{BROKEN}.jsonl").write_bytes(b"")
+    cache = Cache(tmp_path / "cache.db")
+    rows = look_through([str(folder)], {}, cache)[str(folder)].rows
+    assert rows[str(folder / f"{BROKEN}.jsonl")].summary.workdir == "/code/\N{SHARK}/shop"
     cache.close()
