@@ -34,6 +34,7 @@ from claudekeeper.model.errors import (
 from claudekeeper.model.grants import Grants
 from claudekeeper.model.limits import Limits
 from claudekeeper.model.sessions import AppendedPrompt, Liveness, Presence
+from claudekeeper.readers.carried import Carried
 from claudekeeper.readers.presence import Process
 
 # seconds after which somebody who was turned away at the end may find the next keeper
@@ -57,7 +58,7 @@ class Disk(msgspec.Struct, frozen=True):
     elsewhere: Callable[[str], Awaitable[Presence | None]]
     vacant: Callable[[str], Awaitable[None]]
     # what its processes cost together, as the last one wrote it down
-    carried: Callable[[str], Awaitable[float]]
+    carried: Callable[[str], Awaitable[Carried]]
 
 
 class Memory(Protocol):
