@@ -266,15 +266,17 @@ class Registry:
         await self._choose(session_id, choices)
         self.changed(session_id)
 
-    def mode_after_plan(self, session_id: str) -> PermissionMode | None:
+    def mode_after_plan(self, session_id: str, written: str | None = None) -> PermissionMode | None:
         """The mode in which a session that plans goes on; None where it does not, or is at work.
 
+        `written`: what its transcript says of its mode, which counts where nobody here knows one.
         A plan that waits for an answer is approved by that answer, and by nothing else.
         """
         choices, live = self.choices(session_id), self._sessions.get(session_id)
         if live is not None and live.state != "idle":
             return None
         mode = choices.permission_mode or (live.liveness.permission_mode if live else None)
+        mode = mode or written
         if mode != "plan":
             return None
         before = choices.before_plan
