@@ -93,6 +93,10 @@ def _plain(value: object) -> object:
         return value
     if isinstance(value, int) and abs(value) < LARGEST:
         return value
+    if isinstance(value, dict):
+        return {str(_plain(str(name))): _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
     return str(value).encode("utf-8", "backslashreplace").decode()
 
 

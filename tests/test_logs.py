@@ -58,6 +58,14 @@ def test_an_object_for_programs(in_a_request: None) -> None:
     }
 
 
+def test_what_is_inside_of_an_object_stays_so() -> None:
+    routing = {"action": "resume", "candidates": [{"sessionId": "s", "score": 0.5}], "left": None}
+    said = json.loads(Json().format(record("routed", routing=routing)))
+    assert said["routing"] == routing
+    said = json.loads(Json().format(record("routed", routing={"x\udcff": ["y\udcff", 2**80]})))
+    assert said["routing"] == {r"x\udcff": [r"y\udcff", str(2**80)]}
+
+
 def test_tracebacks_are_kept() -> None:
     made = record("failed")
     try:

@@ -35,7 +35,8 @@ from claudekeeper.live.registry import Disk
 from claudekeeper.live.unfinished import Records
 from claudekeeper.model.entries import Entry
 from claudekeeper.model.errors import TranscriptUnreadable
-from claudekeeper.readers.carried import carried_cost
+from claudekeeper.readers.carried import NOTHING, Carried
+from claudekeeper.readers.carried import carried as carried_by
 from claudekeeper.readers.discovery import Row
 from claudekeeper.readers.glance import first_that_begins_with, first_that_goes_on_with
 from claudekeeper.readers.history import History
@@ -159,9 +160,9 @@ def disk_of(app: web.Application) -> Disk:
         )
         return [message.uuid for message in page.messages]
 
-    async def carried(session_id: str) -> float:
+    async def carried(session_id: str) -> Carried:
         row = await catalog.row(session_id)
-        return await asyncio.to_thread(carried_cost, Path(row.found.path)) if row else 0.0
+        return await asyncio.to_thread(carried_by, Path(row.found.path)) if row else NOTHING
 
     return Disk(
         workdir,

@@ -24,6 +24,7 @@ from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.dispatch import (
     AuditTrail,
     ConversationSettings,
+    Ended,
     Reset,
     WholeConversation,
     WorkConversation,
@@ -54,11 +55,11 @@ class Conversations:
         self._registry = registry
         self._settings = settings
         self._clock = clock
-        self._outcomes = Outcomes(bus)
         self._tasks = Tasks()
         locks = KeyedLocks()
         self._alone = locks.alone
         self._threads = threads = Threads(book, registry, bus, sessions, settings, clock)
+        self._outcomes = Outcomes(bus, threads.owns, self._not_dispatched)
         self._ceilings = CeilingQuestions(book, threads, desk, locks, clock)
         self._reckoning = Reckoning(book, sessions, threads)
         self._dispatches = Dispatches(
@@ -95,6 +96,9 @@ class Conversations:
         self._outcomes.close()
         await self._dispatches.finish()
         await asyncio.to_thread(self._book.close)
+
+    def _not_dispatched(self, session_id: str, uuid: str | None, ended: Ended) -> None:
+        self._dispatches.count(session_id, uuid, ended)
 
     @property
     def tally(self) -> Counter[str]:

@@ -75,6 +75,16 @@ class Dispatches:
         """Until what became of the last turns is written down."""
         await self._followers.finish()
 
+    def count(self, session_id: str, uuid: str | None, ended: Ended) -> None:
+        """A turn of an item's session that nobody dispatched: a person spoke there, or a task that
+        ran in the background had something to say.
+        """
+        item = self._threads.item_of(session_id)
+        if item is not None:
+            self._followers.start(
+                self._count(item, session_id, uuid, ended), name=f"dispatch:beside:{session_id}"
+            )
+
     async def take(self, key: str, wish: Dispatch) -> Dispatched:
         # judged before anything is changed for it
         uuid = Send(text=wish.text, session_id=str(uuid4()), uuid=wish.uuid).checked().uuid or ""
@@ -262,27 +272,43 @@ class Dispatches:
             now,
             ended.tokens_used,
         )
-        self._threads.tally["tokens"] += ended.tokens_used
         # who is told that it is over, and asks, hears of all that was said
         await self._sessions.count(session_id)
         async with self._alone(item):
-            kept = await asyncio.to_thread(self._book.get, item)
+            kept = await self._counted(item, session_id, ended)
             if kept is None:
                 return ended
-            kept.tokens += ended.tokens_used
-            kept.cost += ended.cost_usd or 0.0
             if kept.session == session_id:
                 # one that failed may have left no transcript: then the session has yet to begin
                 kept.done += ended.outcome in ("done", "interrupted")
                 kept.updated, kept.expires = now, now + kept.lifetime
-                if ended.tokens is not None:
-                    kept.window, kept.model = ended.tokens, ended.model
-                    settings = self._settings.of(item.project)
-                    kept.full = is_full(kept.window, kept.model, settings)
             await asyncio.to_thread(self._book.put, kept)
         if kept.full and not self._closing:
             self._tasks.start(self._relieve(item), name=f"conversation:{session_id}:full")
         return ended
+
+    async def _count(self, item: WorkItem, session_id: str, uuid: str | None, ended: Ended) -> None:
+        before = await asyncio.to_thread(self._book.dispatched, uuid) if uuid else None
+        if before is not None and before[1].outcome == "unknown" and before[1].tokens_used is None:
+            return  # a dispatch that a person went on with: it is reckoned from its transcript
+        async with self._alone(item):
+            # room is made before the next dispatch: a person may be about to say more
+            if (kept := await self._counted(item, session_id, ended)) is not None:
+                await asyncio.to_thread(self._book.put, kept)
+
+    async def _counted(self, item: WorkItem, session_id: str, ended: Ended) -> Kept | None:
+        """The conversation with what a turn of it used; None where it is forgotten."""
+        self._threads.tally["tokens"] += ended.tokens_used
+        kept = await asyncio.to_thread(self._book.get, item)
+        # another one of the same name may have been begun meanwhile
+        if kept is None or self._threads.item_of(session_id) != item:
+            return None
+        kept.tokens += ended.tokens_used
+        kept.cost += ended.cost_usd or 0.0
+        if kept.session == session_id and ended.tokens is not None:
+            kept.window, kept.model = ended.tokens, ended.model
+            kept.full = is_full(kept.window, kept.model, self._settings.of(item.project))
+        return kept
 
     # ---- a window that is full ----
 

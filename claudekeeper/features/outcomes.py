@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -63,6 +64,7 @@ class _Event(msgspec.Struct, rename="camel"):
     error: Fault | None = None
     usage: dict[str, Any] | None = None
     cost_usd: float | None = None
+    tokens_used: int | None = None
     duration_ms: int | None = None
 
 
@@ -79,10 +81,18 @@ class _Turn(msgspec.Struct):
 
 
 class Outcomes:
-    """Listens to the sessions in which somebody waits for something."""
+    """Listens to the sessions in which somebody waits for something, and to those of items."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        owns: Callable[[str], bool] = lambda _: False,
+        unexpected: Callable[[str, str | None, Ended], None] = lambda *_: None,
+    ) -> None:
         self._bus = bus
+        # whether a session is an item's; called with each of its turns for which nobody waits
+        self._owns = owns
+        self._unexpected = unexpected
         self._waiting: dict[str, asyncio.Future[Ended]] = {}
         # by session: how many of its messages are waited for, and the turn that runs
         self._watched: dict[str, int] = {}
@@ -110,7 +120,7 @@ class Outcomes:
                 future.set_result(Ended(outcome="unknown"))
 
     def hear(self, told: Told) -> None:
-        if told.session_id not in self._watched:
+        if not self._follows(told.session_id):
             return
         head = told.line[:_HEAD]
         if not any(kind in head for kind in _OF_INTEREST):
@@ -137,13 +147,19 @@ class Outcomes:
                         self._settle(each.uuid, Ended(outcome="cancelled"))
             case _:
                 heard = self._turns.pop(session_id, None) or _Turn(event.uuid)
-                if event.uuid is not None:
-                    self._settle(event.uuid, _ended(event, heard))
+                ended = _ended(event, heard)
+                if event.uuid is None or not self._settle(event.uuid, ended):
+                    self._unexpected(session_id, event.uuid, ended)
 
-    def _settle(self, uuid: str, ended: Ended) -> None:
+    def _settle(self, uuid: str, ended: Ended) -> bool:
+        """Whether somebody waits for it."""
         future = self._waiting.get(uuid)
         if future is not None and not future.done():
             future.set_result(ended)
+        return future is not None
+
+    def _follows(self, session_id: str) -> bool:
+        return session_id in self._watched or self._owns(session_id)
 
     def _leave(self, session_id: str, uuid: str) -> None:
         self._waiting.pop(uuid, None)
@@ -152,19 +168,21 @@ class Outcomes:
             self._watched[session_id] = left
         else:
             self._watched.pop(session_id, None)
-            self._turns.pop(session_id, None)
+            if not self._owns(session_id):
+                self._turns.pop(session_id, None)
 
 
 def _gather(turn: _Turn, message: _Message) -> None:
-    if message.kind != "reply" or message.parent_tool_use_id is not None:
-        return
-    if message.model == SYNTHETIC:
+    if message.kind != "reply" or message.model == SYNTHETIC:
         # the CLI's own words, to a turn that was cut off before: they may be told late
         return
     if message.usage is not None:
-        turn.tokens = message.usage.total
         cost = cost_of(message.model, message.usage)
         turn.used[message.message_id or ""] = message.usage.total, cost
+    if message.parent_tool_use_id is not None:
+        return
+    if message.usage is not None:
+        turn.tokens = message.usage.total
         turn.model = message.model or turn.model
     texts = [block.text for block in blocks_of(message.content) if block.text]
     if texts and message.message_id != turn.message_id:
@@ -175,6 +193,8 @@ def _gather(turn: _Turn, message: _Message) -> None:
 
 def _used(event: _Event, turn: _Turn) -> int:
     """As the CLI sums it up, which knows of subagents and compactions too; or what was heard."""
+    if event.tokens_used is not None:
+        return event.tokens_used
     heard = sum(tokens for tokens, _ in turn.used.values())
     try:
         return max(heard, msgspec.convert(event.usage or {}, _Usage).total)

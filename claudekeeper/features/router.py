@@ -30,6 +30,7 @@ from claudekeeper.model.routing import Fit, Routed, Routing, RoutingSettings
 from claudekeeper.model.sessions import Session, now
 from claudekeeper.readers.discovery import Found, Row, look_again
 from claudekeeper.readers.sayings import Said, Sayings
+from claudekeeper.readers.written_mode import written_mode
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ class Router:
         routing = decide(wish.text, talks, settings)
         if starts_work(wish.text):
             for fit in routing.candidates:
-                fit.leaves_plan_for = self._registry.mode_after_plan(fit.session_id)
+                fit.leaves_plan_for = await self._mode_after_plan(fit.session_id)
         routing.id = str(uuid4())
         self._answers[routing.id] = routing
         while len(self._answers) > REMEMBERED:
@@ -106,7 +107,7 @@ class Router:
                 raise WorkdirMissing(
                     "No recent conversation fits; say where to begin a new one ('workdir')."
                 )
-            wish, left = self._out_of_plan(routing.session_id, wish)
+            wish, left = await self._out_of_plan(routing.session_id, wish)
             session = await self._send_to(routing.session_id, wish)
             return session, self._keep(wish, session.id, routing, left=left)
 
@@ -118,7 +119,7 @@ class Router:
                 return await self._registry.send(wish), known
             # of one that is older than the keeper, nothing is known any more
             routing = self._answers.get((wish.routing or "").lower())
-            wish, left = self._out_of_plan(wish.session_id, wish)
+            wish, left = await self._out_of_plan(wish.session_id, wish)
             session = await self._registry.send(wish)
             if routing is None:
                 return session, None
@@ -127,13 +128,18 @@ class Router:
             followed = followed or (wish.fork and routing.session_id is not None)
             return session, self._keep(wish, session.id, routing, followed=followed, left=left)
 
-    def _out_of_plan(
+    async def _mode_after_plan(self, session_id: str) -> PermissionMode | None:
+        row = await self._catalog.row(session_id)
+        written = await asyncio.to_thread(written_mode, Path(row.found.path)) if row else None
+        return self._registry.mode_after_plan(session_id, written)
+
+    async def _out_of_plan(
         self, session_id: str | None, wish: Send
     ) -> tuple[Send, PermissionMode | None]:
         """A session that plans leaves plan mode where the message says so, in its words."""
         if session_id is None or wish.permission_mode is not None or not starts_work(wish.words):
             return wish, None
-        mode = self._registry.mode_after_plan(session_id)
+        mode = await self._mode_after_plan(session_id)
         return (msgspec.structs.replace(wish, permission_mode=mode), mode) if mode else (wish, None)
 
     def _keep(

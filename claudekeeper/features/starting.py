@@ -12,6 +12,7 @@ import re
 LONGEST = 400
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|“[^“”]*”|\"[^\"\n]*\"", re.DOTALL)
+_MARKS = re.compile(r"^\W+|\W+$")
 _SPACES = re.compile(r"[^\S\n]+")
 _CLAUSES = re.compile(
     r"[.!;:,\n–—…。！；，、]+\s*|\s+(?:but|and then|then|aber|dann|mais|puis|pero|luego)\s+"
@@ -63,6 +64,7 @@ _ENGLISH = _any(
 )
 _OTHERS = _any(
     # German, French, Spanish, Italian, Portuguese, Dutch
+    r"(?:(?:es|das|den plan|alles) )?(?:(?:jetzt|bitte|nun) )*(?:umsetzen|implementieren)",
     r"(?:setz|setze)n? (?:es|das|den plan|alles)(?: jetzt| bitte| so| nun)* um",
     r"(?:implementiere|baue?|mache?|programmiere)(?: (?:es|das|den plan|alles|ihn)){1}"
     r"(?: jetzt| bitte| so| nun)*",
@@ -91,7 +93,8 @@ _NOT = re.compile(
     r"|kein(?:e|en)?|erst|warte|später|ne|n'|pas|jamais|avant|attends|todavía|aún|espera|antes"
     r"|non|prima|não|niet|nog|eerst|не|пока|подожди|сначала|nie|jeszcze|if|wenn|falls|si|se|если"
     r"|jeśli|how|why|what|which|when|whether|wie|warum|comment|pourquoi|cómo|как|почему)\b"
-    r"|(?:^|\s)no\s+(?!problem|worries)|先(?:别|不)|不要|别|還|还没|まだ|しないで|하지 ?마|아직",
+    r"|(?:^|\s)no\s+(?!problem|worries)|先(?:别|不)|不要|别|還|还没|まだ|しないで|하지 ?마|아직"
+    r"|[🚫❌⛔🛑✋👎❓]",
     re.IGNORECASE,
 )
 _OF_THE_PLAN = re.compile(
@@ -119,4 +122,5 @@ def starts_work(command: str) -> bool:
     if _ASKS.search(said) and not _REQUESTS.match(said):
         return False
     clauses = _CLAUSES.split(said.rstrip("?？ "))
-    return any(_STARTS.fullmatch(clause.strip()) for clause in clauses if clause)
+    # an emoji or a smiley behind it says nothing else
+    return any(_STARTS.fullmatch(_MARKS.sub("", clause)) for clause in clauses if clause)

@@ -102,11 +102,13 @@ class Relief:
         assert kept.session is not None
         full, room = kept.window, room_of(kept.model, settings)
         last = await self._sessions.last_words(kept.session, settings.keep_messages, room)
+        if self._busy(kept.session):
+            return 0  # a person speaks there by now
         kept.primer, told = verbatim(last, room)
-        await asyncio.to_thread(self._book.put, kept)
         # Claude Code records a session's prompt and takes another one only on compacting: so it is
         # one that was started with what is to be kept word for word
         await self._registry.close_session(kept.session)
+        await asyncio.to_thread(self._book.put, kept)
         send = Send(session_id=kept.session, text=COMPACT, wait=True).checked()
         future = self._outcomes.expect(kept.session, send.uuid or "")
         try:
@@ -131,13 +133,19 @@ class Relief:
         room = room_of(kept.model, settings)
         last = await self._last_words(kept, room)
         old, tokens = kept.session, kept.window
+        if self._busy(old):
+            return  # a person speaks there by now
+        await self._registry.close_session(old)
         kept.primer, left_out = primer(last, room)
         # the successor begins with the next dispatch
         kept.session, kept.window, kept.full, kept.done = None, 0, False, 0
         details = f"Another session takes over at {tokens} tokens; messages left out: {left_out}."
         await asyncio.to_thread(self._book.move_on, kept, old, "window", self._clock(), details)
         await self._note(kept, "window", details, old)
-        await self._registry.close_session(old)
+
+    def _busy(self, session_id: str) -> bool:
+        live = self._registry.get(session_id)
+        return live is not None and live.busy
 
     async def _last_words(self, kept: Kept, room: int) -> LastWords:
         """Also of the sessions that this one succeeded: a short one has its predecessor's."""

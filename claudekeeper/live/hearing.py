@@ -10,6 +10,7 @@ from claudekeeper.live.stream import Stream
 from claudekeeper.live.translate import said, written
 from claudekeeper.live.turns import Turns
 from claudekeeper.model.events import TurnStatus
+from claudekeeper.readers.carried import NOTHING, Carried
 
 _OVER = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
 
@@ -39,7 +40,7 @@ class Hearing:
         self.on_mode: Callable[[str, str | None], None] = lambda *_: None
         self.on_repeat: Callable[[], None] = lambda: None
 
-    def begin_client(self, carried: float = 0.0) -> None:
+    def begin_client(self, carried: Carried = NOTHING) -> None:
         self.lifecycle = False
         self._turns.new_process(carried)
 

@@ -148,7 +148,10 @@ class Line:
         gone = self._gone.get(uuid)
         if gone is None:
             raise MessageNotFound("No message with this uuid waits in line.")
-        raise MessageTaken("It was taken back already." if gone == "cancelled" else None)
+        if gone == "cancelled":
+            # whoever has its words may send it again
+            raise MessageTaken("It was taken back already.", choices=("send",))
+        raise MessageTaken
 
     def clear(self) -> None:
         while self._waiting:

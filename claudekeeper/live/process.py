@@ -11,6 +11,7 @@ from claudekeeper.live.client import Client, Ears, Opening
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.live.world import Choices, World
 from claudekeeper.model.errors import KeeperError, ModelRefused, ModeRefused
+from claudekeeper.readers.carried import NOTHING
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +38,8 @@ class Process:
         self.opened: Choices | None = None
         # what it says of itself: commands, models
         self.info: dict[str, Any] = {}
-        # what the processes before it cost
-        self.carried = 0.0
+        # what the processes before it used
+        self.carried = NOTHING
 
     @property
     def occupies(self) -> bool:
@@ -83,7 +84,9 @@ class Process:
                 records_prompt=chosen.system_prompt is None,
                 grants=chosen.grants,
             )
-            self.carried = await self._world.carried(self._session_id) if opening.resume else 0.0
+            self.carried = NOTHING
+            if opening.resume:
+                self.carried = await self._world.carried(self._session_id)
             client = await self._world.make_client(opening, self._ears)
             await client.connect()
             self.info = await client.info()

@@ -34,6 +34,7 @@ from claudekeeper.model.errors import (
 from claudekeeper.model.grants import Grants
 from claudekeeper.model.limits import Limits
 from claudekeeper.model.sessions import AppendedPrompt, Liveness, Presence
+from claudekeeper.readers.carried import Carried
 from claudekeeper.readers.presence import Process
 
 # seconds after which somebody who was turned away at the end may find the next keeper
@@ -57,7 +58,7 @@ class Disk(msgspec.Struct, frozen=True):
     elsewhere: Callable[[str], Awaitable[Presence | None]]
     vacant: Callable[[str], Awaitable[None]]
     # what its processes cost together, as the last one wrote it down
-    carried: Callable[[str], Awaitable[float]]
+    carried: Callable[[str], Awaitable[Carried]]
 
 
 class Memory(Protocol):
@@ -265,15 +266,17 @@ class Registry:
         await self._choose(session_id, choices)
         self.changed(session_id)
 
-    def mode_after_plan(self, session_id: str) -> PermissionMode | None:
+    def mode_after_plan(self, session_id: str, written: str | None = None) -> PermissionMode | None:
         """The mode in which a session that plans goes on; None where it does not, or is at work.
 
+        `written`: what its transcript says of its mode, which counts where nobody here knows one.
         A plan that waits for an answer is approved by that answer, and by nothing else.
         """
         choices, live = self.choices(session_id), self._sessions.get(session_id)
         if live is not None and live.state != "idle":
             return None
         mode = choices.permission_mode or (live.liveness.permission_mode if live else None)
+        mode = mode or written
         if mode != "plan":
             return None
         before = choices.before_plan

@@ -16,6 +16,7 @@ from claudekeeper.model.events import (
     TurnStatus,
 )
 from claudekeeper.model.sessions import now
+from claudekeeper.readers.carried import Carried, tokens_of
 
 # what the CLI calls its errors → our codes
 _API_ERRORS = {
@@ -71,7 +72,9 @@ class Turns:
     def __init__(self, session_id: str, bus: Bus) -> None:
         self._session_id = session_id
         self._bus = bus
+        # what all turns used that were heard of, in dollars and tokens
         self._spent = 0.0
+        self._used: int | None = 0
         self.current: CurrentTurn | None = None
         self.last_failure: Fault | None = None
 
@@ -86,9 +89,9 @@ class Turns:
         self._bus.publish(TurnStarted(session_id=self._session_id, uuid=uuid))
         return self.current
 
-    def new_process(self, carried: float) -> None:
+    def new_process(self, carried: Carried) -> None:
         """The CLI goes on counting where the one before it ended in order."""
-        self._spent = carried
+        self._spent, self._used = carried.cost, carried.tokens
 
     def status(self, status: TurnStatus) -> None:
         if self.current is not None and not status.status.startswith("task"):
@@ -115,6 +118,7 @@ class Turns:
             error,
             usage=usage if isinstance(usage, dict) else None,
             cost=self._cost(result),
+            used=self._tokens(result),
             duration=result.get("duration_ms"),
         )
         return outcome
@@ -138,6 +142,7 @@ class Turns:
         *,
         usage: dict[str, Any] | None = None,
         cost: float | None = None,
+        used: int | None = None,
         duration: int | None = None,
     ) -> None:
         turn, self.current = self.current, None
@@ -156,6 +161,7 @@ class Turns:
                 error=error,
                 usage=usage,
                 cost_usd=cost,
+                tokens_used=used,
                 duration_ms=duration,
             )
         )
@@ -168,6 +174,16 @@ class Turns:
         # one that counts less than was carried began at nothing
         cost, self._spent = total - (self._spent if total >= self._spent else 0.0), float(total)
         return round(cost, 6)
+
+    def _tokens(self, result: dict[str, Any]) -> int | None:
+        """Subagents and compactions included, of which `usage` says nothing."""
+        total = tokens_of(result.get("modelUsage"))
+        if total is None:
+            return None
+        before, self._used = self._used, total
+        if before is None:
+            return None
+        return total - (before if total >= before else 0)
 
     def _fault(self, result: dict[str, Any]) -> Fault:
         errors = result.get("errors")

@@ -14,6 +14,7 @@ from claudekeeper.live.failed_turns import FailedTurns
 from claudekeeper.live.ledger import Ledger
 from claudekeeper.model.commands import PermissionMode
 from claudekeeper.model.grants import Grants
+from claudekeeper.readers.carried import Carried
 
 if TYPE_CHECKING:  # it works with all of this
     from claudekeeper.live.session import LiveSession
@@ -74,6 +75,6 @@ class World(msgspec.Struct, frozen=True):
     chose: Callable[[str, Choices], None]
     idle_seconds: float
     # what the processes of this session cost, from where the next one counts on
-    carried: Callable[[str], Awaitable[float]]
+    carried: Callable[[str], Awaitable[Carried]]
     # what failed turns leave
     failed: FailedTurns

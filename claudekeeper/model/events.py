@@ -109,6 +109,8 @@ class TurnFinished(Event, tag="turn/finished"):
     error: Fault | None = None
     usage: dict[str, Any] | None = None
     cost_usd: float | None = None
+    # what its turn used in all: every model, subagents and compactions too
+    tokens_used: int | None = None
     duration_ms: int | None = None
 
 

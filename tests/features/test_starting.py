@@ -41,6 +41,11 @@ start working on it
 Now implement it and write tests
 now implement the till
 setz es jetzt um
+bitte jetzt umsetzen!
+den Plan umsetzen
+now implement it 🚀
+👍 go ahead
+**Now implement it** :)
 leg los
 vas-y
 hazlo
@@ -51,6 +56,8 @@ hazlo
 """.strip().splitlines()
 DOES_NOT = """
 implement it in the plan
+❌ implement it
+🚫 do it
 don't implement yet
 Don’t implement it yet
 Do not implement it

@@ -266,6 +266,26 @@ async def test_now_implement_it_leaves_plan_mode_for_the_mode_before_it(
     assert (await routings(keeper, session))[-1]["leftPlanFor"] == "acceptEdits"
 
 
+async def test_now_implement_it_leaves_a_plan_mode_that_a_terminal_chose(
+    keeper: Keeper, ear: Ear
+) -> None:
+    async with talking({}, keeper.workdir, permission_mode="plan") as terminal:
+        await terminal.say("say: the till is described in till.py")
+        await at_rest(keeper, terminal.session_id)
+        session = terminal.session_id
+    asked = await keeper.post("/route", {"text": NOW})
+    (candidate,) = asked["candidates"]
+    assert (candidate["sessionId"], candidate["leavesPlanFor"]) == (session, "default")
+    sent = await say(keeper, NOW)
+    assert sent["leftPlanFor"] == "default"
+    # no plan is asked about, but the edit
+    question = await ear.asked(sent["sessionId"])
+    assert (question["kind"], question["tool"]) == ("permission", "Write")
+    await keeper.resolve(question)
+    await ear.finished(sent["sessionId"], uuid=sent["uuid"], outcome="done")
+    assert (keeper.workdir / "done.txt").read_text() == "as planned"
+
+
 async def test_without_a_mode_before_it_every_edit_is_asked_about(
     start_keeper: StartKeeper,
 ) -> None:

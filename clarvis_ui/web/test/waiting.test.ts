@@ -18,6 +18,8 @@ let sendings: Sending[];
 let before: Record<string, string>;
 /** The codes with which the keeper refuses, by uuid. */
 let refused: Record<string, string>;
+/** What has left the line, by whichever tab. */
+let taken: Set<string>;
 
 const field: Field = {
   get current() {
@@ -35,7 +37,10 @@ const line = (): WaitingLine => ({
     cancelQueued: async (_, uuid) => {
       before[uuid] = draft.text;
       const code = refused[uuid];
-      return code ? failed(code, `said ${code}`) : success(null);
+      if (code) return failed(code, `said ${code}`);
+      if (taken.has(uuid)) return failed('message_taken', 'taken back already', ['send']);
+      taken.add(uuid);
+      return success(null);
     },
   },
   sendings,
@@ -55,6 +60,7 @@ beforeEach(() => {
   sendings = [];
   before = {};
   refused = {};
+  taken = new Set();
 });
 
 describe('what waits', () => {
@@ -91,6 +97,7 @@ describe('what waits', () => {
     // too large to be kept here: the keeper has them
     sendings = [{ ...sending, content: [], images: 0 }];
     api.answers.waiting = [{ uuid: 'a', content: [IMAGE] }];
+    taken.clear();
     draft = { text: '', pictures: [] };
     expect(await edit(held('a', 1))).toBe('');
     expect(draft.pictures).toEqual([PICTURE]);
@@ -119,10 +126,32 @@ describe('what cannot be taken back', () => {
     expect(await edit(held('a'), held('b'))).toBe('It was too late to take back 1 message.');
     expect(draft.text).toBe('typed\n\nwords of b');
     expect(gone).toEqual(['b']);
-    refused = { c: 'message_not_found' };
+    refused = { c: 'message_taken' };
     draft = { text: 'typed ', pictures: [] };
     expect(await edit(held('c'))).toBe('It was too late to take it back.');
     expect(draft.text).toBe('typed ');
+  });
+
+  test('because another tab took it back at the same time is lost in neither', async () => {
+    const said = await Promise.all([edit(held('a'), held('b')), edit(held('a'), held('b'))]);
+    // each tab has taken one of them, and all write the same draft
+    for (const words of ['words of a', 'words of b']) expect(draft.text).toContain(words);
+    expect([...gone].sort()).toEqual(['a', 'b']);
+    expect(said.join()).toContain('may stand in another place too');
+  });
+
+  test.each([
+    ['message_taken', ['a']],
+    ['message_not_found', []],
+  ])('because it left the line by another hand stays in the field: %s', async (code, by) => {
+    taken = new Set(by);
+    if (code !== 'message_taken') refused = { a: code };
+    draft = { text: 'typed', pictures: [] };
+    expect(await edit(held('a'))).toContain('may stand in another place too');
+    expect(draft.text).toBe('typed\n\nwords of a');
+    // once is enough: another tab has put it there
+    await edit(held('a'));
+    expect(draft.text).toBe('typed\n\nwords of a');
   });
 
   test('because nobody answers stands in both places; the rest stays in line', async () => {

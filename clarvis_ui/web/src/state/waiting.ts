@@ -3,7 +3,7 @@
 
 import type { Api } from '../transport/api';
 import type { Block, Queued } from '../transport/messages';
-import { MESSAGE_NOT_FOUND, MESSAGE_TAKEN } from '../transport/outcome';
+import { type Failure, MESSAGE_NOT_FOUND, MESSAGE_TAKEN, SEND_AGAIN } from '../transport/outcome';
 import { fields } from '../transport/reading';
 import type { Draft } from './drafts';
 import { type Picture, picturesOf } from './pictures';
@@ -26,8 +26,15 @@ export interface WaitingLine {
   withdrawn(uuid: string): void;
 }
 
-/** Said by the keeper where there was nothing to take back any more. */
-const TOO_LATE = new Set([MESSAGE_TAKEN, MESSAGE_NOT_FOUND]);
+/** Whether Claude has it. */
+function isSaid({ code, choices = [] }: Failure): boolean {
+  return code === MESSAGE_TAKEN && !choices.includes(SEND_AGAIN);
+}
+
+/** Whether it waits no more, although Claude need not have it: another tab took it back, say. */
+function isElsewhere({ code }: Failure): boolean {
+  return code === MESSAGE_TAKEN || code === MESSAGE_NOT_FOUND;
+}
 
 /** Puts these behind what is typed already and takes them out of the line; what went wrong, if
  * anything did. */
@@ -44,14 +51,19 @@ export async function intoField(
 
   const kept: Content[] = [];
   let late = 0;
+  let elsewhere = 0;
   let problem = '';
   for (const message of found) {
     const outcome = await line.api.cancelQueued(line.id, message.uuid);
     if (outcome.ok) {
       line.withdrawn(message.uuid);
       kept.push(message);
-    } else if (TOO_LATE.has(outcome.failure.code)) late += 1;
-    else {
+    } else if (isSaid(outcome.failure)) late += 1;
+    else if (isElsewhere(outcome.failure)) {
+      elsewhere += 1;
+      // all tabs write one draft: what we take out of it may be what another tab has put there
+      if (message.text === '' || !before.text.includes(message.text)) kept.push(message);
+    } else {
       // whether it has left the line is not known: its words stay in the field as well
       kept.push(message);
       problem = `${outcome.failure.sentence} What could not be taken back may still be in line.`;
@@ -67,8 +79,10 @@ export async function intoField(
       ? 'It was too late to take it back.'
       : `It was too late to take back ${counted(late, 'message')}.`;
   }
-  return problem;
+  return problem || (elsewhere > 0 ? ELSEWHERE : '');
 }
+
+const ELSEWHERE = 'It waited in line no more. Its words may stand in another place too.';
 
 interface Content {
   uuid: string;

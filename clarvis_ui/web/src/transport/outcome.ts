@@ -21,6 +21,8 @@ export const KEEPER_BUSY = 'keeper_busy';
 /** A message waits in line no more: its turn has come, or somebody took it back. */
 export const MESSAGE_TAKEN = 'message_taken';
 export const MESSAGE_NOT_FOUND = 'message_not_found';
+/** Among the choices where somebody took it back: it is not said, and can be sent again. */
+export const SEND_AGAIN = 'send';
 /** Somebody else runs the session. */
 export const SESSION_ELSEWHERE = 'session_elsewhere';
 
