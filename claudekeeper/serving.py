@@ -317,7 +317,8 @@ def cli_version() -> str:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise ConfigInvalid(f"CLAUDEKEEPER_CLI={other} does not run: {error}.") from error
+            why = str(error).rstrip(".")
+            raise ConfigInvalid(f"CLAUDEKEEPER_CLI={other} does not run: {why}.") from error
         version = (ran.stdout.split() or ["unknown"])[0]
         # it is shown in terminals, where escape codes are commands
         return version[:64] if version.isprintable() else "unknown"
