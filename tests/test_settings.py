@@ -55,6 +55,7 @@ def test_every_default_is_what_it_says() -> None:
 def test_every_variable_is_described() -> None:
     described = {row[0] for row in rows("The environment")}
     assert described == {*VARIABLES, "CLAUDE_CONFIG_DIR"}
+    assert all(len(row) == 4 and all(row) for row in rows("The environment"))
     assert not unknown_variables(described)
 
 
