@@ -208,6 +208,28 @@ async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
         await until(lambda: str(deep / "agent-2.jsonl") in touched)
 
 
+async def test_what_a_folder_holds_that_appears_is_told(
+    root: Path, make_watcher: MakeWatcher, tmp_path: Path
+) -> None:
+    """It was written before anybody listened there."""
+    session = tmp_path / "session"
+    (session / "subagents").mkdir(parents=True)
+    (session / "subagents" / "agent-1.jsonl").write_text("1")
+    watcher = make_watcher(root, look=1000)
+    touched: list[str] = []
+    watcher.touched = touched.extend
+    async with watching(watcher) as seen:
+        told = await settled(seen, watcher, "watching")
+        session.rename(root / "-a" / "session")
+        agent = root / "-a" / "session" / "subagents" / "agent-1.jsonl"
+        await until(lambda: str(agent) in touched)
+        (tmp_path / "-c").mkdir()
+        (tmp_path / "-c" / "x.jsonl").write_text("1")
+        (tmp_path / "-c").rename(root / "-c")
+        await seen.tells("-c", told)
+        await until(lambda: str(root / "-c" / "x.jsonl") in touched)
+
+
 async def test_watches_that_run_out_later_are_noticed_too(root: Path) -> None:
     Scarce.left = 3
     watcher = Watcher(root, poll=0.01, retry=60, make_inotify=Scarce)
