@@ -99,7 +99,12 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--corpus", type=Path, default=ROOT / "bench" / "corpus", metavar="DIR")
     root.add_argument("--sessions", type=int, default=Shape.sessions, metavar="N")
     root.add_argument("--bytes", type=int, default=Shape.size, metavar="N")
-    root.add_argument("--only", choices=SUBJECTS, help="one subject; docs/benchmarks.md stays")
+    root.add_argument(
+        "--only",
+        choices=SUBJECTS,
+        help="one subject; docs/benchmarks.md stays, but for the section that "
+        f"{' and '.join(report.COMPARED)} have there each",
+    )
     return root
 
 
@@ -112,6 +117,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with isolated(ROOT) as environment:
             alone = {options.only: WITHOUT_CORPUS[options.only](environment)}
         print(f"\n{report.machine()}\n\n{report.as_text(alone)}\n\n{_since(start)}")
+        if options.only in report.COMPARED:
+            section = report.as_section(options.only, alone[options.only], load)
+            before = report.DOCUMENT.read_text(encoding="utf-8")
+            _write(report.with_section(before, section))
         return 0
     try:
         made = corpus(options.corpus.resolve(), shape)
@@ -129,9 +138,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if shape != Shape():
         print("the goals are for the corpus as it is without --sessions and --bytes")
     elif options.only is None:
-        report.DOCUMENT.write_text(report.as_document(made, figures, load), encoding="utf-8")
-        print(f"written to {report.DOCUMENT.relative_to(ROOT)}")
+        _write(report.as_document(made, figures, load))
     return 0
+
+
+def _write(document: str) -> None:
+    report.DOCUMENT.write_text(document, encoding="utf-8")
+    print(f"written to {report.DOCUMENT.relative_to(ROOT)}")
 
 
 def _say(what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,9 @@ from bench.corpus import Corpus
 from bench.measure import ROOT, Figure
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
+# what needs no corpus and has no goal: a section each, which can be measured again by itself
+COMPARED = {"watchers": "Watchers", "json": "JSON libraries"}
+_SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 _MET = {True: "met", False: "**missed**", None: ""}
 
 
@@ -49,10 +53,11 @@ def as_document(corpus: Corpus, figures: Mapping[str, Sequence[Figure]], load: f
     giant = f"{corpus.giant.stat().st_size / 1e6:.0f} MB"
     table = "\n".join(
         f"| {each.work} | {each.measured} | {each.goal} | {_MET[each.met]} | {each.details} |"
-        for subject in figures.values()
+        for name, subject in figures.items()
+        if name not in COMPARED
         for each in subject
     )
-    return f"""# Benchmarks
+    document = f"""# Benchmarks
 
 Written by `make bench`; do not edit.
 
@@ -74,3 +79,35 @@ Written by `make bench`; do not edit.
 The sessions are made up by `bench/corpus.py`: the same numbers give the same bytes. A smaller run:
 `make bench ARGS='--sessions 500 --bytes 300000000'`.
 """
+    for name, subject in figures.items():
+        if name in COMPARED:
+            document = with_section(document, as_section(name, subject, load))
+    return document
+
+
+def as_section(name: str, figures: Sequence[Figure], load: float) -> str:
+    """One comparison, with the day and the load of its own."""
+    today = datetime.now(UTC).date().isoformat()
+    table = "\n".join(f"| {each.work} | {each.measured} | {each.details} |" for each in figures)
+    return f"""## {COMPARED[name]}
+
+- {today}, {machine()}; load when it began: {load:.1f}
+- `python -m bench --only {name}` measures it again and writes this section
+
+| work | measured | for information |
+| --- | --- | --- |
+{table}
+"""
+
+
+def with_section(document: str, section: str) -> str:
+    """The document with this section in the place of an older one of its name, else at the end."""
+    parts = [part.rstrip() + "\n" for part in _SECTION.split(document)]
+    heading = section.partition("\n")[0]
+    for number, part in enumerate(parts):
+        if part.partition("\n")[0] == heading:
+            parts[number] = section
+            break
+    else:
+        parts.append(section)
+    return "\n".join(parts)

@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from clarvis_ui.roots import Roots, RootsInvalid
 from claudekeeper import service
 from claudekeeper.client import Terminal, Unreachable
 from claudekeeper.config import Config, config_file, look_at_config, wrong_settings
@@ -45,7 +46,9 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine() -> list[Finding]:
     """Everything that can be wrong, each by itself: one failure hides no other."""
-    return [finding for check in CHECKS for finding in _carefully(check)]
+    found = [finding for check in CHECKS for finding in _carefully(check)]
+    # two checks that need the same file find the same in it
+    return list(dict.fromkeys(found))
 
 
 def report(findings: list[Finding]) -> str:
@@ -175,6 +178,25 @@ def _settings() -> Iterator[Finding]:
         yield Finding("config", "ok", f"{config_file(home)} can be used")
 
 
+def _roots() -> Iterator[Finding]:
+    """What Clarvis may show: a start refuses what it cannot be sure of."""
+    setting = os.environ.get("CLARVIS_ALLOWED_ROOTS")
+    if setting is None:
+        return
+    try:
+        roots = Roots.parse(setting)
+    except RootsInvalid as error:
+        mend = "Clarvis does not start before; unset it to show everything."
+        yield Finding("environment", "wrong", f"{error}.", mend)
+        return
+    missing = [path for path in roots.paths or () if not path.is_dir()]
+    for path in missing:
+        says = f"{path} of CLARVIS_ALLOWED_ROOTS is no directory"
+        yield Finding("environment", "warning", says, "Correct it, or make the directory.")
+    if not missing:
+        yield Finding("environment", "ok", "CLARVIS_ALLOWED_ROOTS can be used")
+
+
 def _ports() -> Iterator[Finding]:
     home = keeper_home()
     config, _ = look_at_config(home)
@@ -277,6 +299,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     _credentials,
     _permissions,
     _settings,
+    _roots,
     _ports,
     _watches,
     _disk,

@@ -109,10 +109,11 @@ async def serve(options: ServeOptions) -> None:
             options.log_level or config.log_level,
             lambda: credentials().secrets,
         )
+        # errors of whoever wrote them: no level of the log leaves them out
         for says in wrong_settings(home):
-            log.warning("config.json: %s", says)
+            log.error("config.json: %s", says)
         for says in unknown_variables(os.environ):
-            log.warning("environment: %s", says)
+            log.error("environment: %s", says)
         instance = stack.enter_context(only_one(home))
         # what a killed keeper left running, and at the end whatever did not end with us
         await asyncio.to_thread(end_strays, home)
@@ -316,7 +317,8 @@ def cli_version() -> str:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise ConfigInvalid(f"CLAUDEKEEPER_CLI={other} does not run: {error}.") from error
+            why = str(error).rstrip(".")
+            raise ConfigInvalid(f"CLAUDEKEEPER_CLI={other} does not run: {why}.") from error
         version = (ran.stdout.split() or ["unknown"])[0]
         # it is shown in terminals, where escape codes are commands
         return version[:64] if version.isprintable() else "unknown"

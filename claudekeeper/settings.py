@@ -23,6 +23,9 @@ ANY = "NAME"
 # how alike two names are, so that one is taken for the other misspelled
 ALIKE = 0.72
 SHOWN = 60
+# a file with more names that are none was not written for a keeper: what each of them was to be
+# is not worth a late start
+MOST_GUESSED = 50
 
 Path = tuple[str, ...]
 
@@ -67,7 +70,7 @@ def _usable(
         here = (*path, name)
         kind = _kind_of(holder, name)
         if kind is None:
-            wrong.append(_unknown(here, names))
+            wrong.append(_unknown(here, names if len(wrong) < MOST_GUESSED else []))
         elif (below := _below(kind)) is not None and isinstance(value, dict):
             usable[name] = _usable(below, value, here, names, wrong)
         elif _fits(kind, value):
@@ -182,7 +185,7 @@ def _default(field: inspect.Field) -> str:
 
 
 def _unknown(path: Path, names: list[Path]) -> Wrong:
-    meant = _nearest(path, names)
+    meant = _nearest(path, names) if names else None
     ask = ""
     if meant and ".".join(meant) == ".".join(path):
         ask = f" Write {meant[-1]} into the object {'.'.join(meant[:-1])}."
@@ -211,7 +214,11 @@ def _said(path: Path) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = orjson.dumps(value).decode()
+    try:
+        text = orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        # it reads deeper than it writes
+        text = "…"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
@@ -249,7 +256,7 @@ def _as_said(best: Path, path: Path) -> Path:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
+    return re.sub(r"[\W_]", "", name[:SHOWN]).lower()
 
 
 # ---- the environment ----

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import aiohttp
-import msgspec
+import orjson
 
 from clarvis_ui.roots import Roots
 from clarvis_ui.server import Clarvis, running
@@ -79,12 +79,14 @@ class Stage:
 
     async def _ask(self, method: str, path: str, body: Any = None) -> Any:
         token = load_config(self.demo.home.keeper).token
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        data = None if body is None else orjson.dumps(body)
         async with (
-            aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as client,
-            client.request(method, f"{self._keeper}{path}", json=body) as answer,
+            aiohttp.ClientSession(headers=headers) as client,
+            client.request(method, f"{self._keeper}{path}", data=data) as answer,
         ):
             answer.raise_for_status()
-            return msgspec.json.decode(await answer.read())
+            return orjson.loads(await answer.read())
 
 
 @asynccontextmanager
@@ -139,7 +141,7 @@ async def in_a_terminal(config: Path, session: str) -> AsyncIterator[None]:
     folder = config / "sessions"
     folder.mkdir(exist_ok=True)
     (folder / f"{process.pid}.json").write_bytes(
-        msgspec.json.encode({**said, "statusUpdatedAt": since, "startedAt": since})
+        orjson.dumps({**said, "statusUpdatedAt": since, "startedAt": since})
     )
     try:
         yield

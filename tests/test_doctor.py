@@ -229,9 +229,27 @@ def test_something_else_than_a_config(isolated: Path, make: Callable[[Path], Non
     file = isolated / ".claudekeeper" / "config.json"
     file.unlink()
     make(file)
-    (finding, *_) = found("config")
+    (finding,) = found("config")
     assert "no ordinary file" in finding.says
     assert "aside" in str(finding.mend)
+
+
+@pytest.mark.parametrize(
+    ("roots", "verdict", "says"),
+    [
+        ("code/shop", "wrong", "must hold absolute paths, not 'code/shop'"),
+        ("", "wrong", "names no directory"),
+        ("/:/no/such/place", "warning", "/no/such/place of CLARVIS_ALLOWED_ROOTS is no directory"),
+        ("/", "ok", "CLARVIS_ALLOWED_ROOTS can be used"),
+    ],
+)
+def test_roots_that_a_start_would_refuse(
+    monkeypatch: pytest.MonkeyPatch, roots: str, verdict: str, says: str
+) -> None:
+    monkeypatch.setenv("CLARVIS_ALLOWED_ROOTS", roots)
+    (finding,) = found("environment")
+    assert finding.verdict == verdict
+    assert says in finding.says
 
 
 def test_who_looks_leaves_nothing_behind(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claudekeeper.cli import main
@@ -55,6 +55,7 @@ def test_every_default_is_what_it_says() -> None:
 def test_every_variable_is_described() -> None:
     described = {row[0] for row in rows("The environment")}
     assert described == {*VARIABLES, "CLAUDE_CONFIG_DIR"}
+    assert all(len(row) == 4 and all(row) for row in rows("The environment"))
     assert not unknown_variables(described)
 
 
@@ -166,6 +167,28 @@ def test_what_guards_is_not_guessed_at(tmp_path: Path, given: dict[str, Any]) ->
         load_config(tmp_path)
 
 
+def test_a_value_is_named_however_deep_it_goes() -> None:
+    deep: Any = 1
+    for _ in range(300):
+        deep = [deep]
+    _, (wrong,) = examine(Config, {"limits": deep})
+    assert wrong.says == "limits is …, not an object. Its default is used."
+
+
+def test_of_a_file_that_is_no_keeper_s_every_name_is_named() -> None:
+    """Which setting each may have meant is not sought for ever."""
+    _, wrong = examine(Config, {f"limit{number}": 1 for number in range(10_000)})
+    assert len(wrong) == 10_000
+    assert wrong[0].says == "limit0 is no setting and is ignored. Did you mean limits?"
+    assert wrong[-1].says == "limit9999 is no setting and is ignored."
+
+
+def test_a_long_name_is_not_compared_whole() -> None:
+    _, (wrong,) = examine(Config, {"routing " * 100_000: 1})
+    assert wrong.says.startswith("routing routing")
+    assert len(wrong.says) < 300
+
+
 def test_a_secret_is_not_shown() -> None:
     _, wrong = examine(Config, {"token": ["secret"], "hookToken": {"a": "secret"}})
     assert not [each for each in wrong if "secret" in each.says]
@@ -183,6 +206,8 @@ values = st.recursive(
 )  # fmt: skip
 
 
+# a machine at work takes its time
+@settings(deadline=None)
 @given(given_=st.dictionaries(names, values, max_size=6))
 def test_what_is_left_can_always_be_used(given_: dict[str, Any]) -> None:
     usable, wrong = examine(Config, given_)
@@ -214,10 +239,11 @@ def test_the_doctor_says_it(
     assert not [each for each in SAID if each not in found]
 
 
-def test_a_start_says_it_and_serves() -> None:
+@pytest.mark.parametrize("level", ["info", "error"])
+def test_a_start_says_it_and_serves(level: str) -> None:
     with DemoHome() as home:
         home.keeper.mkdir(exist_ok=True)
-        (home.keeper / "config.json").write_text(json.dumps(MISSPELLED))
+        (home.keeper / "config.json").write_text(json.dumps({**MISSPELLED, "logLevel": level}))
         with Keeper(home, "--no-ui", environment={"CLARVIS_ALLOWED_ROOT": "/code"}) as keeper:
             assert not [each for each in SAID if each not in keeper.log]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -21,7 +20,7 @@ from claudekeeper.model.dispatch import (
     Why,
     WorkState,
 )
-from claudekeeper.model.sessions import WorkItem
+from claudekeeper.model.sessions import WorkItem, iso_of
 
 # what of a dispatch's words stands in the audit trail
 MOST_TEXT = 2_000
@@ -273,8 +272,8 @@ class Book(BookFile):
                 (*item, kept.created, LOGGED),
             ).fetchall()
         return (
-            [Earlier(session_id=s, ended=iso(at), why=w, details=d) for s, at, w, d in earlier],
-            [Act(at=iso(at), what=what, details=details) for at, what, details in acts],
+            [Earlier(session_id=s, ended=iso_of(at), why=w, details=d) for s, at, w, d in earlier],
+            [Act(at=iso_of(at), what=what, details=details) for at, what, details in acts],
             [_logged(row) for row in reversed(logged)],
         )
 
@@ -368,11 +367,6 @@ def place_of(kept: Kept) -> Place:
     return kept.updated, kept.item
 
 
-def iso(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _of(item: WorkItem) -> tuple[str, str]:
     return item.key, item.project or ""
 
@@ -392,7 +386,7 @@ def _kept(row: tuple[Any, ...]) -> Kept:
 def _logged(row: tuple[Any, ...]) -> Logged:
     at, session, uuid, how, text, outcome, tokens, used, cost, finished = row
     return Logged(
-        at=iso(at),
+        at=iso_of(at),
         session_id=session,
         uuid=uuid,
         how=how,
@@ -401,5 +395,5 @@ def _logged(row: tuple[Any, ...]) -> Logged:
         tokens=tokens,
         tokens_used=used,
         cost_usd=cost,
-        finished=iso(finished) if finished is not None else None,
+        finished=iso_of(finished) if finished is not None else None,
     )

@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 
 from claudekeeper.features.ceilings import CeilingQuestions
-from claudekeeper.features.conversation_book import Book, Kept, iso
+from claudekeeper.features.conversation_book import Book, Kept
 from claudekeeper.features.locks import KeyedLocks
 from claudekeeper.features.outcomes import Outcomes
 from claudekeeper.features.reckoning import Reckoning
@@ -28,7 +28,7 @@ from claudekeeper.model.dispatch import (
     Logged,
 )
 from claudekeeper.model.errors import ConversationsDisabled, InvalidRequest, WorkdirMissing
-from claudekeeper.model.sessions import WorkItem
+from claudekeeper.model.sessions import WorkItem, iso_of
 
 TAKEN = "This uuid is that of another message; a dispatch needs one of its own."
 
@@ -331,7 +331,7 @@ def _answer(item: WorkItem, session_id: str, uuid: str, how: How, expires: float
         session_id=session_id,
         uuid=uuid,
         how=how,
-        expires=iso(expires),
+        expires=iso_of(expires),
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from claudekeeper.features.conversation_book import Book, Kept, iso
+from claudekeeper.features.conversation_book import Book, Kept
 from claudekeeper.features.succession import Sessions
 from claudekeeper.live.bus import Bus
 from claudekeeper.live.registry import Registry
@@ -20,7 +20,7 @@ from claudekeeper.model.dispatch import (
     WorkState,
 )
 from claudekeeper.model.errors import ConversationNotFound, ProjectNeeded
-from claudekeeper.model.sessions import WorkItem
+from claudekeeper.model.sessions import WorkItem, iso_of
 
 
 class Threads:
@@ -136,9 +136,9 @@ class Threads:
             workdir=kept.workdir,
             system_prompt=kept.prompt,
             metadata=kept.metadata,
-            created=iso(kept.created),
-            updated=iso(kept.updated),
-            expires=iso(kept.expires),
+            created=iso_of(kept.created),
+            updated=iso_of(kept.updated),
+            expires=iso_of(kept.expires),
             messages=self._sessions.messages(kept.session) if kept.session else None,
             tokens=kept.tokens,
             last_window=kept.window,

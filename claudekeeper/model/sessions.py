@@ -15,6 +15,9 @@ State = Literal["idle", "starting", "running", "waiting", "error"]
 Origin = Literal["gateway", "terminal"]
 Status = Literal["busy", "idle", "waiting"]
 
+FIRST_SECOND = datetime(1, 1, 1, tzinfo=UTC).timestamp()
+LAST_SECOND = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
+
 
 class Presence(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """A Claude Code that somebody else runs: in a terminal (`cli`), an editor or a script."""
@@ -118,7 +121,13 @@ def project_of(workdir: str | None) -> str | None:
 
 
 def iso(nanoseconds: int) -> str:
-    return _iso(datetime.fromtimestamp(nanoseconds / 1e9, UTC))
+    return iso_of(nanoseconds / 1e9)
+
+
+def iso_of(seconds: float) -> str:
+    """A moment; one beyond what calendars have is the first or last of theirs."""
+    within = min(max(seconds, FIRST_SECOND), LAST_SECOND)
+    return _iso(datetime.fromtimestamp(within, UTC))
 
 
 def now() -> str:

@@ -1,11 +1,13 @@
 """Changes below a folder by `watchfiles`, for systems without inotify.
 
 The library watches at any depth and is quick enough. It does not say when the system dropped
-something, and it goes on without a word when the folder itself was replaced. Both are looked for.
+something, nor what a folder held that appeared, and it goes on without a word when the folder
+itself was replaced. All of it is looked for.
 """
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import math
 import os
@@ -48,11 +50,24 @@ async def changed_paths(root: str, look: float = LOOK) -> AsyncGenerator[list[st
                     looked = time.monotonic()
                     yield [root]
                 if batch:
-                    yield [path for _, path in batch]
+                    new = [path for change, path in batch if change is watchfiles.Change.added]
+                    inside = await asyncio.to_thread(_files_below, new)
+                    yield list(dict.fromkeys([*(path for _, path in batch), *inside]))
     except OSError as error:
         if "watch limit" in str(error):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), root) from error
         raise
+
+
+def _files_below(paths: list[str]) -> list[str]:
+    """What lies in folders that appeared may have been there before they were watched."""
+    return [
+        os.path.join(folder, name)
+        for path in paths
+        if not os.path.islink(path)
+        for folder, _, names in os.walk(path)
+        for name in names
+    ]
 
 
 def _identity(root: str) -> tuple[int, int] | None:

@@ -208,6 +208,28 @@ async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
         await until(lambda: str(deep / "agent-2.jsonl") in touched)
 
 
+async def test_what_a_folder_holds_that_appears_is_told(
+    root: Path, make_watcher: MakeWatcher, tmp_path: Path
+) -> None:
+    """It was written before anybody listened there."""
+    session = tmp_path / "session"
+    (session / "subagents").mkdir(parents=True)
+    (session / "subagents" / "agent-1.jsonl").write_text("1")
+    watcher = make_watcher(root, look=1000)
+    touched: list[str] = []
+    watcher.touched = touched.extend
+    async with watching(watcher) as seen:
+        told = await settled(seen, watcher, "watching")
+        session.rename(root / "-a" / "session")
+        agent = root / "-a" / "session" / "subagents" / "agent-1.jsonl"
+        await until(lambda: str(agent) in touched)
+        (tmp_path / "-c").mkdir()
+        (tmp_path / "-c" / "x.jsonl").write_text("1")
+        (tmp_path / "-c").rename(root / "-c")
+        await seen.tells("-c", told)
+        await until(lambda: str(root / "-c" / "x.jsonl") in touched)
+
+
 async def test_watches_that_run_out_later_are_noticed_too(root: Path) -> None:
     Scarce.left = 3
     watcher = Watcher(root, poll=0.01, retry=60, make_inotify=Scarce)
@@ -261,12 +283,29 @@ async def test_what_the_library_drops_is_found_by_the_next_look(
         assert "watchfiles" in str(watcher.state.reason)
 
 
-@pytest.mark.skipif(
+needs_namespaces = pytest.mark.skipif(
     not shutil.which("unshare") or subprocess.run([*NAMESPACE, "true"], check=False).returncode,
     reason="needs user namespaces",
 )
+
+
+def in_namespace(watches: int, script: str, root: Path) -> str:
+    """What a program says in a user namespace of its own that may have so many watches."""
+    limit = f'echo {watches} > /proc/sys/user/max_inotify_watches && exec "$@"'
+    done = subprocess.run(
+        [*NAMESPACE, "sh", "-c", limit, "sh", sys.executable, "-c", script, str(root)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@needs_namespaces
 def test_the_library_says_when_watches_are_out(root: Path) -> None:
-    """A real limit, in a user namespace of its own."""
+    """A real limit."""
     script = (
         "import asyncio, sys\n"
         "from claudekeeper.readers.library_watch import changed_paths\n"
@@ -275,15 +314,31 @@ def test_the_library_says_when_watches_are_out(root: Path) -> None:
         "try: asyncio.run(main())\n"
         "except OSError as error: print(error.errno)\n"
     )
-    limit = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$@"'
-    done = subprocess.run(
-        [*NAMESPACE, "sh", "-c", limit, "sh", sys.executable, "-c", script, str(root)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    assert in_namespace(1, script, root) == str(errno.ENOSPC)
+
+
+@needs_namespaces
+def test_a_later_folder_that_the_library_cannot_watch_is_looked_at(root: Path) -> None:
+    """The same limit, reached while it watches: it says nothing, and the next look finds it."""
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from claudekeeper.readers.watch import Watcher\n"
+        "async def main():\n"
+        "    root = Path(sys.argv[1])\n"
+        "    watcher = Watcher(root, by_library=True, look=0.2)\n"
+        "    batches = watcher.changes()\n"
+        "    await anext(batches)\n"
+        "    (root / '-c').mkdir()\n"
+        "    while str(root / '-c') not in await anext(batches): pass\n"
+        "    (root / '-c' / 'x.jsonl').write_text('1')\n"
+        "    while str(root) not in await anext(batches): pass\n"
+        "    print(watcher.state.mode)\n"
+        "    await batches.aclose()\n"
+        "asyncio.run(main())\n"
     )
-    assert done.stdout.strip() == str(errno.ENOSPC), done.stderr
+    # the folder and the two in it
+    assert in_namespace(3, script, root) == "watching"
 
 
 MOUNTS = """\

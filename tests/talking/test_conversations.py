@@ -292,6 +292,15 @@ async def test_an_item_whose_transcript_is_gone_begins_afresh(keeper: Keeper) ->
     assert (earlier["sessionId"], earlier["why"]) == (one["sessionId"], "lost")
 
 
+async def test_an_item_may_be_given_all_the_time_there_is(start_keeper: StartKeeper) -> None:
+    """Longer than calendars go."""
+    keeper = await start_keeper(conversations=ConversationSettings(expiry_hours=1e300))
+    work = Orchestrator(keeper)
+    assert (await work.dispatch("item", "say: one"))["ended"]["reply"] == "one"
+    item = await work.get("item")
+    assert (item["state"], item["expires"]) == ("active", "9999-12-31T23:59:59.000Z")
+
+
 async def test_thousands_of_items_come_in_pages(keeper: Keeper) -> None:
     book = keeper.app[CONVERSATIONS]._book
     for number in range(25):
