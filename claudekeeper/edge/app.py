@@ -113,6 +113,7 @@ from claudekeeper.live.unfinished import Records, under_way
 from claudekeeper.readers.cache import Cache
 from claudekeeper.readers.chains import Chains
 from claudekeeper.readers.history import History
+from claudekeeper.reserve import DiskReserve
 from doorway.gate import Gate
 
 GOING_AWAY = 1001
@@ -222,8 +223,9 @@ def create_app(
     # Claude Code keeps them beside the projects
     app[PRESENCES] = presences = Presences(places.projects.parent / "sessions")
     ledgers = Ledgers(bus)
+    reserve = DiskReserve(places.state.parent)
     app[FAILED] = failed = FailedTurns(
-        places.failed, lambda session_id: app[REGISTRY].leaves_now(session_id)
+        places.failed, lambda session_id: app[REGISTRY].leaves_now(session_id), reserve
     )
     app[REGISTRY] = registry = Registry(
         bus, desk, disk_of(app), ledgers, make_client, config.limits, preferences, failed
@@ -233,6 +235,7 @@ def create_app(
     app[RECORDS] = records = Records(
         places.turns,
         lambda session_id: under_way(registry.get(session_id), desk),
+        reserve,
         lambda session_id: registry.get(session_id) is not None,
     )
     app[ENDING] = Ending(registry, desk, records)

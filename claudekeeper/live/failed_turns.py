@@ -14,11 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.files import discard_leftovers, read_file, set_aside, write_whole
+from claudekeeper.files import discard_leftovers, read_file, set_aside
 from claudekeeper.live.failed import UNWRITTEN, Cut, FailedTurn, is_told, remaining, taken_over
 from claudekeeper.live.line import Item
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.messages import Message
+from claudekeeper.reserve import DiskReserve
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +52,11 @@ def _decoded(content: bytes) -> tuple[dict[str, list[FailedTurn]], list[str]]:
 class FailedTurns:
     """The failed turns of all sessions, the oldest first."""
 
-    def __init__(self, path: Path, look: Callable[[str], FailedTurn | None]) -> None:
+    def __init__(
+        self, path: Path, look: Callable[[str], FailedTurn | None], reserve: DiskReserve
+    ) -> None:
         self._path = path
+        self._reserve = reserve
         # one file for each session that runs: a long reply is not written again for all of them
         self._running = path.with_suffix("")
         # what a turn that runs would leave now
@@ -74,6 +78,7 @@ class FailedTurns:
     def load(self) -> None:
         """Blocks. A file that cannot be understood is no reason not to start."""
         discard_leftovers(self._path)
+        self._reserve.hold()
         self._load_running()
         try:
             self._failed, unclear = _decoded(read_file(self._path))
@@ -202,12 +207,12 @@ class FailedTurns:
         try:
             if whole is not None:
                 self._saved = False
-                write_whole(self._path, whole, durable=False)
+                self._reserve.write(self._path, whole)
                 self._saved = True
             for session_id, content in running.items():
                 path = self._running / f"{session_id}.json"
                 if content is not None:
-                    write_whole(path, content, durable=False)
+                    self._reserve.write(path, content)
                 else:
                     path.unlink(missing_ok=True)
         except OSError as error:

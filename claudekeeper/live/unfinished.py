@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import msgspec
 
-from claudekeeper.files import discard_leftovers, read_file, set_aside, write_whole
+from claudekeeper.files import discard_leftovers, read_file, set_aside
 from claudekeeper.live.attention import Desk
 from claudekeeper.live.failed import INTERRUPTED
 from claudekeeper.live.line import Item
@@ -24,6 +24,7 @@ from claudekeeper.live.session import LiveSession
 from claudekeeper.live.tasks import Tasks
 from claudekeeper.model.attention import Attention
 from claudekeeper.model.errors import Fault
+from claudekeeper.reserve import DiskReserve
 
 log = logging.getLogger(__name__)
 
@@ -138,11 +139,13 @@ class Records:
         self,
         path: Path,
         look: Callable[[str], Unfinished | None],
+        reserve: DiskReserve,
         runs: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._path = path
         # what is under way in a session now; whether anybody speaks for it
         self._look = look
+        self._reserve = reserve
         self._runs = runs
         self._left: dict[str, Unfinished] = {}
         self._now: dict[str, Unfinished] = {}
@@ -277,7 +280,7 @@ class Records:
         content = msgspec.json.encode(self._left | self._now)
         try:
             # whoever sends a message waits for this: a kill must not lose it
-            await asyncio.to_thread(write_whole, self._path, content, durable=False)
+            await asyncio.to_thread(self._reserve.write, self._path, content)
         except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
         self._kept = noted

@@ -13,6 +13,7 @@ import pytest
 
 from claudekeeper.edge.keys import FAILED
 from claudekeeper.live.failed_turns import MOST_OF_A_SESSION, FailedTurns
+from claudekeeper.reserve import DiskReserve
 from tests.real_cli import scripted_api  # noqa: F401
 from tests.talking.conftest import StartKeeper, ear, keeper, start_keeper  # noqa: F401
 from tests.talking.keeper import Ear, Keeper, text_of
@@ -171,20 +172,20 @@ def test_what_was_written_down_is_read_back_whole(tmp_path: Path) -> None:
     path = tmp_path / "failed-turns.json"
     turns = [turn_with(REPLY, "half"), turn_with({**REPLY, "usage": None}, "other")]
     path.write_text(json.dumps({"s": turns}))
-    store = FailedTurns(path, lambda _: None)
+    store = FailedTurns(path, lambda _: None, DiskReserve(tmp_path))
     store.load()
     told = json.loads(msgspec.json.encode(store.of("s")))
     assert [each["messages"][0]["usage"] for each in told] == [REPLY["usage"], None]
     assert [each["messages"][0]["content"] for each in told] == [REPLY["content"]] * 2
     assert [each["blocks"][0]["text"] for each in told] == ["half", "other"]
-    assert list(tmp_path.iterdir()) == [path]
+    assert set(tmp_path.iterdir()) == {path, tmp_path / "reserve"}
 
 
 def test_a_turn_that_cannot_be_understood_takes_no_other_with_it(tmp_path: Path) -> None:
     path = tmp_path / "failed-turns.json"
     unclear = turn_with({**REPLY, "role": "nobody"}, "lost")
     path.write_text(json.dumps({"s": [turn_with(REPLY, "half"), unclear], "t": [unclear]}))
-    store = FailedTurns(path, lambda _: None)
+    store = FailedTurns(path, lambda _: None, DiskReserve(tmp_path))
     store.load()
     assert [turn.blocks[0].text for turn in store.of("s")] == ["half"]
     assert store.of("t") == []
@@ -201,7 +202,7 @@ async def test_they_are_bounded(
     (turn,) = await crash(keeper, ear, session)
     (left,) = keeper.app[FAILED].of(session)
     assert turn["uuid"] == left.uuid
-    store = FailedTurns(tmp_path / "failed-turns.json", lambda _: None)
+    store = FailedTurns(tmp_path / "failed-turns.json", lambda _: None, DiskReserve(tmp_path))
     for number in range(MOST_OF_A_SESSION + 5):
         left.started = str(number)
         store.add(session, type(left)(left.uuid, str(number), left.ended, blocks=left.blocks))

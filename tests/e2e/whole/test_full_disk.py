@@ -34,48 +34,74 @@ from tests.waiting import until
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
 # a small disk that only the keepers and their children see; it lasts as long as this process
 APART = ["unshare", "--user", "--map-root-user", "--mount"]
-MOUNT = 'mount -t tmpfs -o size=4m none "$0" && echo mounted && exec sleep 3600'
+# what lies there already comes along
+MOUNT = """
+for folder do
+  kept=$(mktemp -d) && cp -a "$folder/." "$kept" &&
+  mount -t tmpfs -o size=12m none "$folder" && cp -a "$kept/." "$folder" || exit
+done
+echo mounted
+exec sleep 3600
+"""
 INTO = ["nsenter", "--user", "--mount", "--preserve-credentials", "--target"]
 FULL = "Claude Code did not write this into the transcript"
 
 
 class Disk:
-    """The small disk on which the transcripts are."""
+    """The small disks on which the transcripts are, and perhaps what the keeper writes."""
 
-    def __init__(self, holder: int, path: Path) -> None:
-        self._filler = Path(f"/proc/{holder}/root{path}/filler")
+    def __init__(self, holder: int, folders: list[Path]) -> None:
+        self._holder = holder
+        self._fillers = [self.seen(folder / "filler") for folder in folders]
+
+    def seen(self, path: Path) -> Path:
+        """A path as those see it who work on these disks."""
+        return Path(f"/proc/{self._holder}/root{path}")
 
     def fill(self) -> None:
-        with self._filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-            while file.write(b"x" * 65536):
-                pass
+        for filler in self._fillers:
+            with filler.open("wb", buffering=0) as file:
+                for size in (65536, 4096, 1):
+                    with contextlib.suppress(OSError):
+                        while file.write(b"x" * size):
+                            pass
 
     def empty(self) -> None:
-        self._filler.unlink()
+        for filler in self._fillers:
+            filler.unlink()
+
+
+@pytest.fixture(scope="module", params=["transcripts", "everything"])
+def small(request: pytest.FixtureRequest) -> str:
+    """What lies on the small disk."""
+    return str(request.param)
 
 
 @in_module
-async def disk(home: DemoHome) -> AsyncIterator[tuple[Disk, list[str]]]:
+async def disk(home: DemoHome, small: str) -> AsyncIterator[tuple[Disk, list[str]]]:
     """The disk, and the words that bring a command to it."""
     if not await asyncio.to_thread(is_possible):
         pytest.skip("no namespace for a small disk can be made here")
     projects = home.config / "projects"
     projects.mkdir()
+    folders = {"transcripts": [projects], "everything": [projects, home.keeper]}[small]
     holder = await asyncio.create_subprocess_exec(
-        *APART, "sh", "-c", MOUNT, str(projects), stdout=asyncio.subprocess.PIPE
+        *APART, "sh", "-c", MOUNT, "sh", *map(str, folders), stdout=asyncio.subprocess.PIPE
     )
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"mounted\n"
-    yield Disk(holder.pid, projects), [*INTO, str(holder.pid)]
+    yield Disk(holder.pid, folders), [*INTO, str(holder.pid)]
     holder.kill()
     await holder.wait()
 
 
 @in_module
-async def home() -> AsyncIterator[DemoHome]:
+async def home(small: str) -> AsyncIterator[DemoHome]:
     with DemoHome() as home:
         limits = {"liveSessions": 30, "drainSeconds": 0}
-        (home.keeper / "config.json").write_text(json.dumps({"limits": limits}))
+        # the keeper of a small disk cannot tell us others
+        tokens = {"token": "t" * 32, "hookToken": "h" * 32}
+        (home.keeper / "config.json").write_text(json.dumps({"limits": limits, **tokens}))
         yield home
 
 
@@ -110,7 +136,9 @@ async def kept(row: Row) -> None:
     """What is streamed is written down a moment later, beside the keeper's other files."""
     await streams(row)
     running = row.stage.home.keeper / "failed-turns" / f"{row.session}.json"
-    await until(lambda: running.exists())
+    before = row.stage.before
+    shown = Path(f"/proc/{before[-1]}/root{running}")
+    await until(lambda: shown.exists())
 
 
 def moments_of(who: str) -> list[Row]:
