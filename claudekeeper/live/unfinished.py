@@ -132,6 +132,22 @@ def _at_rest(session: LiveSession) -> Unfinished | None:
     )
 
 
+def _decoded(content: bytes) -> tuple[dict[str, Unfinished], list[str]]:
+    """What can be understood, by session, and what is wrong with the rest."""
+    left: dict[str, Unfinished] = {}
+    unclear = []
+    try:
+        sessions = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return {}, [str(error)]
+    for session_id, turn in sessions.items():
+        try:
+            left[session_id] = msgspec.json.decode(turn, type=Unfinished)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            unclear.append(str(error))
+    return left, unclear
+
+
 class Records:
     """The file, and what an earlier keeper left in it."""
 
@@ -161,16 +177,16 @@ class Records:
         """Blocks. A file that cannot be understood is no reason not to start."""
         discard_leftovers(self._path)
         try:
-            content = read_file(self._path)
-            self._left = msgspec.json.decode(content, type=dict[str, Unfinished])
+            self._left, unclear = _decoded(read_file(self._path))
         except FileNotFoundError:
             return
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            log.warning(
-                "%s is not usable (%s): what was interrupted is not known", self._path, error
-            )
+        except OSError as error:
+            unclear = [str(error)]
+        for what in unclear[:1]:
+            log.warning("%s is not all usable (%s): of that, it is not known", self._path, what)
             with contextlib.suppress(OSError):
                 log.warning("it is kept as %s", set_aside(self._path))
+                self._change()
 
     def start(self) -> None:
         self._tasks.start(self._keep_writing(), name="unfinished:write")

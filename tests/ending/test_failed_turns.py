@@ -13,6 +13,7 @@ import pytest
 
 from claudekeeper.edge.keys import FAILED
 from claudekeeper.live.failed_turns import MOST_OF_A_SESSION, FailedTurns
+from claudekeeper.live.unfinished import Records
 from claudekeeper.reserve import DiskReserve
 from tests.real_cli import scripted_api  # noqa: F401
 from tests.talking.conftest import StartKeeper, ear, keeper, start_keeper  # noqa: F401
@@ -191,6 +192,20 @@ def test_a_turn_that_cannot_be_understood_takes_no_other_with_it(tmp_path: Path)
     assert store.of("t") == []
     # the file is kept, for whoever wants to look
     assert len(list(tmp_path.glob("failed-turns.json.corrupt-*"))) == 1
+
+
+async def test_what_was_interrupted_is_read_session_by_session(tmp_path: Path) -> None:
+    path = tmp_path / "turns.json"
+    known = {"uuid": "u", "started": "2026-01-01T00:00:00Z", "workdir": "/code"}
+    path.write_text(json.dumps({"s": known, "t": {"uuid": 1}}))
+    records = Records(path, lambda _: None, DiskReserve(tmp_path))
+    records.load()
+    assert list(records.all_left()) == ["s"]
+    assert len(list(tmp_path.glob("turns.json.corrupt-*"))) == 1
+    records.start()
+    await records.settled()
+    assert list(json.loads(path.read_text())) == ["s"]
+    await records.close()
 
 
 async def test_they_are_bounded(
