@@ -89,10 +89,10 @@ format: $(VENV)/.installed ## let ruff format the code
 	$(BIN)/ruff check --fix .
 
 bench: setup ## measure, and write docs/benchmarks.md
-	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m benchmarks $(ARGS)
 
 screenshots: setup ## take the pictures of docs/screenshots again
-	$(BIN)/python -m pictures $(ARGS)
+	$(BIN)/python -m tests.screenshots $(ARGS)
 
 wheel: setup ## build dist/*.whl with the page inside
 	$(BIN)/python -m hatchling build -t wheel

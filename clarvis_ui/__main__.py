@@ -10,29 +10,29 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from doorway.addresses import is_loopback
-from doorway.gate import Gate, NameInvalid
-from doorway.listening import Place, Tls, TlsInvalid
-from doorway.proxies import Proxies, ProxyInvalid
+from claudekeeper.net.addresses import is_loopback
+from claudekeeper.net.host_guard import HostGuard, NameInvalid
+from claudekeeper.net.listen import ListenAddress, TlsFiles, TlsInvalid
+from claudekeeper.net.trusted_proxies import TrustedProxies, TrustedProxyInvalid
 
 from .roots import Roots, RootsInvalid
-from .server import running
+from .server import run_clarvis
 from .settings import (
     DEFAULT_HOST,
     DEFAULT_KEEPER,
     DEFAULT_PORT,
-    Settings,
+    ClarvisSettings,
     SettingsInvalid,
     TokenFile,
-    keeper_config,
+    keeper_config_path,
 )
 
-ROOTS = "CLARVIS_ALLOWED_ROOTS"
+ROOTS_VARIABLE = "CLARVIS_ALLOWED_ROOTS"
 # the second is for the tests of the page
-KNOWN = {ROOTS, "CLARVIS_E2E"}
+KNOWN_VARIABLES = {ROOTS_VARIABLE, "CLARVIS_E2E"}
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="clarvis", description=__doc__)
     parser.add_argument(
         "--keeper", metavar="URL", default=DEFAULT_KEEPER, help="where the keeper is (%(default)s)"
@@ -73,53 +73,58 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def settings_from(options: argparse.Namespace) -> Settings:
+def settings_from(options: argparse.Namespace) -> ClarvisSettings:
     local = options.socket is not None or is_loopback(options.host)
     if not local and not options.allow_remote:
         raise SettingsInvalid(
             f"--host {options.host} can be reached from other machines, and whoever logs in "
             "can run commands on this one; add --allow-remote if that is meant"
         )
-    return Settings(
+    return ClarvisSettings(
         keeper=options.keeper,
-        token=TokenFile(options.token_file or keeper_config()),
-        roots=Roots.parse(os.environ.get(ROOTS)),
-        gate=Gate(options.host, options.allowed_host, Proxies(options.trusted_proxy)),
+        token=TokenFile(options.token_file or keeper_config_path()),
+        roots=Roots.parse(os.environ.get(ROOTS_VARIABLE)),
+        host_guard=HostGuard(
+            options.host, options.allowed_host, TrustedProxies(options.trusted_proxy)
+        ),
         keeper_certificate=options.keeper_cert,
     )
 
 
-def place_from(options: argparse.Namespace) -> Place:
+def listen_address_from(options: argparse.Namespace) -> ListenAddress:
     if (options.tls_cert is None) != (options.tls_key is None):
         raise SettingsInvalid("--tls-cert and --tls-key belong together")
-    tls = Tls(options.tls_cert, options.tls_key) if options.tls_cert else None
-    return Place(options.host, options.port, path=options.socket, tls=tls)
+    tls = TlsFiles(options.tls_cert, options.tls_key) if options.tls_cert else None
+    return ListenAddress(options.host, options.port, path=options.socket, tls=tls)
 
 
-async def serve(settings: Settings, place: Place) -> None:
+async def serve(settings: ClarvisSettings, place: ListenAddress) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)
-    async with running(settings, place=place) as clarvis:
+    async with run_clarvis(settings, address=place) as clarvis:
         print(f"clarvis listening on {clarvis.url}", flush=True)
         print(f"open {clarvis.login_link()}", flush=True)
         await stopped.wait()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(arguments)
+    options = build_parser().parse_args(arguments)
     for name in sorted(os.environ):
         # a misspelled one would show every directory
-        if name.startswith("CLARVIS_") and name not in KNOWN:
-            print(f"clarvis: {name} is no setting and is ignored. It is {ROOTS}.", file=sys.stderr)
+        if name.startswith("CLARVIS_") and name not in KNOWN_VARIABLES:
+            print(
+                f"clarvis: {name} is no setting and is ignored. It is {ROOTS_VARIABLE}.",
+                file=sys.stderr,
+            )
     try:
-        asyncio.run(serve(settings_from(options), place_from(options)))
-    except (SettingsInvalid, RootsInvalid, NameInvalid, ProxyInvalid, TlsInvalid) as error:
+        asyncio.run(serve(settings_from(options), listen_address_from(options)))
+    except (SettingsInvalid, RootsInvalid, NameInvalid, TrustedProxyInvalid, TlsInvalid) as error:
         print(f"clarvis: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"clarvis: cannot listen on {place_from(options)}: {error}", file=sys.stderr)
+        print(f"clarvis: cannot listen on {listen_address_from(options)}: {error}", file=sys.stderr)
         return 1
     return 0
 

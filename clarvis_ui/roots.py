@@ -41,7 +41,7 @@ class Roots:
         return cls(tuple(path.resolve() for path in given))
 
     @property
-    def everywhere(self) -> bool:
+    def allows_all(self) -> bool:
         return self.paths is None
 
     def allows(self, workdir: str | None) -> bool:
@@ -55,6 +55,6 @@ class Roots:
             return False
         return any(resolved.is_relative_to(root) for root in self.paths)
 
-    def allowed(self, workdirs: Iterable[str | None]) -> frozenset[str | None]:
+    def filter_allowed(self, workdirs: Iterable[str | None]) -> frozenset[str | None]:
         """Those of `workdirs` that may be shown, each resolved once."""
         return frozenset(workdir for workdir in set(workdirs) if self.allows(workdir))

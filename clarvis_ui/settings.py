@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from yarl import URL
 
-from doorway.gate import Gate
+from claudekeeper.net.host_guard import HostGuard
 
 from .roots import Roots
 
@@ -20,7 +20,7 @@ DEFAULT_KEEPER = "http://127.0.0.1:7433"
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7434
 # how the address of a keeper begins that listens on a unix socket
-UNIX = "unix:/"
+UNIX_PREFIX = "unix:/"
 BUILT_PAGE = Path(__file__).parent / "static"
 
 # asked anew for each request, so that a rotated token counts at once
@@ -32,23 +32,23 @@ class SettingsInvalid(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ClarvisSettings:
     keeper: str
     token: TokenSource
     roots: Roots = field(default_factory=Roots)
-    gate: Gate = field(default_factory=Gate)
-    static: Path = BUILT_PAGE
+    host_guard: HostGuard = field(default_factory=HostGuard)
+    static_folder: Path = BUILT_PAGE
     # by which a keeper is known whose certificate no authority signed for its address
     keeper_certificate: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.keeper.startswith(UNIX):
+        if self.keeper.startswith(UNIX_PREFIX):
             return
         address = URL(self.keeper)
         if address.scheme not in {"http", "https"} or not address.host or address.user:
             raise SettingsInvalid(
                 f"{self.keeper!r} is not the address of a keeper, such as {DEFAULT_KEEPER} "
-                f"or {UNIX}path/of/its/socket"
+                f"or {UNIX_PREFIX}path/of/its/socket"
             )
 
 
@@ -65,18 +65,18 @@ class TokenFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._token = self._read()
-        self._seen = self._stamp()
+        self._file_version = self._read_version()
 
     def __call__(self) -> str:
         try:
-            stamp = self._stamp()
-            if stamp != self._seen:
-                self._token, self._seen = self._read(), stamp
+            stamp = self._read_version()
+            if stamp != self._file_version:
+                self._token, self._file_version = self._read(), stamp
         except SettingsInvalid:
             pass  # gone or half-written: the old token stands until there is a whole new one
         return self._token
 
-    def _stamp(self) -> tuple[int, int, int]:
+    def _read_version(self) -> tuple[int, int, int]:
         try:
             found = self._path.stat()
         except OSError as error:
@@ -106,7 +106,7 @@ class TokenFile:
         return text
 
 
-def keeper_config(environment: Mapping[str, str] = os.environ) -> Path:
+def keeper_config_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Where a keeper on this machine keeps its token."""
     home = environment.get("CLAUDEKEEPER_HOME")
     return (Path(home) if home else Path.home() / ".claudekeeper") / "config.json"

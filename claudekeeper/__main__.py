@@ -2,6 +2,6 @@
 
 import sys
 
-from claudekeeper.cli import main
+from claudekeeper.cli.main import main
 
 sys.exit(main())

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 REAL_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
-INHERITED = ("ANTHROPIC_", "CLAUDE", "CLARVIS_")
+REMOVED_PREFIXES = ("ANTHROPIC_", "CLAUDE", "CLARVIS_")
 # what the test run itself is told through the environment
-OURS = {"CLARVIS_E2E", "CLAUDEKEEPER_CORPUS"}
+ALLOWED_VARIABLES = {"CLARVIS_E2E", "CLAUDEKEEPER_CORPUS"}
 
 
 def pytest_configure() -> None:
     for name in list(os.environ):
-        if name.startswith(INHERITED) and name not in OURS:
+        if name.startswith(REMOVED_PREFIXES) and name not in ALLOWED_VARIABLES:
             del os.environ[name]
 
 

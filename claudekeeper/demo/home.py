@@ -12,16 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from claudekeeper.demo.projects import PROJECTS, lay_out
-from claudekeeper.live.strays import end_all_with
+from claudekeeper.demo.sample_projects import PROJECTS, write_project
+from claudekeeper.sessions.cli.orphans import end_processes_with
 
 # what these say about the machine's own Claude Code must not reach a demo
-INHERITED = ("ANTHROPIC_", "CLAUDE")
-OURS = "CLAUDEKEEPER_"
+FOREIGN_PREFIXES = ("ANTHROPIC_", "CLAUDE")
+OWN_PREFIX = "CLAUDEKEEPER_"
 RETRIES = "2"
-PREFIX = "clarvis-demo-"
+FOLDER_PREFIX = "clarvis-demo-"
 # held while the home is in use; the system lets go of it when its process ends, however it ends
-LOCK = "demo.lock"
+LOCK_NAME = "demo.lock"
 
 
 class DemoHome:
@@ -30,10 +30,10 @@ class DemoHome:
     def __init__(self, parent: Path | None = None) -> None:
         # the CLI keeps sockets in here, and a socket's path has to be short
         self._folder = tempfile.TemporaryDirectory(
-            prefix=PREFIX, dir=parent, ignore_cleanup_errors=True
+            prefix=FOLDER_PREFIX, dir=parent, ignore_cleanup_errors=True
         )
         self.root = Path(self._folder.name).resolve()
-        self._lock = _locked(self.root)
+        self._lock = _create_lock(self.root)
         self.config = self.root / ".claude"
         self.keeper = self.root / ".claudekeeper"
         self.code = self.root / "code"
@@ -54,7 +54,7 @@ class DemoHome:
 
     def remove(self) -> None:
         """Take the home away, once nobody lives there who would write to it again. Blocks."""
-        _end_inhabitants(self.root)
+        _end_processes_in(self.root)
         self._folder.cleanup()
         if self._lock >= 0:
             os.close(self._lock)
@@ -65,7 +65,7 @@ class DemoHome:
         folder = self.code / name
         if not folder.exists():
             folder.mkdir()
-            lay_out(folder, PROJECTS.get(name, {}), self._places())
+            write_project(folder, PROJECTS.get(name, {}), self._folder_variables())
         return folder
 
     def environment(
@@ -80,14 +80,14 @@ class DemoHome:
         silenced = {
             name: ""
             for name in inherited
-            if name.startswith(INHERITED) and not name.startswith(OURS)
+            if name.startswith(FOREIGN_PREFIXES) and not name.startswith(OWN_PREFIX)
         }
         if "CLARVIS_ALLOWED_ROOTS" in inherited:
             # the user's folders would hide everything that the demo has
             silenced["CLARVIS_ALLOWED_ROOTS"] = str(self.root)
         return {
             **silenced,
-            **self._places(),
+            **self._folder_variables(),
             "ANTHROPIC_BASE_URL": api_url,
             "ANTHROPIC_API_KEY": "sk-demo",
             "NO_PROXY": "127.0.0.1,localhost",
@@ -101,7 +101,7 @@ class DemoHome:
             "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
         }
 
-    def _places(self) -> dict[str, str]:
+    def _folder_variables(self) -> dict[str, str]:
         return {
             "HOME": str(self.root),
             "CLAUDE_CONFIG_DIR": str(self.config),
@@ -119,30 +119,30 @@ class DemoHome:
 def remove_abandoned(parent: Path | None = None) -> int:
     """Take away the homes of demos that were killed; blocks, returns how many."""
     removed = 0
-    for root in Path(parent or tempfile.gettempdir()).resolve().glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError), _taken(root):
-            _end_inhabitants(root)
+    for root in Path(parent or tempfile.gettempdir()).resolve().glob(f"{FOLDER_PREFIX}*"):
+        with contextlib.suppress(OSError), _lock_abandoned(root):
+            _end_processes_in(root)
             shutil.rmtree(root)
             removed += 1
     return removed
 
 
-def _locked(root: Path) -> int:
+def _create_lock(root: Path) -> int:
     # held before it has its name: nobody can find it and take the home for abandoned
-    unnamed = root / f"{LOCK}.new"
+    unnamed = root / f"{LOCK_NAME}.new"
     lock = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    unnamed.rename(root / LOCK)
+    unnamed.rename(root / LOCK_NAME)
     return lock
 
 
 @contextlib.contextmanager
-def _taken(root: Path) -> Iterator[None]:
+def _lock_abandoned(root: Path) -> Iterator[None]:
     """Hold a home that nobody holds; an OSError where somebody does, or where it is not ours."""
     # anybody may put a link of this name into a folder that all share
     if root.is_symlink() or root.stat().st_uid != os.getuid():
         raise PermissionError(root)
-    lock = os.open(root / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    lock = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
@@ -150,6 +150,6 @@ def _taken(root: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _end_inhabitants(root: Path) -> None:
+def _end_processes_in(root: Path) -> None:
     """A CLI that was told to end, or whose terminal was closed, still writes for a while."""
-    end_all_with(f"HOME={root}")
+    end_processes_with(f"HOME={root}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from claudekeeper.demo.projects import HANDLERS
+from claudekeeper.demo.sample_projects import HANDLERS
 from claudekeeper.demo.steps import (
     Fail,
     Say,
@@ -17,17 +17,17 @@ from claudekeeper.demo.steps import (
     agent,
     ask,
     edit,
+    make_script,
     plan,
-    play,
     read,
     run,
     todo,
     write,
 )
 
-TESTS = run("python3 -m unittest -q", "Run the tests")
+RUN_TESTS = run("python3 -m unittest -q", "Run the tests")
 
-FIX_LOGIN = play(
+FIX_LOGIN = make_script(
     [
         Think(
             "People stay signed in too long, or not at all. The expiry check is the first "
@@ -49,7 +49,7 @@ FIX_LOGIN = play(
             '    return token["expires"] > now\n',
         ),
     ],
-    TESTS,
+    RUN_TESTS,
     Say(
         "Fixed. `token_is_valid` now returns `expires > now`; before, expired tokens were "
         'accepted and long-lived ones refused.\n\n```python\nreturn token["expires"] > now\n```\n\n'
@@ -58,7 +58,7 @@ FIX_LOGIN = play(
     ),
 )
 
-EXPIRED_TOKEN_TEST = play(
+EXPIRED_TOKEN_TEST = make_script(
     edit(
         "tests/test_login.py",
         "    def test_a_wrong_password_is_refused(self):\n",
@@ -66,17 +66,17 @@ EXPIRED_TOKEN_TEST = play(
         '        self.assertFalse(token_is_valid({"expires": 1000}, now=1001))\n\n'
         "    def test_a_wrong_password_is_refused(self):\n",
     ),
-    TESTS,
+    RUN_TESTS,
     Say("Added `test_an_expired_token_is_refused`; it fails on the old code and passes now."),
 )
 
-CONSTANT_TIME = play(
+CONSTANT_TIME = make_script(
     edit(
         "payments/login.py",
         '    if user["password_hash"] == password_hash:\n',
         '    if hmac.compare_digest(user["password_hash"], password_hash):\n',
     ),
-    TESTS,
+    RUN_TESTS,
     Say("The comparison takes the same time for every password now, and the tests pass."),
 )
 
@@ -95,7 +95,7 @@ BACKOFF = """\
             self.waiting.pop(0)
 """
 
-RETRY_QUEUE = play(
+RETRY_QUEUE = make_script(
     [
         Say("I'll plan this in three steps."),
         todo("[>] Read the queue", "Wait longer after each failure", "Test it"),
@@ -134,7 +134,7 @@ RETRY_QUEUE = play(
         '        queue = RetryQueue(send, sleep=waits.append)\n        queue.put("hello")\n'
         "        queue.flush()\n        self.assertEqual(waits, [1.0, 2.0])\n",
     ),
-    TESTS,
+    RUN_TESTS,
     todo("[x] Read the queue", "[x] Wait longer after each failure", "[x] Test it"),
     Say(
         "The queue now waits 1, 2, 4 … seconds between attempts, at most a minute, and gives "
@@ -162,13 +162,13 @@ def typed_handlers() -> Script:
         ]
     groups.append(run("python3 -m compileall -q payments/handlers", "Compile all handlers"))
     groups.append(Say(f"All {len(HANDLERS)} handlers have types now, and every module compiles."))
-    return play(*groups)
+    return make_script(*groups)
 
 
 READ_EXPORT = "Read the export handler and find out how it sends its answer"
 FIND_STREAMING = "See whether any payment handler streams its answer"
 
-SLOW_EXPORT = play(
+SLOW_EXPORT = make_script(
     [
         Say("Two things to find out at once; I'll have both looked at."),
         agent(READ_EXPORT, "Read the export", "Explore"),
@@ -182,18 +182,18 @@ SLOW_EXPORT = play(
 )
 
 # what the subagents of the jobs above are told to do
-ERRANDS: dict[str, Script] = {
-    READ_EXPORT: play(
+SUBAGENT_JOBS: dict[str, Script] = {
+    READ_EXPORT: make_script(
         read("payments/handlers/export.py"),
         Say("`export.py` returns one dictionary; nothing leaves before all of it is built."),
     ),
-    FIND_STREAMING: play(
+    FIND_STREAMING: make_script(
         run("grep -L yield payments/handlers/*.py", "List handlers that do not yield"),
         Say("None of the handlers streams; each builds its whole answer in memory."),
     ),
 }
 
-PHONE_BUTTON = play(
+PHONE_BUTTON = make_script(
     [
         Say("The button sits on top of the price. That is `position: absolute` at work."),
         read("src/styles.css"),
@@ -210,7 +210,7 @@ PHONE_BUTTON = play(
     ),
 )
 
-BUNDLE = play(
+BUNDLE = make_script(
     [
         Say("I'll look at what is imported, all at once."),
         read("package.json"),
@@ -225,7 +225,7 @@ BUNDLE = play(
     ),
 )
 
-ACCESSIBLE = play(
+ACCESSIBLE = make_script(
     read("index.html"),
     edit(
         "index.html",
@@ -243,7 +243,7 @@ ACCESSIBLE = play(
     ),
 )
 
-PASSWORD_FIELD = play(
+PASSWORD_FIELD = make_script(
     edit(
         "index.html",
         '      <input name="password" type="password" placeholder="Password">\n',
@@ -253,7 +253,7 @@ PASSWORD_FIELD = play(
     Say("Done: the password field has a label too, and password managers recognise it."),
 )
 
-DARK_MODE = play(
+DARK_MODE = make_script(
     [
         Say(
             "I'd start with the colours as variables, then go through the site page by page: "
@@ -267,7 +267,7 @@ DARK_MODE = play(
     ]
 )
 
-DARK_HEADER = play(
+DARK_HEADER = make_script(
     edit(
         "src/styles.css",
         ":root {\n  --paper: #ffffff;\n",
@@ -285,7 +285,7 @@ POSTGRES_PLAN = """\
 4. Keep the old volume for a week
 """
 
-POSTGRES = play(
+POSTGRES = make_script(
     [Say("I'll look at what runs now before proposing anything."), read("docker-compose.yml")],
     [
         Say("A new major version cannot read the old files, so this needs a dump."),
@@ -297,7 +297,7 @@ POSTGRES = play(
     Say("The compose file is ready for step 2; the old volume `db` is still there."),
 )
 
-BACKUPS = play(
+BACKUPS = make_script(
     [
         Say("Before I write anything, one question."),
         ask(
@@ -317,7 +317,7 @@ BACKUPS = play(
     Say("`backup.sh` dumps the database every night and keeps a fortnight of dumps."),
 )
 
-ROTATE_KEYS = play(
+ROTATE_KEYS = make_script(
     read("keys/current.txt"),
     [
         Say("The old key has not been used since February, so I remove it."),
@@ -326,9 +326,9 @@ ROTATE_KEYS = play(
     Say("The old key is gone."),
 )
 
-DISK_ALERTS = play([Fail(529)])
+DISK_ALERTS = make_script([Fail(529)])
 
-DISK_ALERTS_AGAIN = play(
+DISK_ALERTS_AGAIN = make_script(
     read("alerts.yml"),
     Say(
         "The alert fires below 5 % and only after ten minutes: at the rate of last night the "
@@ -357,18 +357,18 @@ SCENARIOS: dict[str, Script] = {
 }
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def scenario_for(prompt: str) -> Script | None:
     """The job whose name this prompt is."""
-    wanted = normalised(prompt)
-    jobs = [*SCENARIOS.items(), *ERRANDS.items()]
-    return next((job for name, job in jobs if normalised(name) == wanted), None)
+    wanted = normalise(prompt)
+    jobs = [*SCENARIOS.items(), *SUBAGENT_JOBS.items()]
+    return next((job for name, job in jobs if normalise(name) == wanted), None)
 
 
 def scenario_named(words: str) -> Script | None:
     """The first job whose name holds these words: `scenario: postgres` is enough."""
-    wanted = normalised(words)
-    return next((job for name, job in SCENARIOS.items() if wanted in normalised(name)), None)
+    wanted = normalise(words)
+    return next((job for name, job in SCENARIOS.items() if wanted in normalise(name)), None)

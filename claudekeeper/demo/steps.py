@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-Mark: TypeAlias = Literal["pending", "in_progress", "completed"]
+TaskStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 
 class Say(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class Call(msgspec.Struct, frozen=True):
 class Todo(msgspec.Struct, frozen=True):
     """The whole task list as it stands now; which tool keeps it depends on what the CLI offers."""
 
-    items: tuple[tuple[str, Mark], ...]
+    items: tuple[tuple[str, TaskStatus], ...]
 
 
 class Fail(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ Reply: TypeAlias = tuple[Step, ...]
 Script: TypeAlias = tuple[Reply, ...]
 
 
-def replies(groups: list[list[Step]]) -> Script:
+def group_replies(groups: list[list[Step]]) -> Script:
     """Steps one after another, as replies: a reply ends where a tool must run before it goes on."""
     script: list[Reply] = []
     current: list[Step] = []
@@ -60,9 +60,9 @@ def replies(groups: list[list[Step]]) -> Script:
     return tuple(script)
 
 
-def play(*groups: Step | list[Step]) -> Script:
+def make_script(*groups: Step | list[Step]) -> Script:
     """A script written in Python; a list holds what belongs into one reply."""
-    return replies([list(group) if isinstance(group, list) else [group] for group in groups])
+    return group_replies([list(group) if isinstance(group, list) else [group] for group in groups])
 
 
 def run(command: str, description: str = "") -> Call:
@@ -130,10 +130,10 @@ def agent(
 
 def todo(*items: str) -> Todo:
     """A task list: `[x] done`, `[>] being done`, `to do`."""
-    return Todo(tuple(todo_item(item) for item in items))
+    return Todo(tuple(parse_todo_item(item) for item in items))
 
 
-def todo_item(item: str) -> tuple[str, Mark]:
-    marks: dict[str, Mark] = {"[x]": "completed", "[>]": "in_progress", "[ ]": "pending"}
+def parse_todo_item(item: str) -> tuple[str, TaskStatus]:
+    marks: dict[str, TaskStatus] = {"[x]": "completed", "[>]": "in_progress", "[ ]": "pending"}
     mark = marks.get(item[:3].lower())
     return (item[3:].strip(), mark) if mark else (item.strip(), "pending")

@@ -1,5 +1,5 @@
 """The real CLI, for the tests of the demo."""
 
-from tests.real_cli import real_cli, scripted_api
+from tests.support.real_cli import real_cli, scripted_api
 
 __all__ = ["real_cli", "scripted_api"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from claudekeeper.demo import running
+from claudekeeper.demo import start
 from claudekeeper.demo.home import DemoHome, remove_abandoned
-from claudekeeper.demo.samples import SamplesFailed
+from claudekeeper.demo.sample_sessions import SampleFailed
 
 API = "http://127.0.0.1:9"
 # as a CLI does that was told to end: it has something left to write down
@@ -123,11 +123,11 @@ async def test_the_demo_cleans_up_when_the_samples_fail(monkeypatch: pytest.Monk
 
     async def fail(home: DemoHome, *_: object) -> None:
         homes.append(home)
-        raise SamplesFailed
+        raise SampleFailed
 
-    monkeypatch.setattr(running, "make_samples", fail)
-    with pytest.raises(SamplesFailed):
-        async with running.demo():
+    monkeypatch.setattr(start, "make_samples", fail)
+    with pytest.raises(SampleFailed):
+        async with start.start_demo():
             pass
     assert not homes[0].root.exists()
 
@@ -139,12 +139,12 @@ async def test_the_demo_cleans_up_when_its_user_fails(monkeypatch: pytest.Monkey
         return []
 
     async def use_it_and_fail() -> None:
-        async with running.demo() as demo:
+        async with start.start_demo() as demo:
             assert demo.environment["ANTHROPIC_BASE_URL"] == demo.api_url
             homes.append(demo.home)
             raise ZeroDivisionError
 
-    monkeypatch.setattr(running, "make_samples", none)
+    monkeypatch.setattr(start, "make_samples", none)
     with pytest.raises(ZeroDivisionError):
         await use_it_and_fail()
     assert not homes[0].root.exists()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from claudekeeper.demo.projects import PROJECTS
-from claudekeeper.demo.scenarios import ERRANDS, SCENARIOS
+from claudekeeper.demo.sample_projects import PROJECTS
+from claudekeeper.demo.scenarios import SCENARIOS, SUBAGENT_JOBS
 from claudekeeper.demo.steps import Call, Say, Script
 
 # in the order in which the samples play those that change the same files
@@ -32,7 +32,7 @@ def test_every_edit_finds_what_it_changes() -> None:
             files[change["file_path"]] = before.replace(change["old_string"], change["new_string"])
 
 
-@pytest.mark.parametrize("script", [*SCENARIOS.values(), *ERRANDS.values()])
+@pytest.mark.parametrize("script", [*SCENARIOS.values(), *SUBAGENT_JOBS.values()])
 def test_every_file_that_is_read_exists(script: Script) -> None:
     names = {name for project in PROJECTS.values() for name in project}
     assert {given["file_path"] for given in calls(script, "Read")} <= names

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from claudekeeper.demo.api import ScriptedApi
-from tests.real_cli import RealCli, Turn
+from claudekeeper.demo.messages_api import ScriptedApi
+from tests.support.real_cli import FinishedTurn, RealCli
 
 
 async def test_a_compaction_leaves_a_boundary_and_a_summary(real_cli: RealCli) -> None:
-    async with real_cli.talk() as talk:
-        await talk.say("write: a.md: hello")
-        await talk.say("/compact")
-        after = Turn(await talk.say("read: a.md"))
+    async with real_cli.open_conversation() as talk:
+        await talk.run_turn("write: a.md: hello")
+        await talk.run_turn("/compact")
+        after = FinishedTurn(await talk.run_turn("read: a.md"))
     lines = real_cli.transcript(talk.session_id)
     (boundary,) = [line for line in lines if line.get("subtype") == "compact_boundary"]
     (summary,) = [line for line in lines if line.get("isCompactSummary")]
@@ -20,19 +20,19 @@ async def test_a_compaction_leaves_a_boundary_and_a_summary(real_cli: RealCli) -
 
 
 async def test_a_compaction_asks_the_model_once(real_cli: RealCli) -> None:
-    async with real_cli.talk() as talk:
-        await talk.say("say: hello")
-        await talk.say("/compact")
+    async with real_cli.open_conversation() as talk:
+        await talk.run_turn("say: hello")
+        await talk.run_turn("/compact")
     asked = [seen for seen in real_cli.api.requests if seen.session == talk.session_id]
-    assert [seen.understood.wants_summary for seen in asked] == [False, True]
+    assert [seen.model_request.wants_summary for seen in asked] == [False, True]
 
 
 async def test_a_fork_knows_the_past_and_leaves_it_alone(real_cli: RealCli) -> None:
-    async with real_cli.talk() as original:
-        await original.say("say: Once upon a time")
+    async with real_cli.open_conversation() as original:
+        await original.run_turn("say: Once upon a time")
     before = real_cli.transcript_path(original.session_id).read_bytes()
-    async with real_cli.talk(resume=original.session_id, fork_session=True) as fork:
-        turn = Turn(await fork.say("run: echo there"))
+    async with real_cli.open_conversation(resume=original.session_id, fork_session=True) as fork:
+        turn = FinishedTurn(await fork.run_turn("run: echo there"))
     assert "there" in turn.text
     assert fork.session_id != original.session_id
     assert real_cli.transcript_path(original.session_id).read_bytes() == before
@@ -40,14 +40,14 @@ async def test_a_fork_knows_the_past_and_leaves_it_alone(real_cli: RealCli) -> N
 
 
 async def test_a_session_goes_on_behind_another_api(real_cli: RealCli) -> None:
-    async with real_cli.talk() as talk:
-        await talk.say("say: one")
+    async with real_cli.open_conversation() as talk:
+        await talk.run_turn("say: one")
     async with ScriptedApi() as other:
         elsewhere = {"ANTHROPIC_BASE_URL": other.url}
         turn = await real_cli.run_turn(
             "run: echo two\nsay: Done.", resume=talk.session_id, environment=elsewhere
         )
-        assert other.requests[-1].understood.prompts == ["say: one", "run: echo two\nsay: Done."]
+        assert other.requests[-1].model_request.prompts == ["say: one", "run: echo two\nsay: Done."]
     assert turn.text == "Done."
     assert turn.result.session_id == talk.session_id
 
@@ -59,17 +59,17 @@ async def test_a_subagent_has_a_file_of_its_own(real_cli: RealCli) -> None:
 
 
 async def test_a_session_can_be_renamed(real_cli: RealCli) -> None:
-    async with real_cli.talk() as talk:
-        await talk.say("say: hello")
-        await talk.say("/rename The red thread")
+    async with real_cli.open_conversation() as talk:
+        await talk.run_turn("say: hello")
+        await talk.run_turn("/rename The red thread")
     titles = [line.get("customTitle") for line in real_cli.transcript(talk.session_id)]
     assert "The red thread" in titles
 
 
 async def test_counting_tokens_is_answered(real_cli: RealCli) -> None:
-    async with real_cli.talk() as talk:
-        await talk.say("say: hello")
-        await talk.say("/context")
+    async with real_cli.open_conversation() as talk:
+        await talk.run_turn("say: hello")
+        await talk.run_turn("/context")
     paths = {seen.path for seen in real_cli.api.requests if seen.session == talk.session_id}
     assert paths == {"/v1/messages", "/v1/messages/count_tokens"}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from claude_agent_sdk.types import Message
 
-from claudekeeper.demo.pictures import phone_screenshot
-from claudekeeper.demo.talk import Person, Talk
-from tests.real_cli import RealCli, Turn
+from claudekeeper.demo.cli_driver import CliConversation, SimulatedPerson
+from claudekeeper.demo.sample_image import phone_screenshot
+from tests.support.real_cli import FinishedTurn, RealCli
 
 
 async def test_a_plan_is_approved_and_followed(real_cli: RealCli) -> None:
@@ -18,33 +18,33 @@ async def test_a_plan_is_approved_and_followed(real_cli: RealCli) -> None:
 
 
 async def test_the_model_says_what_it_sees(real_cli: RealCli) -> None:
-    async with real_cli.talk() as talk:
-        turn = Turn(await talk.show(phone_screenshot(), "What is wrong here?"))
+    async with real_cli.open_conversation() as talk:
+        turn = FinishedTurn(await talk.run_image_turn(phone_screenshot(), "What is wrong here?"))
     assert turn.text.startswith("I see an image: PNG, 180×320 pixels")
 
 
 async def test_a_reply_can_be_interrupted_and_the_session_goes_on(real_cli: RealCli) -> None:
-    async with real_cli.talk(include_partial_messages=True) as talk:
-        stopped = Turn(await talk.interrupted("slow: 600", after=3))
-        after = Turn(await talk.say("say: Still here."))
+    async with real_cli.open_conversation(include_partial_messages=True) as talk:
+        stopped = FinishedTurn(await talk.run_interrupted_turn("slow: 600", after_deltas=3))
+        after = FinishedTurn(await talk.run_turn("say: Still here."))
     assert stopped.result.subtype == "error_during_execution"
     assert after.text == "Still here."
 
 
 async def test_words_typed_in_mid_turn_are_heard_in_it(real_cli: RealCli) -> None:
-    class Impatient(Person):
+    class Impatient(SimulatedPerson):
         """Types something while the CLI waits for a permission."""
 
-        talk: Talk
+        talk: CliConversation
 
         async def decide(self, tool: str, given: dict[str, Any], context: Any) -> Any:
-            await self.talk.add("say: Heard.")
+            await self.talk.send_during_turn("say: Heard.")
             return await super().decide(tool, given, context)
 
     person = Impatient()
-    async with real_cli.talk(person=person) as talk:
+    async with real_cli.open_conversation(person=person) as talk:
         person.talk = talk
-        turn = Turn(await talk.say("run: touch one.txt"))
+        turn = FinishedTurn(await talk.run_turn("run: touch one.txt"))
     assert turn.text == "Heard."
     lines = real_cli.transcript(talk.session_id)
     kinds = [line["attachment"]["type"] for line in lines if line["type"] == "attachment"]
@@ -53,13 +53,13 @@ async def test_words_typed_in_mid_turn_are_heard_in_it(real_cli: RealCli) -> Non
 
 async def test_a_background_agent_reports_later(real_cli: RealCli) -> None:
     messages: list[Message] = []
-    async with real_cli.talk() as talk:
-        await talk.add("agent later: run: echo far away")
+    async with real_cli.open_conversation() as talk:
+        await talk.send_during_turn("agent later: run: echo far away")
         async for message in talk.client.receive_messages():
             messages.append(message)
-            if "far away" in Turn(messages).text:
+            if "far away" in FinishedTurn(messages).text:
                 break
-    assert "task_notification" in Turn(messages).subtypes()
+    assert "task_notification" in FinishedTurn(messages).subtypes()
 
 
 async def test_each_model_is_served_under_its_own_name(real_cli: RealCli) -> None:

@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, Request, async_playwright, expect
 
-from clarvis_ui.server import Clarvis, running
-from clarvis_ui.settings import BUILT_PAGE, Settings
-from tests.clarvis.fake_keeper import FakeKeeper
+from clarvis_ui.server import Clarvis, run_clarvis
+from clarvis_ui.settings import BUILT_PAGE, ClarvisSettings
+from tests.support.fake_keeper import FakeKeeper
 
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
-FLAGS = [
+CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -27,38 +27,38 @@ FLAGS = [
     "--no-first-run",
 ]
 # the page looks for news every few seconds, and on a busy machine a second can be long
-PATIENCE_MS = 45_000
-expect.set_options(timeout=PATIENCE_MS)
+TIMEOUT_MS = 45_000
+expect.set_options(timeout=TIMEOUT_MS)
 
 # one browser a file: starting one costs more than most tests
-in_module = pytest_asyncio.fixture(scope="module", loop_scope="module")
-in_test = pytest_asyncio.fixture(loop_scope="module")
+module_fixture = pytest_asyncio.fixture(scope="module", loop_scope="module")
+function_fixture = pytest_asyncio.fixture(loop_scope="module")
 
 OpenPage = Callable[..., Awaitable[Page]]
 
 
-def absent(reason: str) -> None:
+def skip_without_browser(reason: str) -> None:
     """Skip, unless whoever runs the tests demanded the browser."""
     if os.environ.get("CLARVIS_E2E") == "required":
         pytest.fail(f"CLARVIS_E2E=required, but {reason}")
     pytest.skip(reason)
 
 
-@in_module
+@module_fixture
 async def chromium(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> AsyncIterator[Browser]:
     """With `SHOWS_BARS` in a test's module, bars take room as they do on most desks."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
-        absent("there is no chromium on PATH")
+        skip_without_browser("there is no chromium on PATH")
     if not (BUILT_PAGE / "index.html").is_file():
-        absent("the page is not built; run 'make ui'")
+        skip_without_browser("the page is not built; run 'make ui'")
     home = str(tmp_path_factory.mktemp("browser"))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=program,
-            args=FLAGS,
+            args=CHROMIUM_FLAGS,
             ignore_default_args=["--hide-scrollbars"] if _shows_bars(request) else None,
             env={"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home, "TZ": "UTC"},
         )
@@ -70,47 +70,47 @@ def _shows_bars(request: pytest.FixtureRequest) -> bool:
     return getattr(request.module, "SHOWS_BARS", False)
 
 
-@in_test
+@function_fixture
 async def keeper() -> AsyncIterator[FakeKeeper]:
-    async with FakeKeeper().running() as keeper:
+    async with FakeKeeper().serve() as keeper:
         yield keeper
 
 
-@in_test
+@function_fixture
 async def clarvis(keeper: FakeKeeper) -> AsyncIterator[Clarvis]:
-    settings = Settings(keeper=keeper.url, token=lambda: keeper.token)
-    async with running(settings, port=0) as clarvis:
+    settings = ClarvisSettings(keeper=keeper.url, token=lambda: keeper.token)
+    async with run_clarvis(settings, port=0) as clarvis:
         yield clarvis
 
 
-class Watched:
+class PageWatch:
     """What a page did that none may do: errors, refused content, talk to strangers."""
 
     def __init__(self, own: str) -> None:
-        self._own = own
-        self.wrongs: list[str] = []
+        self._origin = own
+        self.faults: list[str] = []
 
     def watch(self, page: Page) -> None:
-        page.on("pageerror", lambda error: self.wrongs.append(f"error: {error}"))
-        page.on("console", lambda message: self._said(message.type, message.text))
-        page.on("request", self._asked)
-        page.on("dialog", lambda dialog: self.wrongs.append(f"dialog: {dialog.message}"))
+        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("console", lambda message: self._on_console(message.type, message.text))
+        page.on("request", self._on_request)
+        page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
 
-    def _said(self, kind: str, text: str) -> None:
+    def _on_console(self, kind: str, text: str) -> None:
         # a refused request is said in the console too; which ones are right, the tests know
         expected = ("Failed to load resource", "WebSocket connection to")
         if kind in {"error", "warning"} and not any(words in text for words in expected):
-            self.wrongs.append(f"console: {text}")
+            self.faults.append(f"console: {text}")
 
-    def _asked(self, request: Request) -> None:
-        if not request.url.startswith((f"{self._own}/", "blob:", "data:")):
-            self.wrongs.append(f"asked {request.url}")
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith((f"{self._origin}/", "blob:", "data:")):
+            self.faults.append(f"asked {request.url}")
 
 
-@in_test
+@function_fixture
 async def open_page(chromium: Browser, clarvis: Clarvis) -> AsyncIterator[OpenPage]:
     """Opens a page in a browser of its own, logged in unless told otherwise."""
-    watched = Watched(clarvis.url)
+    watched = PageWatch(clarvis.url)
     async with AsyncExitStack() as stack:
 
         async def open_page(
@@ -127,29 +127,29 @@ async def open_page(chromium: Browser, clarvis: Clarvis) -> AsyncIterator[OpenPa
                 await context.clock.install(time=0)
                 await context.clock.pause_at(1000)
             page = await context.new_page()
-            page.set_default_timeout(PATIENCE_MS)
+            page.set_default_timeout(TIMEOUT_MS)
             watched.watch(page)
             await page.goto(clarvis.login_link() if address is None else address)
             return page
 
         yield open_page
-    assert watched.wrongs == []
+    assert watched.faults == []
 
 
-def fill(keeper: FakeKeeper, *rows: dict[str, Any]) -> None:
+def set_sessions(keeper: FakeKeeper, *rows: dict[str, Any]) -> None:
     keeper.rows = {row["id"]: row for row in rows}
 
 
-def row(page: Page, text: str) -> Locator:
+def session_row(page: Page, text: str) -> Locator:
     return page.get_by_role("link").filter(has_text=text)
 
 
-async def look_again(page: Page) -> None:
+async def trigger_refresh(page: Page) -> None:
     """The page asks for news at once, as it does when the network comes back."""
     await page.evaluate("dispatchEvent(new Event('online'))")
 
 
-async def recap(page: Page, name: str = "Where were we") -> Locator:
+async def open_recap(page: Page, name: str = "Where were we") -> Locator:
     """Where one was, unfolded where it came later than the conversation."""
     card = page.get_by_role("region", name=name)
     late = page.locator(".returning-late button:enabled")

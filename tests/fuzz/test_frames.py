@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.conftest import Running
+from tests.fuzz.conftest import FuzzedKeeper
 from tests.fuzz.test_requests import EXAMPLES, anything
-from tests.threats.outside import UPGRADE, asked
-from tests.writing import SESSION
+from tests.security.raw_requests import UPGRADE, asked
+from tests.support.transcript_writer import SESSION_ID
 
 TEXT, BINARY, CLOSE, PING = 1, 2, 8, 9
 
-ids = st.lists(st.sampled_from([SESSION, "*", "", "x" * 65]) | st.text(max_size=10), max_size=4)
+ids = st.lists(st.sampled_from([SESSION_ID, "*", "", "x" * 65]) | st.text(max_size=10), max_size=4)
 positions = st.sampled_from(["", ":", "a:b", "0:0", "00000000:99999999999999999999999"])
 sensible = st.one_of(
     st.just({"type": "ping"}),
@@ -49,11 +49,11 @@ def masked(kind: int, payload: bytes) -> bytes:
     return head + b"\0\0\0\0" + payload
 
 
-def connected(keeper: Running) -> tuple[socket.socket, Any]:
+def connected(keeper: FuzzedKeeper) -> tuple[socket.socket, Any]:
     """A socket after its hello."""
     where = urlsplit(keeper.url)
     line = socket.create_connection((where.hostname or "", where.port or 0), 60)
-    head = {"Host": where.netloc, **UPGRADE, **keeper.bearer}
+    head = {"Host": where.netloc, **UPGRADE, **keeper.auth_headers}
     text = "".join(f"{name}: {value}\r\n" for name, value in head.items())
     line.sendall(f"GET /ws HTTP/1.1\r\n{text}\r\n".encode())
     said = b""
@@ -75,7 +75,7 @@ def connected(keeper: Running) -> tuple[socket.socket, Any]:
 )
 @given(st.lists(frames, max_size=6), st.booleans())
 def test_nonsense_closes_one_socket_at_most(
-    keeper: Running, said: list[tuple[int, bytes]], in_pieces: bool
+    keeper: FuzzedKeeper, said: list[tuple[int, bytes]], in_pieces: bool
 ) -> None:
     line, _ = connected(keeper)
     content = b"".join(masked(kind, payload) for kind, payload in said)
@@ -94,7 +94,7 @@ def test_nonsense_closes_one_socket_at_most(
     assert asked(keeper.url, "GET", "/health").status == 200
 
 
-def test_a_socket_does_not_remember_sessions_without_end(keeper: Running) -> None:
+def test_a_socket_does_not_remember_sessions_without_end(keeper: FuzzedKeeper) -> None:
     line, _ = connected(keeper)
     with closing(line):
         for number in range(21):

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claudekeeper.edge.app import endpoints
-from claudekeeper.edge.openapi import description
-from tests.fuzz.conftest import Running
-from tests.threats.outside import asked
-from tests.writing import SESSION
+from claudekeeper.server.app import endpoints
+from claudekeeper.server.openapi import openapi_document
+from tests.fuzz.conftest import FuzzedKeeper
+from tests.security.raw_requests import asked
+from tests.support.transcript_writer import SESSION_ID
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
-DOCUMENT = description(endpoints())
+DOCUMENT = openapi_document(endpoints())
 OPERATIONS = [
     (method.upper(), path)
     for path, operations in DOCUMENT["paths"].items()
@@ -37,7 +37,7 @@ anything = st.recursive(
     | st.integers(-(2**70), 2**70)
     | st.floats()
     | st.text(max_size=30)
-    | st.sampled_from([SESSION, UNKNOWN, "/", "/nowhere", "allow", "*", "-x", "\x00", "\ud800"]),
+    | st.sampled_from([SESSION_ID, UNKNOWN, "/", "/nowhere", "allow", "*", "-x", "\x00", "\ud800"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
@@ -68,7 +68,7 @@ def fitting(schema: dict[str, Any], depth: int = 0) -> st.SearchStrategy[Any]:
         case "array":
             return st.lists(fitting(schema.get("items", {}), depth + 1), max_size=3)
         case "string":
-            return st.sampled_from([SESSION, UNKNOWN, "/tmp", "opus"]) | st.text(max_size=20)
+            return st.sampled_from([SESSION_ID, UNKNOWN, "/tmp", "opus"]) | st.text(max_size=20)
         case "integer":
             return st.integers(-5, 20_000)
         case "boolean":
@@ -82,7 +82,9 @@ def encoded(value: Any) -> bytes:
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
-def test_nonsense_is_refused_and_nothing_breaks(keeper: Running, method: str, path: str) -> None:
+def test_nonsense_is_refused_and_nothing_breaks(
+    keeper: FuzzedKeeper, method: str, path: str
+) -> None:
     operation = DOCUMENT["paths"][path][method.lower()]
     names = [each["name"] for each in operation["parameters"] if each["in"] == "query"]
     body_schema = (
@@ -90,7 +92,7 @@ def test_nonsense_is_refused_and_nothing_breaks(keeper: Running, method: str, pa
         if "requestBody" in operation
         else None
     )
-    ids = st.sampled_from([SESSION, UNKNOWN, "..", "a1"]) | st.text(min_size=1, max_size=20)
+    ids = st.sampled_from([SESSION_ID, UNKNOWN, "..", "a1"]) | st.text(min_size=1, max_size=20)
     queries = st.dictionaries(
         st.sampled_from([*names, "more"]) | st.text(max_size=5),
         st.sampled_from(["1", "-1", "all", "full", "context", "idle", "99999999999", "/"])
@@ -119,7 +121,7 @@ def test_nonsense_is_refused_and_nothing_breaks(keeper: Running, method: str, pa
             place = before + quote(part, safe="", errors="surrogatepass") + rest.partition("}")[2]
         if query:
             place += "?" + urlencode(query, errors="surrogatepass")
-        headers = {**keeper.bearer, "Content-Type": content_type}
+        headers = {**keeper.auth_headers, "Content-Type": content_type}
         answer = asked(keeper.url, method, place, headers, body)
         assert answer.status < 500, (method, place, body, answer)
         if answer.status >= 400:

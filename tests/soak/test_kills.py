@@ -21,13 +21,13 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from clarvis_ui.server import Clarvis, running
-from clarvis_ui.settings import Settings
-from claudekeeper.demo.api import ScriptedApi
+from clarvis_ui.server import Clarvis, run_clarvis
+from clarvis_ui.settings import ClarvisSettings
 from claudekeeper.demo.home import DemoHome
-from tests.e2e.conftest import OpenPage, chromium, in_module, open_page  # noqa: F401
-from tests.e2e.stage import PATIENCE_MS, Stage, prompts, say
-from tests.waiting import until
+from claudekeeper.demo.messages_api import ScriptedApi
+from tests.e2e.conftest import OpenPage, chromium, module_fixture, open_page  # noqa: F401
+from tests.support.stage import TIMEOUT_MS, RestartableKeeper, prompt_texts, send_prompt
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 KILLS = int(os.environ.get("KILLS", "3"))
@@ -59,12 +59,12 @@ TURNS = [
 ]
 
 
-@in_module
-async def stage() -> AsyncIterator[Stage]:
-    expect.set_options(timeout=PATIENCE_MS)
+@module_fixture
+async def stage() -> AsyncIterator[RestartableKeeper]:
+    expect.set_options(timeout=TIMEOUT_MS)
     async with ScriptedApi(pace=0.02) as api:
         with DemoHome() as home:
-            stage = Stage(home, api)
+            stage = RestartableKeeper(home, api)
             settings = stage.workdir / ".claude" / "settings.json"
             settings.parent.mkdir(exist_ok=True)
             settings.write_text(
@@ -75,16 +75,16 @@ async def stage() -> AsyncIterator[Stage]:
             await stage.stop()
 
 
-@in_module
-async def clarvis(stage: Stage) -> AsyncIterator[Clarvis]:
-    async with running(Settings(keeper=stage.url, token=stage.token), port=0) as clarvis:
+@module_fixture
+async def clarvis(stage: RestartableKeeper) -> AsyncIterator[Clarvis]:
+    async with run_clarvis(ClarvisSettings(keeper=stage.url, token=stage.token), port=0) as clarvis:
         yield clarvis
 
 
 class Kills:
     """The rounds, and what was found in them."""
 
-    def __init__(self, stage: Stage, url: str) -> None:
+    def __init__(self, stage: RestartableKeeper, url: str) -> None:
         self.stage = stage
         self.url = url
         self.random = random.Random(16)
@@ -117,7 +117,7 @@ class Sitting:
                 print(dict(self.found), flush=True)  # noqa: T201 - for who started a long one
 
     async def begin(self, number: int) -> None:
-        self.session = await self.stage.begin(f"say: session of round {number}")
+        self.session = await self.stage.start_session(f"say: session of round {number}")
         for page in (self.one, self.other):
             await page.goto(f"{self.url}/#session={self.session}")
             await expect(page.locator(".reply")).to_have_text([f"session of round {number}"])
@@ -126,11 +126,11 @@ class Sitting:
         prompt = self.random.choice(TURNS).format(number)
         await self.one.evaluate("window.streamed = []")
         replies = await self.one.locator(".reply").count()
-        await say(self.one, prompt)
-        await until(self.is_running)
+        await send_prompt(self.one, prompt)
+        await wait_until(self.is_running)
         if prompt.startswith(STREAMED) and self.random.random() < 0.6:
             # else most would be killed before they have said anything
-            await self.one.wait_for_function(SPEAKS, arg=replies, timeout=PATIENCE_MS)
+            await self.one.wait_for_function(SPEAKS, arg=replies, timeout=TIMEOUT_MS)
         await asyncio.sleep(self.random.uniform(0, LATEST))
         killed = self.kill()
         page = await self.at_rest()
@@ -167,19 +167,19 @@ class Sitting:
     async def at_rest(self) -> Any:
         """A question that was asked before the kill, or after it, is refused."""
         while True:
-            page = await self.stage.ask("GET", f"/sessions/{self.session}")
+            page = await self.stage.request("GET", f"/sessions/{self.session}")
             if page["turn"] is None and page["session"]["state"] == "idle" and not page["queue"]:
                 return page
-            for asked in (await self.stage.ask("GET", "/attention"))["attention"]:
+            for asked in (await self.stage.request("GET", "/attention"))["attention"]:
                 answer = {"attentionId": asked["id"], "decision": "deny", "message": "no"}
                 with contextlib.suppress(AssertionError):
-                    await self.stage.ask("POST", "/resolve", answer)
+                    await self.stage.request("POST", "/resolve", answer)
 
     async def check(
         self, where: str, tab: Page, prompt: str, streamed: list[str], error: Any
     ) -> None:
         first, *_ = prompt.split("\n")
-        said = prompts(tab).filter(has_text=prompt)
+        said = prompt_texts(tab).filter(has_text=prompt)
         column = tab.locator(".log .column")
         await self.holds("lost prompt", where, expect(said).to_have_count(1), first)
         for words in streamed:
@@ -215,7 +215,7 @@ def said(message: Any) -> str:
 @pytest.mark.timeout(7200)
 async def test_whenever_it_is_killed_no_word_is_lost_and_it_is_said_why(
     open_page: OpenPage,  # noqa: F811
-    stage: Stage,
+    stage: RestartableKeeper,
     clarvis: Clarvis,
 ) -> None:
     first = await open_page(clarvis.login_link())

@@ -26,11 +26,11 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from claudekeeper.demo.api import ScriptedApi
 from claudekeeper.demo.home import DemoHome
-from tests.process import Keeper
-from tests.real_cli import scripted_api  # noqa: F401
-from tests.visitor import visiting
+from claudekeeper.demo.messages_api import ScriptedApi
+from tests.support.api_visitor import connect_api
+from tests.support.keeper_process import KeeperProcess
+from tests.support.real_cli import scripted_api  # noqa: F401
 
 DISPATCHES = int(os.environ.get("ORCHESTRATED", "12"))
 AN_ITEM = 10 if DISPATCHES >= 100 else 4
@@ -106,7 +106,7 @@ class Orchestrator:
         self._up = asyncio.Event()
         self._done = asyncio.Condition()
         self._answered = 0
-        self.keeper: Keeper
+        self.keeper: KeeperProcess
         self.lives = 0
         self.killed = 0
 
@@ -157,7 +157,7 @@ class Orchestrator:
             await self._up.wait()
             keeper = self.keeper
             with contextlib.suppress(aiohttp.ClientError, TimeoutError):
-                async with visiting(keeper) as visitor:
+                async with connect_api(keeper) as visitor:
                     request = visitor.client.request(method, path, json=body)
                     async with request as response:
                         if response.status == 200:
@@ -183,7 +183,7 @@ class Orchestrator:
             await self._start()
 
     def _kill_a_cli(self) -> None:
-        running = self.keeper.children()
+        running = self.keeper.descendants()
         if running:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._chance.choice(running), signal.SIGKILL)
@@ -191,7 +191,7 @@ class Orchestrator:
 
     async def _start(self) -> None:
         self.keeper = await asyncio.to_thread(
-            lambda: Keeper(self._home, "--no-ui", api_url=self._api.url)
+            lambda: KeeperProcess(self._home, "--no-ui", api_url=self._api.url)
         )
         self.lives += 1
         self._up.set()

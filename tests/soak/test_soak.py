@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from claudekeeper.demo.api import ScriptedApi
 from claudekeeper.demo.home import DemoHome
-from tests.process import Keeper, is_alive, samples
-from tests.real_cli import scripted_api  # noqa: F401
-from tests.talking.keeper import Ear, text_of
-from tests.visitor import Visitor, visiting
-from tests.waiting import until
-from tests.writing import SESSION, Transcript
+from claudekeeper.demo.messages_api import ScriptedApi
+from tests.support.api_visitor import KeeperApi, connect_api
+from tests.support.keeper_in_process import SocketListener, text_of
+from tests.support.keeper_process import KeeperProcess, is_alive, parse_metrics
+from tests.support.real_cli import scripted_api  # noqa: F401
+from tests.support.transcript_writer import SESSION_ID, TranscriptWriter
+from tests.support.waiting import wait_until
 
 ROUNDS = int(os.environ.get("SOAK_ROUNDS", "1"))
 # what a round may leave in memory on the average: caches fill, pools grow once
@@ -37,13 +37,13 @@ WARM = 60
 ALLOWED_WARM = 4 * MEGABYTE
 ALLOWED_A_WARM_ROUND = 64 * 1024
 RESIDENT = "process_resident_memory_bytes"
-READING = ["/health", "/sessions", "/workdirs", "/attention", "/metrics", f"/sessions/{SESSION}"]
+READING = ["/health", "/sessions", "/workdirs", "/attention", "/metrics", f"/sessions/{SESSION_ID}"]
 
 
 @pytest.fixture
 def home() -> Iterator[DemoHome]:
     with DemoHome() as home:
-        transcript = Transcript()
+        transcript = TranscriptWriter()
         for number in range(50):
             transcript.prompt(f"number {number}")
         transcript.write(home.config / "projects")
@@ -53,7 +53,9 @@ def home() -> Iterator[DemoHome]:
 class Soak:
     """One keeper, and everything that is done to it."""
 
-    def __init__(self, keeper: Keeper, home: DemoHome, visitor: Visitor, ear: Ear) -> None:
+    def __init__(
+        self, keeper: KeeperProcess, home: DemoHome, visitor: KeeperApi, ear: SocketListener
+    ) -> None:
         self.keeper = keeper
         self.home = home
         self.visitor = visitor
@@ -69,25 +71,25 @@ class Soak:
         allowed, interrupted, killed = sessions
         await asyncio.gather(self.clients_that_vanish(), self.many_requests())
         await self.say(allowed, f"run: touch {number}.txt")
-        question = (await self.ear.event("attention/raised", allowed))["attention"]
+        question = (await self.ear.wait_for_event("attention/raised", allowed))["attention"]
         body = {"attentionId": question["id"], "decision": "allow"}
         await self.visitor.post("/resolve", body)
-        await self.ear.finished(allowed, outcome="done")
+        await self.ear.wait_for_turn_end(allowed, outcome="done")
         assert (self.work / f"{number}.txt").exists()
 
         await self.say(interrupted, "slow: 600")
-        await self.ear.event("message/delta", interrupted)
+        await self.ear.wait_for_event("message/delta", interrupted)
         await self.visitor.post(f"/sessions/{interrupted}/interrupt", status=202)
-        await self.ear.finished(interrupted, outcome="interrupted")
+        await self.ear.wait_for_turn_end(interrupted, outcome="interrupted")
 
         await self.say(killed, "slow: 600")
-        await self.ear.event("message/delta", killed)
+        await self.ear.wait_for_event("message/delta", killed)
         # a CLI writes a moment after it speaks, and takes that moment with it
-        await until(lambda: self.is_written(killed, "slow: 600"))
+        await wait_until(lambda: self.is_written(killed, "slow: 600"))
         os.kill(self.pid_of(killed), signal.SIGKILL)
-        await self.ear.finished(killed, outcome="failed")
+        await self.ear.wait_for_turn_end(killed, outcome="failed")
         await self.say(killed, "say: after the kill")
-        await self.ear.finished(killed, outcome="done")
+        await self.ear.wait_for_turn_end(killed, outcome="done")
 
         self.files_that_come_and_go(number)
         for session in sessions:
@@ -102,11 +104,11 @@ class Soak:
         """In whichever order they come."""
         waiting = set(sessions)
         while waiting:
-            event = await self.ear.event("turn/finished", outcome="done")
+            event = await self.ear.wait_for_event("turn/finished", outcome="done")
             waiting.discard(event["sessionId"])
 
     async def begin(self, text: str) -> str:
-        session = await self.visitor.begin(self.work, text)
+        session = await self.visitor.start_session(self.work, text)
         self.said[session] = [text]
         return session
 
@@ -145,10 +147,10 @@ class Soak:
         paths = [self.random.choice(READING) for _ in range(50)]
         await asyncio.gather(*(read(path) for path in paths))
         for name in ("one", "two", None):
-            await self.visitor.ask("PATCH", f"/sessions/{SESSION}", {"name": name})
+            await self.visitor.request("PATCH", f"/sessions/{SESSION_ID}", {"name": name})
 
     def files_that_come_and_go(self, number: int) -> None:
-        transcript = Transcript(f"5e551011-0000-4000-8000-{number:012}")
+        transcript = TranscriptWriter(f"5e551011-0000-4000-8000-{number:012}")
         for _ in range(20):
             transcript.prompt("x" * 1000)
         path = transcript.write(self.home.config / "projects", f"-round-{number % 5}")
@@ -157,7 +159,7 @@ class Soak:
 
     async def figures(self) -> dict[str, float]:
         async with self.visitor.client.get("/metrics") as answer:
-            return samples(await answer.text())
+            return parse_metrics(await answer.text())
 
     async def settled(self, like: dict[str, float] | None) -> dict[str, float]:
         """Until nothing is left over: as many descriptors, tasks and sockets as before."""
@@ -173,9 +175,9 @@ async def test_mixed_work_leaves_nothing_behind(
     home: DemoHome,
     scripted_api: ScriptedApi,  # noqa: F811
 ) -> None:
-    with Keeper(home, "--no-ui", api_url=scripted_api.url) as keeper:
+    with KeeperProcess(home, "--no-ui", api_url=scripted_api.url) as keeper:
         # a connection a request: whatever stays open is not the client's
-        async with visiting(keeper, force_close=True) as visitor:
+        async with connect_api(keeper, force_close=True) as visitor:
             ear = await visitor.listen()
             soak = Soak(keeper, home, visitor, ear)
             # the first round imports the SDK, opens the cache and fills the pools
@@ -193,5 +195,5 @@ async def test_mixed_work_leaves_nothing_behind(
             warm = resident[WARM:]
             if warm:
                 assert warm[-1] - warm[0] < ALLOWED_WARM + ALLOWED_A_WARM_ROUND * len(warm)
-            assert keeper.children() == []
+            assert keeper.descendants() == []
             assert "Traceback" not in keeper.log

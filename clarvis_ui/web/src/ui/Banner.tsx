@@ -1,4 +1,4 @@
-import type { Failure } from '../transport/outcome';
+import type { Failure } from '../api/result';
 import { StatusDot } from './StatusDot';
 import './banner.css';
 

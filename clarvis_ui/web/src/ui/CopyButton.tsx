@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { copyText } from './clipboard';
+import { copyText } from '../lib/clipboard';
 import { Icon } from './Icon';
 
 type Shown = 'offer' | 'copied' | 'failed';

@@ -1,4 +1,4 @@
-import type { Tone } from '../state/described';
+import type { Tone } from '../sessions/labels';
 import './status-dot.css';
 
 /** Colour for the eye; the words stand beside it. */

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createFolds } from '../../src/state/folds';
-import { halfInput } from '../../src/state/streamed';
-import { chunksOf } from '../../src/views/thread/chunks';
-import { hitsIn, nearestOf, unfoldFor } from '../../src/views/thread/find';
-import { linkedMessage, messageLink } from '../../src/views/thread/link';
-import { recall, remember } from '../../src/views/thread/remembered';
-import { type Row, rowsOf } from '../../src/views/thread/rows';
-import { call, prompt, reply, result } from './messages';
+import { halfInput } from '../../src/conversation/finalMessage';
+import { createFolds } from '../../src/lib/expanded';
+import { hitsIn, nearestOf, unfoldFor } from '../../src/thread/find/find';
+import { linkedMessage, messageLink } from '../../src/thread/messageLink';
+import { chunksOf } from '../../src/thread/rows/chunks';
+import { type Row, rowsOf } from '../../src/thread/rows/rows';
+import { recall, remember } from '../../src/thread/scroll/scrollPosition';
+import { call, prompt, reply, result } from '../support/messages';
 
 const DONE = { running: false, hasOlder: false };
 

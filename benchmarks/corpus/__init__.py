@@ -1,0 +1,1 @@
+"""Sessions made up for measuring: the same numbers give the same bytes."""

@@ -1,0 +1,1 @@
+"""What every measurement needs: processes, figures, the report."""

@@ -1,0 +1,76 @@
+"""Request bodies on their way to the keeper: bounded, and looked into only where roots are set."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+from aiohttp.web_protocol import RequestPayloadError
+
+from claudekeeper.net.errors import BodyTooLarge, InvalidRequest, RequestTooSlow
+
+SMALL_BODY = 1024 * 1024
+# pictures in a message, a whole file in a changed input; both as JSON, which makes them larger
+LARGE_BODY = 40 * 1024 * 1024
+# a phone on a bad line pauses; one that says nothing for this long is gone
+CHUNK_SECONDS = 30.0
+
+Shape = TypeVar("Shape")
+
+
+class BoundedBody:
+    """A body that is passed on as it comes, cut off where it grows too large."""
+
+    def __init__(self, request: web.Request, limit: int) -> None:
+        if (request.content_length or 0) > limit:
+            raise BodyTooLarge
+        self._content = request.content
+        self._limit = limit
+        self.overflowed = False
+        self.unreadable = False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        seen = 0
+        while chunk := await self._next_chunk():
+            seen += len(chunk)
+            if seen > self._limit:
+                self.overflowed = True
+                raise BodyTooLarge
+            yield chunk
+
+    async def _next_chunk(self) -> bytes:
+        try:
+            async with asyncio.timeout(CHUNK_SECONDS):
+                return await self._content.readany()
+        except TimeoutError as error:
+            raise RequestTooSlow from error
+        except RequestPayloadError as error:
+            # packed in another way than it says, or cut short
+            self.unreadable = True
+            raise InvalidRequest("The body cannot be read.") from error
+
+
+class WholeBody:
+    """A body that was read to look into it, and is then passed on as it was."""
+
+    overflowed = unreadable = False
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    @classmethod
+    async def read(cls, request: web.Request, limit: int) -> WholeBody:
+        chunks = [chunk async for chunk in BoundedBody(request, limit).chunks()]
+        return cls(b"".join(chunks))
+
+    def decode_as(self, shape: type[Shape]) -> Shape:
+        try:
+            return msgspec.json.decode(self._content, type=shape)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise InvalidRequest(f"The request could not be understood: {error}") from error
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield self._content

@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'preact/hooks';
+import { CLARVIS_UNREACHABLE, type Failure } from '../api/result';
+import { Banner } from '../ui/Banner';
+import type { Clarvis } from './store';
+
+const OFFLINE: Failure = { code: 'offline', sentence: 'This device is offline.' };
+const RECONNECTING: Failure = { code: 'reconnecting', sentence: 'The line to the keeper is lost.' };
+// a line that is back within a moment was never worth a word
+const PATIENCE_MS = 1500;
+
+/** Says quietly that something is away, for as long as it is. */
+export function Reachability({ clarvis }: { clarvis: Clarvis }) {
+  const online = useOnline(clarvis.tryNow);
+  const away = useStays(clarvis.line.value === 'away' || clarvis.line.value === 'connecting');
+  const { trouble } = clarvis.sessions.listing.value;
+  const failure = explained(trouble ?? (away ? RECONNECTING : null), online);
+  return failure && <Banner failure={failure} onRetry={clarvis.tryNow} />;
+}
+
+/** No network is why nobody answers, not that nobody does: a keeper on this machine needs none. */
+function explained(failure: Failure | null, online: boolean): Failure | null {
+  if (online || failure === null) return failure;
+  return failure === RECONNECTING || failure.code === CLARVIS_UNREACHABLE ? OFFLINE : failure;
+}
+
+/** What the browser says of its network; `ask` finds out whether that matters here. */
+function useOnline(ask: () => void): boolean {
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const look = () => {
+      setOnline(navigator.onLine);
+      if (!navigator.onLine) ask();
+    };
+    addEventListener('online', look);
+    addEventListener('offline', look);
+    return () => {
+      removeEventListener('online', look);
+      removeEventListener('offline', look);
+    };
+  }, [ask]);
+  return online;
+}
+
+/** True once it has been true for a while. */
+function useStays(now: boolean): boolean {
+  const [stays, setStays] = useState(false);
+  useEffect(() => {
+    if (!now) {
+      setStays(false);
+      return;
+    }
+    const timer = setTimeout(() => setStays(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [now]);
+  return now && stays;
+}

@@ -1,0 +1,98 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
+import type { Health } from '../api/sessions';
+
+/** Whether this browser is let in. `ajar` is before anybody has answered. */
+export type DoorState = 'ajar' | 'open' | 'shut';
+
+export interface Door {
+  readonly state: ReadonlySignal<DoorState>;
+  /** Why the last code did not open it. */
+  readonly failure: ReadonlySignal<Failure | null>;
+  readonly knocking: ReadonlySignal<boolean>;
+  /** With the code of a login link, or without one. */
+  arrive(code: string | null): Promise<void>;
+  enter(code: string): Promise<void>;
+  leave(): Promise<void>;
+  /** What was answered on arrival, for the first who asks: nobody has to ask the same again. */
+  answered(): Outcome<Health> | null;
+  /** The server no longer knows us. */
+  shut(): void;
+  /** Somebody said that we are not let in any more: whether that is so, the server says. */
+  doubt(): Promise<void>;
+  /**
+   * Looks whether it is open by now: somebody logged in beside us, or a token is again what it was.
+   * Answers whether anybody answered.
+   */
+  look(): Promise<boolean>;
+}
+
+export function createDoor(api: Api): Door {
+  const state = signal<DoorState>('ajar');
+  const failure = signal<Failure | null>(null);
+  const knocking = signal(false);
+  let greeting: Outcome<Health> | null = null;
+
+  /** Null where nobody said anything about it. */
+  async function letIn(): Promise<boolean | null> {
+    const known = await api.health();
+    if (!known.ok && known.failure.code === NOT_LOGGED_IN) return false;
+    // whoever is told about the keeper has come past the door
+    return known.ok || known.failure.code.startsWith('keeper_') ? true : null;
+  }
+
+  function shut(): void {
+    failure.value = null;
+    state.value = 'shut';
+  }
+
+  async function enter(code: string): Promise<void> {
+    knocking.value = true;
+    const outcome = await api.logIn(code);
+    knocking.value = false;
+    failure.value = outcome.ok ? null : outcome.failure;
+    if (outcome.ok) state.value = 'open';
+  }
+
+  return {
+    state,
+    failure,
+    knocking,
+    enter,
+    async arrive(code) {
+      if (code !== null) {
+        await enter(code);
+        if (state.value === 'open') return;
+      }
+      // an old link is no reason to turn away who is in already
+      const known = await api.health();
+      const stranger = !known.ok && known.failure.code === NOT_LOGGED_IN;
+      greeting = stranger ? null : known;
+      state.value = stranger ? 'shut' : 'open';
+      if (!stranger) failure.value = null;
+    },
+    answered() {
+      const first = greeting;
+      greeting = null;
+      return first;
+    },
+    async leave() {
+      // where nobody answers, the cookie is still there: to look logged out would be a lie
+      const outcome = await api.logOut();
+      if (outcome.ok) state.value = 'shut';
+    },
+    shut,
+    async doubt() {
+      if (state.value === 'open' && (await letIn()) === false) shut();
+    },
+    async look() {
+      const known = knocking.value ? null : await letIn();
+      if (known === true && state.value === 'shut' && !knocking.value) {
+        failure.value = null;
+        state.value = 'open';
+      }
+      return known !== null;
+    },
+  };
+}

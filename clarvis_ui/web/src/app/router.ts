@@ -1,0 +1,48 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Wanted } from '../api/search';
+import type { Looked } from '../api/timeline';
+import { type Address, parseAddress, withoutLogin } from './routes';
+
+/** Where in the page one is. The address is the only place that knows; this follows it. */
+export interface Place {
+  readonly session: ReadonlySignal<string | null>;
+  readonly inbox: ReadonlySignal<boolean>;
+  readonly archive: ReadonlySignal<boolean>;
+  readonly usage: ReadonlySignal<boolean>;
+  readonly search: ReadonlySignal<Wanted | null>;
+  readonly timeline: ReadonlySignal<Looked | null>;
+  readonly branches: ReadonlySignal<Address['branches']>;
+  /** The code that came with the address, which from then on no longer has it. */
+  takeLogin(): string | null;
+  onChange(listener: () => void): void;
+}
+
+type Browser = Pick<Window, 'location' | 'history' | 'addEventListener'>;
+
+export function createPlace(browser: Browser): Place {
+  const { location, history } = browser;
+  const here = signal(parseAddress(location.hash));
+
+  browser.addEventListener('hashchange', () => {
+    here.value = parseAddress(location.hash);
+  });
+
+  return {
+    session: computed(() => here.value.session),
+    inbox: computed(() => here.value.inbox),
+    archive: computed(() => here.value.archive),
+    usage: computed(() => here.value.usage),
+    search: computed(() => here.value.search),
+    timeline: computed(() => here.value.timeline),
+    branches: computed(() => here.value.branches),
+    takeLogin() {
+      const { login } = parseAddress(location.hash);
+      if (login !== null) {
+        const clean = `${location.pathname}${location.search}${withoutLogin(location.hash)}`;
+        history.replaceState(history.state, '', clean);
+      }
+      return login;
+    },
+    onChange: (listener) => browser.addEventListener('hashchange', listener),
+  };
+}

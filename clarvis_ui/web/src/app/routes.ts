@@ -1,0 +1,141 @@
+import type { Tip } from '../api/branches';
+import { oneOf } from '../api/decode';
+import { SEARCH_KINDS, type Wanted } from '../api/search';
+import { type Looked, readMoment } from '../api/timeline';
+
+/**
+ * The fragment of the page's address: `#session=UUID` is all that is needed to come back to the
+ * same place; `#login=CODE` lets one in and is taken out at once.
+ */
+export interface Address {
+  session: string | null;
+  /** Whether it is the list of what waits. */
+  inbox: boolean;
+  /** Whether it is what is kept of what Claude Code deletes. */
+  archive: boolean;
+  /** Whether it is what was used. */
+  usage: boolean;
+  /** What is looked for in all sessions; null where one is not searching. */
+  search: Wanted | null;
+  /** Of what one sees when it was done; null where that is not shown. */
+  timeline: Looked | null;
+  /** Whether it is the tree of the session's branches, or two of them beside each other. */
+  branches: 'tree' | Compared | null;
+  login: string | null;
+}
+
+export interface Compared {
+  one: Tip;
+  other: Tip;
+}
+
+function parts(fragment: string): string[] {
+  return fragment.replace(/^#/, '').split('&').filter(Boolean);
+}
+
+export function parseAddress(fragment: string): Address {
+  const given = new URLSearchParams(parts(fragment).join('&'));
+  return {
+    session: given.get('session') || null,
+    inbox: given.has('inbox'),
+    archive: given.has('archive'),
+    usage: given.has('usage'),
+    search: given.has('search') ? wantedIn(given) : null,
+    timeline: given.has('timeline') ? lookedIn(given) : null,
+    branches: branchesIn(given),
+    login: given.get('login') || null,
+  };
+}
+
+/** The same place without the code, all other parts as they were. */
+export function withoutLogin(fragment: string): string {
+  const kept = parts(fragment).filter((part) => !part.startsWith('login='));
+  return kept.length > 0 ? `#${kept.join('&')}` : '';
+}
+
+/** Back to the list: a place without a session. */
+export const LIST_HREF = '#';
+
+/** Every question that waits, of every session. */
+export const INBOX_HREF = '#inbox';
+
+/** What is kept of what Claude Code deletes, and what it deletes before long. */
+export const ARCHIVE_HREF = '#archive';
+
+/** What was used: tokens and cost. */
+export const USAGE_HREF = '#usage';
+
+function wantedIn(given: URLSearchParams): Wanted {
+  return {
+    words: given.get('search') ?? '',
+    kind: oneOf(SEARCH_KINDS, given.get('kind')),
+    workdir: given.get('in') || null,
+    best: given.has('best'),
+  };
+}
+
+const EVERYTHING: Wanted = { words: '', kind: null, workdir: null, best: false };
+
+/** The search page: with nothing asked yet, or for these words (as the command bar's "find"). */
+export function searchHref(wanted: Partial<Wanted> = {}): string {
+  const { words, kind, workdir, best } = { ...EVERYTHING, ...wanted };
+  const fragment = new URLSearchParams({ search: words });
+  if (kind !== null) fragment.set('kind', kind);
+  if (workdir !== null) fragment.set('in', workdir);
+  if (best) fragment.set('best', '');
+  return `#${fragment}`;
+}
+
+function lookedIn(given: URLSearchParams): Looked {
+  const [from, to] = [readMoment(given.get('from')), readMoment(given.get('to'))];
+  return {
+    session: given.get('of') || null,
+    workdir: given.get('in') || null,
+    span: from !== null && to !== null && from < to ? { from, to } : null,
+  };
+}
+
+/** What was done when: in a session (`of`), in a directory (`in`), or everywhere. */
+export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): string {
+  const fragment = new URLSearchParams({ timeline: '' });
+  if (session) fragment.set('of', session);
+  if (workdir) fragment.set('in', workdir);
+  if (span) {
+    fragment.set('from', span.from);
+    fragment.set('to', span.to);
+  }
+  return `#${fragment}`;
+}
+
+function branchesIn(given: URLSearchParams): Address['branches'] {
+  const session = given.get('session');
+  if (!session || !given.has('branches')) return null;
+  const other = given.get('with');
+  if (!other) return 'tree';
+  return {
+    one: { session, tip: given.get('branches') || null },
+    other: { session: other, tip: given.get('withTip') || null },
+  };
+}
+
+/** The tree of a session's branches. */
+export function branchesHref(session: string): string {
+  return `#${new URLSearchParams({ session })}&branches`;
+}
+
+/** Two branches beside each other. */
+export function comparedHref({ one, other }: Compared): string {
+  const fragment = new URLSearchParams({ session: one.session, branches: one.tip ?? '' });
+  fragment.set('with', other.session);
+  if (other.tip !== null) fragment.set('withTip', other.tip);
+  return `#${fragment}`;
+}
+
+/** A session at one of its messages. */
+export function messageHref(session: string, message: string): string {
+  return `#${new URLSearchParams({ session, message })}`;
+}
+
+export function sessionHref(id: string): string {
+  return `#session=${encodeURIComponent(id)}`;
+}

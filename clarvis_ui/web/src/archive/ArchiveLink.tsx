@@ -1,0 +1,20 @@
+import type { Archive } from '../api/archive';
+import { ARCHIVE_HREF } from '../app/routes';
+import { counted } from '../lib/format';
+
+export interface DueLinkProps {
+  archive: Archive | null;
+  /** Deleted sessions that are in the list. */
+  archived: number;
+}
+
+/** What Claude Code is about to delete, before it does; or how much is kept of what it did. */
+export function DueLink({ archive, archived }: DueLinkProps) {
+  const due = archive?.due.length ?? 0;
+  if (due === 0 && !archive?.on && archived === 0) return null;
+  return (
+    <a class="due-link" href={ARCHIVE_HREF} data-due={due > 0}>
+      {due > 0 ? `${counted(due, 'session')} will be deleted soon` : 'Archive'}
+    </a>
+  );
+}

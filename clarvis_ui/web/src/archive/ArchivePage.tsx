@@ -1,0 +1,121 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Archive } from '../api/archive';
+import type { Session } from '../api/sessions';
+import { Back } from '../app/BackButton';
+import { sessionHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { counted, fileSize, fullTime } from '../lib/format';
+import { titleOf } from '../sessions/labels';
+import '../app/page-head.css';
+import '../attention/inbox.css';
+import './archive.css';
+
+/** What Claude Code deletes before long, and what is kept of what it has deleted. */
+export function ArchivePage({ clarvis }: { clarvis: Clarvis }) {
+  const { kept, sessions } = clarvis;
+  const archive = kept.archive.value;
+  const known = sessions.listing.value.sessions;
+  const gone = sessions.newestFirst.value.filter((session) => session.archived);
+  useEffect(() => void kept.refresh(), [kept]);
+
+  return (
+    <div class="inbox">
+      <header class="session-head">
+        <Back />
+        <h1 class="inbox-title">Archive</h1>
+      </header>
+      <div class="inbox-log">
+        <div class="inbox-column archive">
+          {archive && <Holding archive={archive} onSwitch={(on) => void kept.switch(on)} />}
+          <p class="archive-problem" role="alert">
+            {kept.failure.value?.sentence}
+          </p>
+          {archive && archive.due.length > 0 && (
+            <section aria-label="Deleted before long">
+              <h2>Deleted before long</h2>
+              <ul>
+                {archive.due.map(({ sessionId, at }) => (
+                  <li key={sessionId}>
+                    <a href={sessionHref(sessionId)} dir="auto">
+                      {nameOf(known.get(sessionId))}
+                    </a>
+                    <time dateTime={at ?? undefined}>{fullTime(at)}</time>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          {gone.length > 0 && (
+            <section aria-label="Deleted, and kept">
+              <h2>Deleted, and kept</h2>
+              <ul>
+                {gone.map((session) => (
+                  <GoneRow key={session.id} session={session} clarvis={clarvis} />
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Holding({ archive, onSwitch }: { archive: Archive; onSwitch(on: boolean): void }) {
+  const { on, holds, days } = archive;
+  const after = days === null ? '' : ` after ${counted(days, 'day')}`;
+  return (
+    <section class="archive-state" aria-label="What is kept">
+      <p>
+        Claude Code deletes a session{after}.{' '}
+        {on
+          ? 'The archive keeps every transcript; it takes no space until one is deleted.'
+          : 'The archive is off: what it deletes is gone.'}
+      </p>
+      {holds !== null && (
+        <>
+          {holds.kept + holds.gone > 0 && (
+            <p>
+              <b>
+                It holds {counted(holds.kept, 'session')} that {holds.kept === 1 ? 'lives' : 'live'}{' '}
+                and {counted(holds.gone, 'deleted one')}
+              </b>
+              {holds.cost > 0 && `, ${fileSize(holds.cost)} beside what Claude Code has itself`}.
+            </p>
+          )}
+          <button type="button" class={on ? 'quiet' : 'strong'} onClick={() => onSwitch(!on)}>
+            {on ? 'Keep no more' : 'Keep every session'}
+          </button>
+        </>
+      )}
+    </section>
+  );
+}
+
+function GoneRow({ session, clarvis }: { session: Session; clarvis: Clarvis }) {
+  const [problem, setProblem] = useState('');
+
+  async function restore(): Promise<void> {
+    const outcome = await clarvis.api.restore(session.id);
+    if (outcome.ok) clarvis.sessions.know(outcome.value);
+    else setProblem(outcome.failure.sentence);
+    void clarvis.kept.refresh();
+  }
+
+  return (
+    <li>
+      <a href={sessionHref(session.id)} dir="auto">
+        {titleOf(session)}
+      </a>
+      {problem && <span role="alert">{problem}</span>}
+      <time dateTime={session.archivedSince ?? undefined}>{fullTime(session.archivedSince)}</time>
+      <button type="button" onClick={() => void restore()}>
+        Restore
+      </button>
+    </li>
+  );
+}
+
+function nameOf(session: Session | undefined): string {
+  return session ? titleOf(session) : 'A session';
+}

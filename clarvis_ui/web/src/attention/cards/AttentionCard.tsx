@@ -1,0 +1,83 @@
+import { useId, useRef } from 'preact/hooks';
+import type { Answer, Attention } from '../../api/attention';
+import { StatusDot } from '../../ui/StatusDot';
+import type { Halves } from '../answerDrafts';
+import { CeilingCard } from './CeilingCard';
+import { PermissionCard } from './PermissionCard';
+import { PlanCard } from './PlanCard';
+import { QuestionCard } from './QuestionCard';
+import { useHalf } from './useAnswerDraft';
+import { useGuard } from './useDoubleClickGuard';
+import type { PlanSource } from './usePlan';
+import './card.css';
+
+export interface AttentionCardProps {
+  attention: Attention;
+  workdir: string | null;
+  source: PlanSource;
+  halves: Halves;
+  /** Whether it stands where another card stood a moment ago. */
+  replacedAnother: boolean;
+  answering: boolean;
+  problem: string | null;
+  keys: boolean;
+  onAnswer(answer: Answer): void;
+}
+
+/** An open question, ready to be answered. */
+export function AttentionCard(props: AttentionCardProps) {
+  const { attention, answering, problem, onAnswer } = props;
+  const headingId = useId();
+  const armed = useGuard(props.replacedAnother, props.keys);
+  const [half, onHalf] = useHalf(props.halves, attention);
+  // two events of one click come before anything is drawn again
+  const answered = useRef(false);
+  if (!answering) answered.current = false;
+
+  function answer(given: Answer): void {
+    if (answered.current) return;
+    answered.current = true;
+    onAnswer(given);
+  }
+
+  const card = {
+    attention,
+    workdir: props.workdir,
+    source: props.source,
+    ready: armed && !answering,
+    keys: props.keys,
+    headingId,
+    half,
+    onHalf,
+    onAnswer: answer,
+  };
+  return (
+    <section
+      class="card"
+      aria-labelledby={headingId}
+      data-attention={attention.id}
+      data-keys={props.keys}
+    >
+      {attention.origin === 'terminal' && (
+        <p class="card-origin">
+          <StatusDot tone="terminal" elsewhere />
+          Asked in a terminal. The first answer counts, there or here.
+        </p>
+      )}
+      {attention.kind === 'question' ? (
+        <QuestionCard {...card} />
+      ) : attention.kind === 'plan' ? (
+        <PlanCard {...card} />
+      ) : attention.kind === 'ceiling' ? (
+        <CeilingCard {...card} />
+      ) : (
+        <PermissionCard {...card} />
+      )}
+      {problem && (
+        <p class="card-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks';
+import type { Answer, Attention } from '../../api/attention';
+import { within } from '../../lib/paths';
+import { spelledOut } from '../../lib/sanitize';
+import type { Half } from '../answerDrafts';
+import { EvidenceView } from './EvidenceView';
+import { askedBy, editableText, editedInput, grantWords, worthOffering } from './presentation';
+import { Reason } from './ReasonField';
+import { isSecondClick } from './useDoubleClickGuard';
+import type { PlanSource } from './usePlan';
+import { useKeys } from './useShortcuts';
+
+export interface CardProps {
+  attention: Attention;
+  workdir: string | null;
+  source: PlanSource;
+  /** False while an answer would be an accident, or is on its way. */
+  ready: boolean;
+  /** Whether keys are meant for this card. */
+  keys: boolean;
+  headingId: string;
+  /** The answer as far as it was begun. */
+  half: Half;
+  onHalf(changes: Partial<Half>): void;
+  onAnswer(answer: Answer): void;
+}
+
+/** May this be done? What it is, and every answer there is. */
+export function PermissionCard(props: CardProps) {
+  const { attention, workdir, ready, keys, headingId, half, onHalf, onAnswer } = props;
+  const setMode = (open: 'deny' | 'change' | null): void => onHalf({ open, text: null });
+  const choosing = half.open === null;
+  const [problem, setProblem] = useState<string | null>(null);
+  const asked = askedBy(attention, workdir);
+  const always = worthOffering(attention, workdir).map((grant) => ({
+    words: spelledOut(grantWords(grant, workdir)),
+    answer: { decision: 'allow', updatedPermissions: grant } satisfies Answer,
+  }));
+  const numbered = Object.fromEntries(
+    always.map(({ answer }, at) => [String(at + 1), () => onAnswer(answer)]),
+  );
+  useKeys(
+    { a: () => onAnswer({ decision: 'allow' }), d: () => setMode('deny'), ...numbered },
+    keys && ready && choosing,
+  );
+
+  const answer = (given: Answer) => (event: MouseEvent) => {
+    if (!isSecondClick(event)) onAnswer(given);
+  };
+
+  const buttons = always.map(({ words, answer: given }, at) => (
+    <button key={at} type="button" class="card-always" disabled={!ready} onClick={answer(given)}>
+      <span dir="auto">{words}</span> <kbd>{at + 1}</kbd>
+    </button>
+  ));
+
+  return (
+    <>
+      <header class="card-head">
+        <h2 id={headingId} dir="auto">
+          {spelledOut(asked.title)}
+        </h2>
+        {asked.sentence && <p dir="auto">{spelledOut(asked.sentence)}</p>}
+        <Because attention={attention} workdir={workdir} />
+      </header>
+      <div class="card-evidence">
+        <EvidenceView evidence={asked.evidence} workdir={workdir} />
+      </div>
+      {half.open === 'deny' && (
+        <Reason
+          label="Why not? Claude is told, and goes on."
+          placeholder="Optional: what should be done instead"
+          text={half.text ?? ''}
+          onText={(text) => onHalf({ text })}
+          submit="Deny"
+          other={{
+            label: 'Deny and stop',
+            act: (text) => onAnswer({ ...denial(text), interrupt: true, hold: true }),
+          }}
+          disabled={!ready}
+          onSubmit={(text) => onAnswer(denial(text))}
+          onCancel={() => setMode(null)}
+        />
+      )}
+      {half.open === 'change' && (
+        <Reason
+          label="Do this instead"
+          placeholder=""
+          text={half.text ?? editableText(attention)}
+          onText={(text) => onHalf({ text })}
+          code
+          submit="Allow as changed"
+          problem={problem}
+          disabled={!ready}
+          onSubmit={(text) => {
+            const updatedInput = editedInput(attention, text);
+            if (updatedInput) onAnswer({ decision: 'allow', updatedInput });
+            else setProblem('This is not valid JSON.');
+          }}
+          onCancel={() => {
+            setProblem(null);
+            setMode(null);
+          }}
+        />
+      )}
+      {choosing && (
+        <div class="card-actions">
+          <button
+            type="button"
+            class="accent"
+            disabled={!ready}
+            onClick={answer({ decision: 'allow' })}
+          >
+            Allow <kbd>a</kbd>
+          </button>
+          {buttons.length === 1 && buttons}
+          <button
+            type="button"
+            class="card-change"
+            disabled={!ready}
+            onClick={() => setMode('change')}
+          >
+            Change…
+          </button>
+          <button
+            type="button"
+            class="quiet card-last"
+            disabled={!ready}
+            onClick={() => setMode('deny')}
+          >
+            Deny… <kbd>d</kbd>
+          </button>
+          {buttons.length > 1 && <div class="card-many">{buttons}</div>}
+        </div>
+      )}
+    </>
+  );
+}
+
+function denial(text: string): Answer {
+  const message = text.trim();
+  return message === '' ? { decision: 'deny' } : { decision: 'deny', message };
+}
+
+/** Why it is asked at all, and by whom. */
+function Because({ attention, workdir }: { attention: Attention; workdir: string | null }) {
+  const parts = [
+    attention.reason,
+    outside(attention.blockedPath, workdir),
+    attention.agentId && 'Asked by a subagent.',
+  ].filter(Boolean);
+  return parts.length > 0 ? (
+    <p class="card-because" dir="auto">
+      {spelledOut(parts.join(' · '))}
+    </p>
+  ) : null;
+}
+
+/** A path is worth a word only where it leads out of the session's directory. */
+function outside(path: string | null, workdir: string | null): string | null {
+  if (path === null || within(path, workdir) !== path || !path.startsWith('/')) return null;
+  return `Outside of this session's directory: ${path}`;
+}

@@ -1,0 +1,82 @@
+import type { Answer } from '../../api/attention';
+import { Markdown } from '../../content/Markdown';
+import type { CardProps } from './PermissionCard';
+import { Reason } from './ReasonField';
+import { isSecondClick } from './useDoubleClickGuard';
+import { usePlan } from './usePlan';
+import { useKeys } from './useShortcuts';
+
+const APPROVED: Answer = { decision: 'allow' };
+const APPROVED_WITH_EDITS: Answer = {
+  decision: 'allow',
+  updatedPermissions: [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }],
+};
+
+/** A plan to read: carry it out, or send it back with what is missing. */
+export function PlanCard(props: CardProps) {
+  const { attention, source, keys, headingId, half, onHalf, onAnswer } = props;
+  const sendingBack = half.open !== null;
+  const setSendingBack = (open: boolean): void =>
+    onHalf({ open: open ? 'deny' : null, text: null });
+  const plan = usePlan(attention, source);
+  // nobody approves what is not there to read yet
+  const ready = props.ready && plan !== null;
+  useKeys(
+    {
+      a: () => onAnswer(APPROVED),
+      1: () => onAnswer(APPROVED_WITH_EDITS),
+      d: () => setSendingBack(true),
+    },
+    keys && ready && !sendingBack,
+  );
+  const answer = (given: Answer) => (event: MouseEvent) => {
+    if (!isSecondClick(event)) onAnswer(given);
+  };
+
+  return (
+    <>
+      <header class="card-head">
+        <h2 id={headingId}>Carry out this plan?</h2>
+      </header>
+      <div class="card-evidence">
+        {plan !== null && (
+          <div class="card-plan">
+            {plan === '' ? <p>The plan is in the conversation above.</p> : <Markdown text={plan} />}
+          </div>
+        )}
+      </div>
+      {sendingBack ? (
+        <Reason
+          label="What should be different?"
+          placeholder="Claude goes on planning with this"
+          text={half.text ?? ''}
+          onText={(text) => onHalf({ text })}
+          submit="Send back"
+          disabled={!ready}
+          onSubmit={(text) => {
+            const message = text.trim();
+            onAnswer(message === '' ? { decision: 'deny' } : { decision: 'deny', message });
+          }}
+          onCancel={() => setSendingBack(false)}
+        />
+      ) : (
+        <div class="card-actions">
+          <button type="button" class="accent" disabled={!ready} onClick={answer(APPROVED)}>
+            Approve, ask before edits <kbd>a</kbd>
+          </button>
+          <button type="button" disabled={!ready} onClick={answer(APPROVED_WITH_EDITS)}>
+            Approve and allow edits in this session <kbd>1</kbd>
+          </button>
+          <button
+            type="button"
+            class="quiet card-last"
+            disabled={!ready}
+            onClick={() => setSendingBack(true)}
+          >
+            Send back… <kbd>d</kbd>
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import type { AttentionKind } from '../../api/attention';
+import { spelledOut } from '../../lib/sanitize';
+import { Icon } from '../../ui/Icon';
+import type { Settled } from '../inbox';
+import { whatWords } from './presentation';
+
+/** What became of a question, and through whom. */
+export function SettledLine({ settled, workdir }: { settled: Settled; workdir: string | null }) {
+  const what = whatWords(settled.attention, workdir);
+  return (
+    <p class="settled" data-decision={settled.decision}>
+      <Icon name={settled.decision === 'allow' ? 'check' : 'clear'} size={14} />
+      <span class="settled-words">
+        <b>{settledWords(settled)}</b> <bdi>{spelledOut(what)}</bdi>
+      </span>
+    </p>
+  );
+}
+
+const ALLOWED: Readonly<Record<AttentionKind, string>> = {
+  permission: 'Allowed',
+  question: 'Answered',
+  plan: 'Approved',
+  ceiling: 'Allowed to go on',
+};
+const DENIED: Readonly<Partial<Record<AttentionKind, string>>> = {
+  plan: 'Sent back',
+  ceiling: 'Ended',
+};
+
+export function settledWords({ attention, decision, by, mine }: Settled): string {
+  const there = by === 'terminal';
+  const who = mine ? 'by you' : there ? 'in the terminal' : by !== null ? `by ${by}` : null;
+  const said = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);
+  switch (decision) {
+    case 'allow':
+      return said(ALLOWED[attention.kind]);
+    case 'deny':
+      return said(DENIED[attention.kind] ?? 'Denied');
+    case 'withdrawn':
+      // the terminal does not say what was answered there, only that it no longer asks
+      return there ? said('Answered') : 'No longer asked:';
+    case 'gone':
+      // answered elsewhere while we did not hear, or gone with a keeper that ended: it will be asked again
+      return 'No longer asked:';
+    default:
+      return decision satisfies never;
+  }
+}

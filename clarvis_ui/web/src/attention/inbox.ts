@@ -1,0 +1,146 @@
+/** Every open question of every session, and how the last ones were settled. */
+
+import type { Attention, Decision } from '../api/attention';
+import type { AttentionRaised, AttentionSettled } from '../api/events';
+
+export interface Settled {
+  attention: Attention;
+  /** `gone`: it is no longer open, and nobody told us why. */
+  decision: Decision | 'gone';
+  by: string | null;
+  /** Whether it was this page that answered. */
+  mine: boolean;
+}
+
+export interface Inbox {
+  /** In the order in which they were raised. */
+  readonly open: readonly Attention[];
+  /** The last one first. */
+  readonly settled: readonly Settled[];
+  /** Answers on their way: the card waits for what becomes of it. */
+  readonly answering: ReadonlySet<string>;
+  /** Why an answer was not taken. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+export type InboxEvent =
+  | AttentionRaised
+  | AttentionSettled
+  /** All that was open when it was asked for; others may have been raised since. */
+  | { type: 'attention/listed'; attention: readonly Attention[]; raisedSince: ReadonlySet<string> }
+  | { type: 'answer/begun'; attentionId: string }
+  | { type: 'answer/failed'; attentionId: string; problem: string };
+
+export const EMPTY_INBOX: Inbox = {
+  open: [],
+  settled: [],
+  answering: new Set(),
+  problems: new Map(),
+};
+
+const SETTLED_KEPT = 50;
+const TERMINAL = 'terminal';
+
+export function reduceInbox(inbox: Inbox, event: InboxEvent): Inbox {
+  switch (event.type) {
+    case 'attention/raised':
+      return raised(inbox, event.attention);
+    case 'attention/settled':
+      return settled(inbox, event.attentionId, event.decision, event.by);
+    case 'attention/listed': {
+      const listed = new Set(event.attention.map((attention) => attention.id));
+      const gone = inbox.open.filter(({ id }) => !listed.has(id) && !event.raisedSince.has(id));
+      const after = gone.reduce((next, { id }) => settled(next, id, 'gone', null), inbox);
+      return event.attention.reduce(raised, after);
+    }
+    case 'answer/begun':
+      return {
+        ...inbox,
+        answering: new Set([...inbox.answering, event.attentionId]),
+        problems: without(inbox.problems, event.attentionId),
+      };
+    case 'answer/failed': {
+      const answering = new Set(inbox.answering);
+      answering.delete(event.attentionId);
+      const problems = new Map(inbox.problems).set(event.attentionId, event.problem);
+      return { ...inbox, answering, problems };
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+function raised(inbox: Inbox, attention: Attention): Inbox {
+  const last = inbox.settled.find((other) => other.attention.id === attention.id);
+  // a replay tells of it again; what was settled stays so, unless that was only our guess
+  if (last && last.decision !== 'gone') return inbox;
+  const open = inbox.open.some(({ id }) => id === attention.id)
+    ? inbox.open.map((other) => (other.id === attention.id ? attention : other))
+    : [...inbox.open, attention].sort(byAge);
+  const settledNow = last ? inbox.settled.filter((other) => other !== last) : inbox.settled;
+  return { ...inbox, open, settled: settledNow };
+}
+
+function settled(
+  inbox: Inbox,
+  id: string,
+  decision: Settled['decision'],
+  by: string | null,
+): Inbox {
+  const before = inbox.settled.find((other) => other.attention.id === id);
+  const attention =
+    inbox.open.find((open) => open.id === id) ??
+    (before && isCorrected(before, decision, by) ? before.attention : undefined);
+  if (!attention) return inbox;
+  const one: Settled = { attention, decision, by, mine: inbox.answering.has(id) };
+  const answering = new Set(inbox.answering);
+  answering.delete(id);
+  return {
+    open: inbox.open.filter((open) => open.id !== id),
+    settled: [one, ...inbox.settled.filter((other) => other.attention.id !== id)].slice(
+      0,
+      SETTLED_KEPT,
+    ),
+    answering,
+    problems: without(inbox.problems, id),
+  };
+}
+
+/** Whether what is said now is nearer to the truth than what was said before. */
+function isCorrected(before: Settled, decision: Settled['decision'], by: string | null): boolean {
+  if (before.decision === 'gone') return true;
+  // the terminal was answered a moment before our answer reached it
+  return by === TERMINAL && before.by !== TERMINAL && decision !== 'withdrawn';
+}
+
+function byAge(a: Attention, b: Attention): number {
+  const [one, other] = [a.raised ?? '', b.raised ?? ''];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function without<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {
+  if (!map.has(key)) return map;
+  const next = new Map(map);
+  next.delete(key);
+  return next;
+}
+
+// ---- derived ----
+
+export function openIn(inbox: Inbox, sessionId: string): Attention[] {
+  return inbox.open.filter((attention) => attention.sessionId === sessionId);
+}
+
+export function openBySession(inbox: Inbox): ReadonlyMap<string, readonly Attention[]> {
+  const found = new Map<string, Attention[]>();
+  for (const attention of inbox.open) {
+    const asked = found.get(attention.sessionId) ?? [];
+    asked.push(attention);
+    found.set(attention.sessionId, asked);
+  }
+  return found;
+}
+
+export function lastSettledIn(inbox: Inbox, sessionId: string): Settled | null {
+  return inbox.settled.find((one) => one.attention.sessionId === sessionId) ?? null;
+}

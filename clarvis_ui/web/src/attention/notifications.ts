@@ -1,0 +1,123 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Attention } from '../api/attention';
+import type { KeeperEvent, SessionNotified } from '../api/events';
+import type { Memory } from '../lib/storage';
+
+/** Desktop notifications of questions, for those who want them. */
+export interface Notifications {
+  readonly state: ReadonlySignal<NotificationState>;
+  turnOn(): Promise<void>;
+  turnOff(): void;
+  hear(events: readonly KeeperEvent[]): void;
+}
+
+export type NotificationState =
+  | 'off'
+  | 'on'
+  /** This browser was told not to. */
+  | 'refused'
+  /** This browser cannot. */
+  | 'missing';
+
+/** As much of a browser as is needed to notify. */
+export interface Notifier {
+  permission(): 'granted' | 'denied' | 'default' | 'missing';
+  ask(): Promise<unknown>;
+  /** Shows one; the answer takes it away again. */
+  show(title: string, body: string, tag: string, onClick: () => void): () => void;
+  /** Whether the person looks at the page just now. */
+  isLookedAt(): boolean;
+}
+
+const KEY = 'notifications';
+
+export function createNotifications(
+  notifier: Notifier,
+  memory: Memory,
+  words: (attention: Attention) => { title: string; body: string },
+  nameOf: (sessionId: string) => string,
+  go: (sessionId: string) => void,
+): Notifications {
+  const state = signal<NotificationState>(stateNow());
+  const shown = new Map<string, () => void>();
+
+  function stateNow(): NotificationState {
+    const permission = notifier.permission();
+    if (permission === 'missing') return 'missing';
+    if (permission === 'denied') return 'refused';
+    return permission === 'granted' && memory.read(KEY) === true ? 'on' : 'off';
+  }
+
+  return {
+    state,
+    async turnOn() {
+      await notifier.ask();
+      memory.write(KEY, true);
+      state.value = stateNow();
+    },
+    turnOff() {
+      memory.write(KEY, false);
+      state.value = stateNow();
+    },
+    hear(events) {
+      for (const event of events) {
+        if (event.type === 'attention/settled') {
+          shown.get(event.attentionId)?.();
+          shown.delete(event.attentionId);
+        } else if (event.type === 'session/notified') {
+          if (state.value !== 'on' || notifier.isLookedAt() || !isNews(event)) continue;
+          const { sessionId, text } = event;
+          const tag = `told ${sessionId}`;
+          notifier.show(nameOf(sessionId), text ?? '', tag, () => go(sessionId));
+        } else if (event.type === 'attention/raised') {
+          const { attention } = event;
+          if (state.value !== 'on' || notifier.isLookedAt() || shown.has(attention.id)) continue;
+          const { title, body } = words(attention);
+          shown.set(
+            attention.id,
+            notifier.show(title, body, attention.id, () => go(attention.sessionId)),
+          );
+        }
+      }
+    },
+  };
+}
+
+/** What a terminal says for a person; a question of it comes as a question, and is said then. */
+function isNews({ event, text, reason }: SessionNotified): boolean {
+  return event === 'Notification' && text !== null && reason !== 'permission_prompt';
+}
+
+export function notifierOf(window: Window & typeof globalThis): Notifier {
+  return {
+    permission: () => (canNotify(window) ? window.Notification.permission : 'missing'),
+    ask: () => window.Notification.requestPermission(),
+    isLookedAt: () => window.document.visibilityState === 'visible' && window.document.hasFocus(),
+    show(title, body, tag, onClick) {
+      try {
+        const notification = new window.Notification(title, { body, tag, icon: '/favicon.svg' });
+        notification.onclick = () => {
+          window.focus();
+          onClick();
+          notification.close();
+        };
+        return () => notification.close();
+      } catch {
+        return () => {}; // it could before it was allowed to
+      }
+    },
+  };
+}
+
+/** Phones have notifications, but let only a service worker show them, and say so when one tries. */
+function canNotify(window: Window & typeof globalThis): boolean {
+  if (!('Notification' in window) || !window.isSecureContext) return false;
+  // without permission nothing is shown; with it, it was tried before
+  if (window.Notification.permission === 'granted') return true;
+  try {
+    new window.Notification('').close();
+    return true;
+  } catch {
+    return false;
+  }
+}

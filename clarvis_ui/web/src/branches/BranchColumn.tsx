@@ -1,0 +1,86 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { BranchPage, Tip } from '../api/branches';
+import type { Message } from '../api/messages';
+import { messageHref, sessionHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { counted } from '../lib/format';
+import { Passage } from './Messages';
+
+export interface ColumnProps {
+  clarvis: Clarvis;
+  one: Tip;
+  other: Tip;
+  title: string;
+  /** What kind of branch it is. */
+  kind: string;
+  /** The first page of what it has of its own. */
+  first: BranchPage;
+  /** What taking it to the other is called; null where there is nothing to take. */
+  bringing: string | null;
+  onBring(): void;
+}
+
+/** One of two branches, from where they part. */
+export function Column({
+  clarvis,
+  one,
+  other,
+  title,
+  kind,
+  first,
+  bringing,
+  onBring,
+}: ColumnProps) {
+  /** The pages after the first one that were asked for. */
+  const [rest, setRest] = useState<readonly Message[]>([]);
+  const [left, setLeft] = useState(first.after);
+  const [problem, setProblem] = useState('');
+  const messages = useMemo(() => [...first.messages, ...rest], [first, rest]);
+  const after = rest.length === 0 ? first.after : left;
+
+  async function more(from: string | null): Promise<void> {
+    const outcome = await clarvis.api.branch(one, other, from);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    if (!outcome.ok) return;
+    setRest([...rest, ...outcome.value.messages]);
+    setLeft(outcome.value.after);
+  }
+
+  // whoever has read it to the end sees what is said next
+  const grown = rest.length > 0 && left === null && first.total > messages.length;
+  const last = messages.at(-1)?.uuid ?? null;
+  useEffect(() => {
+    if (grown) void more(last);
+  }, [grown, first.total]);
+
+  const href = one.tip === null ? sessionHref(one.session) : messageHref(one.session, one.tip);
+  return (
+    <section class="side" aria-label={title}>
+      <header class="side-head">
+        <p class="limb-kind">
+          <span>{kind}</span>
+          <span>{counted(first.total, 'message')} since</span>
+        </p>
+        <h2 dir="auto">
+          <a href={href}>{title}</a>
+        </h2>
+        <button type="button" disabled={bringing === null} onClick={onBring}>
+          {bringing ?? 'Nothing to bring over'}
+        </button>
+      </header>
+      {messages.length === 0 ? (
+        <p class="side-nothing">Nothing was said here since.</p>
+      ) : (
+        <Passage clarvis={clarvis} sessionId={one.session} messages={messages} />
+      )}
+      {after !== null && (
+        <button type="button" class="quiet" onClick={() => void more(after)}>
+          Show more of {counted(first.total, 'message')}
+        </button>
+      )}
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,106 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Branches, Family } from '../api/branches';
+import { Waiting } from '../app/BackButton';
+import { type Compared, sessionHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { titleOf } from '../sessions/labels';
+import { Icon } from '../ui/Icon';
+import { Tree } from './BranchTree';
+import { Comparison } from './Comparison';
+import { familyNews, treeOf } from './tree';
+import '../app/page-head.css';
+import '../attention/inbox.css';
+import './branches.css';
+
+export interface BranchesPageProps {
+  clarvis: Clarvis;
+  /** The session whose branches are shown. */
+  id: string;
+  /** Two of them beside each other; null for the tree. */
+  compared: Compared | null;
+}
+
+/** What if: the ways that were taken from one conversation. */
+export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
+  const { family, inside, problem } = useBranches(clarvis, id);
+  const nodes = useMemo(() => (family ? treeOf(id, family, inside) : null), [id, family, inside]);
+  const session = clarvis.sessions.listing.value.sessions.get(id);
+  return (
+    <div class="inbox branches">
+      <header class="session-head">
+        <a class="branches-back" href={sessionHref(id)} aria-label="Back to the conversation">
+          <Icon name="back" />
+        </a>
+        <Waiting />
+        <h1 class="branches-title">
+          Branches
+          {session && <bdi>{titleOf(session)}</bdi>}
+        </h1>
+      </header>
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+      {compared ? (
+        <Comparison
+          key={`${compared.one.tip}/${compared.other.session}/${compared.other.tip}`}
+          clarvis={clarvis}
+          compared={compared}
+          nodes={nodes}
+        />
+      ) : (
+        <Tree clarvis={clarvis} id={id} nodes={nodes} family={family} more={inside?.more ?? 0} />
+      )}
+    </div>
+  );
+}
+
+interface Found {
+  family: Family | null;
+  inside: Branches | null;
+  problem: string;
+}
+
+// while a turn runs, much is written: looked at again once it is quiet for so long
+const PAUSE_MS = 1000;
+
+function useBranches({ api, sessions }: Clarvis, id: string): Found {
+  const [found, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
+  const news = familyNews(id, found.family, sessions.listing.value.sessions);
+  // asked again until every session has been read
+  const unfinished = found.family && !found.family.complete ? found : null;
+  useEffect(() => {
+    const leaving = new AbortController();
+    setFound({ family: null, inside: null, problem: '' });
+    void load(api, id, leaving.signal).then((all) => all && setFound(all));
+    return () => leaving.abort();
+  }, [api, id]);
+  useEffect(() => {
+    // the first look is under way
+    if (found.family === null && found.problem === '') return;
+    const leaving = new AbortController();
+    const later = setTimeout(async () => {
+      const all = await load(api, id, leaving.signal);
+      // what is shown stays until it is known better
+      if (all && (all.problem === '' || found.family === null)) setFound(all);
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(later);
+      leaving.abort();
+    };
+  }, [api, id, news, found.problem, unfinished]);
+  return found;
+}
+
+async function load(api: Clarvis['api'], id: string, leaving: AbortSignal): Promise<Found | null> {
+  const family = await api.family(id, leaving);
+  const kin = family.ok ? family.value.sessions : [];
+  const forks = kin.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));
+  const inside = await api.branches(id, forks, leaving);
+  if (leaving.aborted) return null;
+  const failed = [family, inside].find((outcome) => !outcome.ok);
+  return {
+    family: family.ok ? family.value : null,
+    inside: inside.ok ? inside.value : null,
+    problem: failed && !failed.ok ? failed.failure.sentence : '',
+  };
+}

@@ -1,0 +1,288 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { BranchPage, BranchWork, Tip } from '../api/branches';
+import type { Message } from '../api/messages';
+import { branchesHref, type Compared, comparedHref, sessionHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { counted } from '../lib/format';
+import { forkAt } from '../session/fork';
+import { titleOf } from '../sessions/labels';
+import { rowsOf } from '../thread/rows/rows';
+import { Icon } from '../ui/Icon';
+import { useLater } from '../ui/useDelayed';
+import { Column } from './BranchColumn';
+import { promptFor, withPrompt } from './carryOverPrompt';
+import { Changes } from './FileChanges';
+import { Passage } from './Messages';
+import { allNodes, didNothing, keyOf, kindWords, type Node, sessionNews } from './tree';
+import './comparison.css';
+
+export interface ComparisonProps {
+  clarvis: Clarvis;
+  compared: Compared;
+  /** For what they are called; null until they are known. */
+  nodes: readonly Node[] | null;
+}
+
+// how long what was said on one of them may be missing
+const PAUSE_MS = 1000;
+
+interface Side {
+  first: BranchPage;
+  work: BranchWork;
+}
+
+/** Two branches beside each other from where they part: what was said, and what became of files. */
+export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
+  const { one, other } = compared;
+  const { sides, problem } = useSides(clarvis, compared);
+  const [refused, setRefused] = useState('');
+  const late = useLater(200);
+  const names = useMemo(
+    () =>
+      [
+        nameOf(clarvis, nodes, one, sides?.[0].first),
+        nameOf(clarvis, nodes, other, sides?.[1].first),
+      ] as const,
+    [clarvis, nodes, one, other, sides],
+  );
+  const pair = useRef<HTMLDivElement>(null);
+  const [shown, setShown] = useShown(pair);
+
+  async function bring(from: 0 | 1): Promise<void> {
+    if (sides === null) return;
+    const [source, target] = from === 0 ? [sides[0], sides[1]] : [sides[1], sides[0]];
+    const into = from === 0 ? other : one;
+    const session = clarvis.sessions.listing.value.sessions.get(into.session);
+    const prompt = promptFor({
+      title: names[from],
+      from: source.work,
+      into: target.work,
+      workdir: session?.workdir ?? null,
+    });
+    if (into.tip !== null) {
+      // a path that was left cannot be gone on with where it is
+      setRefused(await forkAt(clarvis, into.session, into.tip, prompt));
+      return;
+    }
+    const draft = clarvis.drafts.read(into.session);
+    clarvis.drafts.write(into.session, { ...draft, text: withPrompt(draft.text, prompt) });
+    location.hash = sessionHref(into.session);
+  }
+
+  if (problem) {
+    return (
+      <p class="branches-problem" role="alert">
+        {problem} <a href={branchesHref(one.session)}>All branches</a>
+      </p>
+    );
+  }
+  if (sides === null) return late ? <p class="branches-wait">Reading both…</p> : null;
+  const [left, right] = sides;
+  return (
+    <div class="branches-log compared">
+      <nav class="compared-nav" aria-label="What is compared">
+        <a href={branchesHref(one.session)}>All branches</a>
+        <a href={comparedHref({ one: other, other: one })}>Swap sides</a>
+      </nav>
+      <Past clarvis={clarvis} compared={compared} shared={left.first.shared} />
+      <p class="branches-problem" role="alert">
+        {refused}
+      </p>
+      <fieldset class="compared-switch">
+        <legend class="spoken">Which of the two</legend>
+        {([0, 1] as const).map((side) => (
+          <button
+            key={side}
+            type="button"
+            class="quiet"
+            aria-pressed={shown === side}
+            onClick={() => setShown(side)}
+          >
+            <bdi>{names[side]}</bdi>
+          </button>
+        ))}
+      </fieldset>
+      <div class="compared-pair" ref={pair}>
+        {([0, 1] as const).map((side) => {
+          const [mine, theirs] = side === 0 ? [one, other] : [other, one];
+          return (
+            <Column
+              key={side}
+              clarvis={clarvis}
+              one={mine}
+              other={theirs}
+              title={names[side]}
+              kind={kindOf(nodes, mine)}
+              first={sides[side].first}
+              bringing={didNothing(sides[side].work) ? null : bringWords(theirs)}
+              onBring={() => void bring(side)}
+            />
+          );
+        })}
+      </div>
+      <Changes
+        one={left.work}
+        other={right.work}
+        names={names}
+        workdir={clarvis.sessions.listing.value.sessions.get(one.session)?.workdir ?? null}
+      />
+    </div>
+  );
+}
+
+function kindOf(nodes: readonly Node[] | null, tip: Tip): string {
+  const node = allNodes(nodes ?? []).find(({ key }) => key === keyOf(tip));
+  if (node) return kindWords(node);
+  return tip.tip === null ? 'As it stands' : 'Left by going back';
+}
+
+function bringWords(into: Tip): string {
+  return into.tip === null
+    ? 'Bring the decision over'
+    : 'Bring the decision over, into a fork of the other';
+}
+
+function useSides(clarvis: Clarvis, { one, other }: Compared) {
+  const { api } = clarvis;
+  const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
+  const [problem, setProblem] = useState('');
+  const [reading, setReading] = useState(true);
+  const news = useNews(clarvis, one, other, reading);
+  useEffect(() => {
+    const leaving = new AbortController();
+    setReading(true);
+    const read = async (mine: Tip, theirs: Tip): Promise<Side | string> => {
+      const [first, work] = await Promise.all([
+        api.branch(mine, theirs, null, leaving.signal),
+        api.branchWork(mine, theirs, leaving.signal),
+      ]);
+      if (!first.ok) return first.failure.sentence;
+      return work.ok ? { first: first.value, work: work.value } : work.failure.sentence;
+    };
+    void Promise.all([read(one, other), read(other, one)]).then(([left, right]) => {
+      if (leaving.signal.aborted) return;
+      setReading(false);
+      if (typeof left !== 'string' && typeof right !== 'string') {
+        setSides([left, right]);
+        setProblem('');
+      } else if (sides === null) setProblem(typeof left === 'string' ? left : String(right));
+      // else what is shown stays until it is known better
+    });
+    return () => leaving.abort();
+  }, [api, keyOf(one), keyOf(other), news]);
+  return { sides, problem };
+}
+
+/** Another number when something was said on one of them, once the last was read. */
+function useNews({ sessions }: Clarvis, one: Tip, other: Tip, reading: boolean): number {
+  const heard = sessionNews([one.session, other.session], sessions.listing.value.sessions);
+  const [news, setNews] = useState({ heard, count: 0 });
+  const [waits, setWaits] = useState(false);
+  const late = heard !== news.heard;
+  useEffect(() => {
+    if (late && !waits && !reading) setWaits(true);
+  }, [late, waits, reading]);
+  const newest = useRef(heard);
+  newest.current = heard;
+  useEffect(() => {
+    if (!waits) return;
+    const timer = setTimeout(() => {
+      setWaits(false);
+      setNews(({ count }) => ({ heard: newest.current, count: count + 1 }));
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [waits]);
+  return news.count;
+}
+
+/** What both say, folded: one knows it, or reads it from the end upwards. */
+function Past({
+  clarvis,
+  compared: { one, other },
+  shared,
+}: {
+  clarvis: Clarvis;
+  compared: Compared;
+  shared: number;
+}) {
+  const [open, setOpen] = useState(false);
+  const [messages, setMessages] = useState<readonly Message[]>([]);
+  const [before, setBefore] = useState<string | null>(null);
+  const [problem, setProblem] = useState('');
+
+  async function more(): Promise<void> {
+    const outcome = await clarvis.api.commonPast(one, other, before);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    if (!outcome.ok) return;
+    setMessages([...outcome.value.messages, ...messages]);
+    setBefore(outcome.value.before);
+  }
+
+  if (shared === 0) {
+    return <p class="compared-past">These two have nothing in common: each is shown whole.</p>;
+  }
+  return (
+    <section class="compared-past" aria-label="What both have in common">
+      <button
+        type="button"
+        class="quiet"
+        aria-expanded={open}
+        onClick={() => {
+          setOpen(!open);
+          if (!open && messages.length === 0) void more();
+        }}
+      >
+        <Icon name="unfold" size={12} /> {counted(shared, 'message')} in common
+      </button>
+      {open && (
+        <div class="compared-common">
+          {before !== null && (
+            <button type="button" class="quiet" onClick={() => void more()}>
+              Show earlier ones
+            </button>
+          )}
+          <Passage clarvis={clarvis} sessionId={one.session} messages={messages} />
+        </div>
+      )}
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+    </section>
+  );
+}
+
+/** On a phone one of the two is in sight: by the buttons, or by a swipe. */
+function useShown(pair: { current: HTMLDivElement | null }) {
+  const [shown, setShown] = useState<0 | 1>(0);
+  useEffect(() => {
+    const box = pair.current;
+    if (!box) return;
+    const look = () => setShown(Math.abs(box.scrollLeft) > box.clientWidth / 2 ? 1 : 0);
+    box.addEventListener('scroll', look, { passive: true });
+    return () => box.removeEventListener('scroll', look);
+  });
+  function show(side: 0 | 1): void {
+    setShown(side);
+    pair.current?.children[side]?.scrollIntoView({ block: 'nearest', inline: 'start' });
+  }
+  return [shown, show] as const;
+}
+
+/** As the tree calls it; a path that another session left, by what was first asked on it. */
+function nameOf(
+  clarvis: Clarvis,
+  nodes: readonly Node[] | null,
+  tip: Tip,
+  first: BranchPage | undefined,
+): string {
+  const node = allNodes(nodes ?? []).find(({ key }) => key === keyOf(tip));
+  if (node) return node.first ?? node.title;
+  const asked = tip.tip === null ? '' : firstPrompt(first?.messages ?? []);
+  const session = clarvis.sessions.listing.value.sessions.get(tip.session);
+  return asked || (session ? titleOf(session) : 'The other');
+}
+
+function firstPrompt(messages: readonly Message[]): string {
+  const asked = rowsOf(messages, { running: false, hasOlder: true });
+  return asked.find((row) => row.kind === 'prompt')?.text ?? '';
+}

@@ -1,0 +1,67 @@
+import { signal } from '@preact/signals';
+import { useMemo, useState } from 'preact/hooks';
+import type { Message } from '../api/messages';
+import type { Routed } from '../api/routing';
+import type { Clarvis } from '../app/store';
+import { createFolds } from '../lib/expanded';
+import { forkAt } from '../session/fork';
+import { type Reader, ReaderContext } from '../thread/context';
+import { RowView } from '../thread/RowView';
+import { chunksOf } from '../thread/rows/chunks';
+import { rowsOf } from '../thread/rows/rows';
+import '../thread/thread.css';
+
+export interface PassageProps {
+  clarvis: Clarvis;
+  sessionId: string;
+  messages: readonly Message[];
+}
+
+const NOBODY = signal<ReadonlySet<string>>(new Set());
+
+const NONE_ROUTED = signal<ReadonlyMap<string, Routed>>(new Map());
+
+/** Some messages of a conversation, to be read; nothing waits in them. */
+export function Passage({ clarvis, sessionId, messages }: PassageProps) {
+  const [problem, setProblem] = useState('');
+  const workdir = clarvis.sessions.listing.value.sessions.get(sessionId)?.workdir ?? null;
+  const reader = useMemo<Reader>(
+    () => ({
+      sessionId,
+      workdir,
+      folds: createFolds(),
+      hold: () => {},
+      waiting: NOBODY,
+      unanswered: NOBODY,
+      routed: NONE_ROUTED,
+      async fetchSubagent(agentId) {
+        const outcome = await clarvis.api.subagent(sessionId, agentId);
+        if (outcome.ok) return outcome.value;
+        throw new Error(outcome.failure.sentence);
+      },
+      onFork: (uuid) => void forkAt(clarvis, sessionId, uuid).then(setProblem),
+      unforkable: null,
+      onRetry: () => {},
+      onEdit: () => {},
+      onOtherDirectory: () => {},
+    }),
+    [clarvis, sessionId, workdir],
+  );
+  const rows = useMemo(() => {
+    // here they are the conversation, whether it was left or not
+    const own = messages.map((message) => ({ ...message, branch: null }));
+    return chunksOf(rowsOf(own, { running: false, hasOlder: true })).flatMap((each) => each.rows);
+  }, [messages]);
+  return (
+    <ReaderContext.Provider value={reader}>
+      <div class="passage">
+        {rows.map((placed) => (
+          <RowView key={placed.row.key} placed={placed} />
+        ))}
+      </div>
+      <p class="branches-problem" role="alert">
+        {problem}
+      </p>
+    </ReaderContext.Provider>
+  );
+}

@@ -1,0 +1,239 @@
+/** The tree of a session's branches, and two of them compared: pure. */
+
+import type { Branch, Branches, BranchWork, Family, FileChange, Kin, Tip } from '../api/branches';
+import type { Session } from '../api/sessions';
+
+/** A branch as the tree shows it. */
+export interface Node {
+  key: string;
+  tip: Tip;
+  /** `now`: the session that is open, as it stands; `left`: a path that was left in it. */
+  kind: 'now' | 'left' | 'session';
+  title: string;
+  /** What was said first on its own way, and last. */
+  first: string | null;
+  last: string | null;
+  messages: number;
+  time: string | null;
+  /** The message after which it goes its own way, and the session that has it. */
+  at: { session: string; message: string } | null;
+  archived: boolean;
+  children: Node[];
+}
+
+/** What kind of branch it is, in words. */
+export function kindWords({ kind, at, archived }: Node): string {
+  if (kind === 'left') return 'Left by going back';
+  const words = at ? 'Fork' : kind === 'now' ? 'This conversation' : 'The original';
+  return archived ? `${words}, deleted` : words;
+}
+
+export const UNTITLED = 'Untitled session';
+
+export function keyOf({ session, tip }: Tip): string {
+  return tip === null ? session : `${session}/${tip}`;
+}
+
+export function sameTip(one: Tip, other: Tip): boolean {
+  return keyOf(one) === keyOf(other);
+}
+
+/** Sessions below those they go on from; what was left inside of the open one below that. */
+export function treeOf(session: string, family: Family, inside: Branches | null): Node[] {
+  const nodes = new Map<string, Node>();
+  const top: Node[] = [];
+  const main = inside?.branches.find((branch) => branch.tip === null) ?? null;
+  for (const kin of family.sessions) {
+    const node = sessionNode(kin, session, main);
+    nodes.set(node.key, node);
+  }
+  const left = (inside?.branches ?? []).filter((branch) => branch.tip !== null);
+  for (const branch of left) {
+    const node = leftNode(branch, session);
+    nodes.set(node.key, node);
+  }
+  for (const kin of family.sessions) {
+    const node = nodes.get(kin.sessionId);
+    if (node) (parentOf(kin, session, inside, nodes)?.children ?? top).push(node);
+  }
+  for (const branch of left) {
+    const node = nodes.get(keyOf({ session, tip: branch.tip }));
+    const parent = nodes.get(keyOf({ session, tip: branch.leaves })) ?? nodes.get(session);
+    if (node && parent && parent !== node) parent.children.push(node);
+  }
+  for (const node of nodes.values()) node.children.sort(byTime);
+  return top.sort(byTime);
+}
+
+/** What a session goes on from: of the one that is open, the very path that it leaves. */
+function parentOf(
+  { parent, at }: Kin,
+  session: string,
+  inside: Branches | null,
+  nodes: ReadonlyMap<string, Node>,
+): Node | undefined {
+  if (parent === null) return undefined;
+  const tip = (parent === session && at !== null && inside?.holders.get(at)) || null;
+  return nodes.get(keyOf({ session: parent, tip })) ?? nodes.get(parent);
+}
+
+function sessionNode(kin: Kin, open: string, main: Branch | null): Node {
+  const here = kin.sessionId === open;
+  return {
+    key: kin.sessionId,
+    tip: { session: kin.sessionId, tip: null },
+    kind: here ? 'now' : 'session',
+    title: kin.title ?? kin.firstPrompt ?? UNTITLED,
+    first: kin.parent === null || kin.firstPrompt === kin.title ? null : kin.firstPrompt,
+    last: here ? unmarked(main?.lastWords ?? null) : null,
+    messages: kin.parent === null && here && main ? main.messages : kin.messages,
+    time: kin.modified,
+    at: kin.parent !== null && kin.at !== null ? { session: kin.parent, message: kin.at } : null,
+    archived: kin.archived,
+    children: [],
+  };
+}
+
+function leftNode(branch: Branch, session: string): Node {
+  return {
+    key: keyOf({ session, tip: branch.tip }),
+    tip: { session, tip: branch.tip },
+    kind: 'left',
+    title: branch.firstPrompt ?? unmarked(branch.lastWords) ?? 'Without words',
+    first: null,
+    last: branch.firstPrompt === null ? null : unmarked(branch.lastWords),
+    messages: branch.messages,
+    time: branch.ended,
+    at: branch.at === null ? null : { session, message: branch.at },
+    archived: false,
+    children: [],
+  };
+}
+
+/** In a line of its own, markdown is only noise. */
+function unmarked(words: string | null): string | null {
+  return (
+    words
+      ?.replace(/```\w*|\*\*|`/g, '')
+      .replace(/\s+/g, ' ')
+      .trim() || null
+  );
+}
+
+function byTime(one: Node, other: Node): number {
+  return (one.time ?? '').localeCompare(other.time ?? '') || one.key.localeCompare(other.key);
+}
+
+export function allNodes(nodes: readonly Node[]): Node[] {
+  return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
+}
+
+/** With one more chosen: of two, the one chosen first makes room. */
+export function chosenWith(chosen: readonly string[], key: string): string[] {
+  if (chosen.includes(key)) return chosen.filter((each) => each !== key);
+  return [...chosen, key].slice(-2);
+}
+
+/** Changes when the tree may have: one of the family went on, or there is a session that was not. */
+export function familyNews(
+  session: string,
+  family: Family | null,
+  sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
+): string {
+  const ids = new Set([session, ...(family?.sessions ?? []).map((kin) => kin.sessionId)]);
+  return `${sessions.size}|${sessionNews([...ids].sort(), sessions)}`;
+}
+
+/** Another text when something was said in one of these sessions. */
+export function sessionNews(
+  ids: readonly string[],
+  sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
+): string {
+  const seen = ids.map((id) => {
+    const known = sessions.get(id);
+    return known ? `${known.modified} ${known.messageCount}` : '';
+  });
+  return seen.join('|');
+}
+
+/** What suggests itself to be compared: what is open, and what it leaves or was left last. */
+export function suggested(nodes: readonly Node[]): string[] {
+  const all = allNodes(nodes);
+  const now = all.find((node) => node.kind === 'now');
+  if (!now || all.length < 2) return [];
+  const near = now.children.at(-1) ?? all.find((node) => node.children.includes(now)) ?? all[0];
+  return near && near !== now ? [now.key, near.key] : [];
+}
+
+// ---- files ----
+
+export type Where = 'both' | 'one' | 'other' | 'same';
+
+/** A file that at least one of two branches changed. */
+export interface FilePair {
+  path: string;
+  where: Where;
+  one: FileChange | null;
+  other: FileChange | null;
+}
+
+const ORDER: readonly Where[] = ['both', 'one', 'other', 'same'];
+
+/** Which files only one of them changed, which both did, and which are the same in both. */
+export function pairedFiles(one: readonly FileChange[], other: readonly FileChange[]): FilePair[] {
+  const theirs = new Map(other.map((file) => [file.path, file]));
+  const mine = new Set(one.map((file) => file.path));
+  const pairs: FilePair[] = one.map((file) => {
+    const there = theirs.get(file.path) ?? null;
+    const where = there === null ? 'one' : endsAlike(file, there) ? 'same' : 'both';
+    return { path: file.path, where, one: file, other: there };
+  });
+  for (const file of other) {
+    if (!mine.has(file.path))
+      pairs.push({ path: file.path, where: 'other', one: null, other: file });
+  }
+  return pairs.sort(
+    (a, b) => ORDER.indexOf(a.where) - ORDER.indexOf(b.where) || a.path.localeCompare(b.path),
+  );
+}
+
+/** Whether a file is the same in both, as far as that is known. */
+function endsAlike(one: FileChange, other: FileChange): boolean {
+  if (one.fate === 'deleted' || other.fate === 'deleted') return one.fate === other.fate;
+  if (one.after !== null || other.after !== null) return one.after === other.after;
+  if (one.cut || other.cut || one.pieces.length === 0) return false;
+  return JSON.stringify(one.pieces) === JSON.stringify(other.pieces);
+}
+
+/** A text and what became of it: to be shown as a difference. */
+export interface Change {
+  before: string;
+  after: string;
+}
+
+/** The text at the end of a branch; null where nobody knows. */
+function textOf(file: FileChange): string | null {
+  return file.fate === 'deleted' ? '' : file.after;
+}
+
+/** What a branch did to a file: as a whole, or edit by edit. */
+export function changesIn(file: FileChange): Change[] {
+  const after = textOf(file);
+  if (after !== null && (file.before !== null || file.fate === 'created')) {
+    return [{ before: file.before ?? '', after }];
+  }
+  if (file.pieces.length > 0) return file.pieces.map((piece) => ({ ...piece }));
+  return after !== null && file.fate !== 'deleted' ? [{ before: '', after }] : [];
+}
+
+/** How a file in the one differs from the same file in the other; null where it cannot be told. */
+export function differenceOf({ one, other }: FilePair): Change | null {
+  if (one === null || other === null) return null;
+  const [before, after] = [textOf(other), textOf(one)];
+  return before === null || after === null ? null : { before, after };
+}
+
+/** Whether a branch did anything since. */
+export function didNothing({ prompts, files, decisions, lastReply }: BranchWork): boolean {
+  return prompts.length + files.length + decisions.length === 0 && lastReply === null;
+}

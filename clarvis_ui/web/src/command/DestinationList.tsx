@@ -1,0 +1,203 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Hit } from '../api/search';
+import type { Session } from '../api/sessions';
+import type { Asked } from '../composer/spokenActions';
+import { relativeTime } from '../lib/format';
+import { isTouch } from '../lib/input';
+import { Snippet } from '../search/Snippet';
+import { nearFind, saidBy } from '../search/store';
+import { modeWords } from '../session/settings/modeLabels';
+import { projectOf } from '../sessions/groupByProject';
+import { statusOf, summaryOf, titleOf } from '../sessions/labels';
+import { Icon } from '../ui/Icon';
+import { StatusDot } from '../ui/StatusDot';
+import { useNow } from '../ui/useNow';
+import type { Way } from './destinations';
+
+/** Something that Enter can do: send it this way, open a session or message, look for it. */
+export type Option =
+  | { key: string; asked: Asked; of: Session }
+  | { key: string; way: Way }
+  | { key: string; session: Session }
+  | { key: string; hit: Hit }
+  | { key: string; words: string };
+
+export interface OptionsProps {
+  id: string;
+  options: readonly Option[];
+  active: string | undefined;
+  /** What is shown is for the words of a moment ago. */
+  asking: boolean;
+  onPick(option: Option): void;
+  onDirectory(): void;
+}
+
+/** Where it goes and why, the other ways, and sessions that one may mean to open. */
+export function Options({ id, options, active, asking, onPick, onDirectory }: OptionsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const now = useNow(20_000);
+  const firstOpen = options.find((option) => 'session' in option);
+  const firstFound = options.find((option) => 'hit' in option || 'words' in option);
+  const typed = options.some((option) => 'way' in option);
+
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+
+  return (
+    <div
+      class="say-options"
+      id={id}
+      role="listbox"
+      aria-label="Where it goes"
+      aria-busy={asking}
+      ref={list}
+    >
+      {options.map((option) => (
+        <>
+          {option === firstOpen && (
+            <p class="say-heading" role="presentation">
+              Open {typed && <kbd>Ctrl Enter</kbd>}
+            </p>
+          )}
+          {option === firstFound && (
+            <p class="say-heading" role="presentation">
+              Found in messages
+            </p>
+          )}
+          {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and says which is active */}
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: its keys are those of the field */}
+          <div
+            key={option.key}
+            id={`${id} ${option.key}`}
+            class="say-option"
+            role="option"
+            aria-selected={option.key === active}
+            onPointerDown={(event) => event.preventDefault()}
+            onClick={() => onPick(option)}
+          >
+            {'asked' in option && <AskedView asked={option.asked} of={option.of} />}
+            {'way' in option && <WayView way={option.way} onDirectory={onDirectory} />}
+            {'session' in option && <SessionView session={option.session} now={now} />}
+            {'hit' in option && <HitView hit={option.hit} now={now} />}
+            {'words' in option && <FindView words={option.words} />}
+          </div>
+        </>
+      ))}
+    </div>
+  );
+}
+
+/** What Enter does in place of sending it. */
+function AskedView({ asked, of }: { asked: Asked; of: Session }) {
+  return (
+    <>
+      <Icon name="resume" />
+      <span class="say-what">
+        {!isTouch() && (
+          <>
+            <kbd>Enter</kbd>:{' '}
+          </>
+        )}
+        {ASKED_WORDS[asked.kind === 'recap' ? asked.telling : asked.kind]}{' '}
+        <b dir="auto">{titleOf(of)}</b>
+      </span>
+      <span class="say-why">{isTouch() ? 'Send' : <kbd>Tab</kbd>} sends it as a message</span>
+    </>
+  );
+}
+
+const ASKED_WORDS = {
+  quick: 'quick recap of',
+  detailed: 'detailed recap of',
+  skip: 'skip the recap of',
+  alternative: 'explore it in a copy of',
+  decided: 'look for what was decided in',
+} as const;
+
+function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
+  if (way.kind === 'resume') {
+    return (
+      <>
+        <Icon name="resume" />
+        <span class="say-what">
+          Resume <b dir="auto">{way.title}</b>
+          {way.copy && ' in a copy, as a terminal has it open'}
+          {way.leavesPlanFor && `, leaving plan mode for “${modeWords(way.leavesPlanFor)}”`}
+        </span>
+        {way.because && (
+          <span class="say-why" dir="auto">
+            because {way.because}
+          </span>
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      <Icon name="plus" />
+      <span class="say-what">
+        New in{' '}
+        {way.workdir === null ? '…' : <b dir="ltr">{way.workdir.split('/').findLast(Boolean)}</b>}
+      </span>
+      <span class="say-why" dir="auto">
+        {way.because ?? way.workdir}
+      </span>
+      {/* no control may stand in an option: by key it is Alt and the down arrow in the field */}
+      <span
+        class="say-change"
+        aria-hidden="true"
+        title={way.workdir ?? undefined}
+        onClick={(event) => {
+          event.stopPropagation();
+          onDirectory();
+        }}
+      >
+        {way.workdir === null ? 'Choose a directory' : 'Change'}
+      </span>
+    </>
+  );
+}
+
+function SessionView({ session, now }: { session: Session; now: number }) {
+  const status = statusOf(session);
+  const silent = status.tone === 'quiet' || status.tone === 'unread';
+  return (
+    <>
+      <StatusDot tone={status.tone} elsewhere={status.elsewhere} />
+      <span class="say-what">
+        <b dir="auto">{titleOf(session)}</b>
+      </span>
+      <span class="say-why" dir="auto">
+        {projectOf(session)} · {silent ? summaryOf(session) : status.words}
+      </span>
+      <time class="say-time">{relativeTime(session.modified, now)}</time>
+    </>
+  );
+}
+
+function HitView({ hit, now }: { hit: Hit; now: number }) {
+  return (
+    <>
+      <Icon name="message" />
+      <span class="say-what" dir="auto">
+        <Snippet pieces={nearFind(hit.snippet)} />
+      </span>
+      <span class="say-why" dir="auto">
+        {saidBy(hit)} in {hit.title ?? 'Untitled session'}
+      </span>
+      <time class="say-time">{relativeTime(hit.timestamp, now)}</time>
+    </>
+  );
+}
+
+function FindView({ words }: { words: string }) {
+  return (
+    <>
+      <Icon name="search" />
+      <span class="say-what">
+        Search all messages for <b dir="auto">{words}</b>
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+import type { Fit, Routing } from '../api/routing';
+import type { Session } from '../api/sessions';
+import { matching } from '../sessions/groupByProject';
+import { titleOf } from '../sessions/labels';
+
+/** Where a command can go: on in a conversation, or into a new one. */
+export type Way =
+  | {
+      kind: 'resume';
+      sessionId: string;
+      title: string;
+      because: string | null;
+      /** Somebody else has it open: it goes on in a copy. */
+      copy: boolean;
+      /** The session plans, and is told to begin: the mode in which it goes on. */
+      leavesPlanFor?: string | null;
+      routing?: string | null;
+    }
+  /** Without a directory one has to be chosen first. */
+  | { kind: 'new'; workdir: string | null; because: string | null; routing?: string | null };
+
+export function keyOf(way: Way): string {
+  return way.kind === 'new' ? 'new' : `resume ${way.sessionId}`;
+}
+
+const LATELY = 'it was spoken in lately';
+// more than these are not what one has in mind
+const OTHERS = 2;
+
+/** Every way, the one that was decided for first; without a decision a new conversation. */
+export function waysOf(
+  routing: Routing | null,
+  sessions: ReadonlyMap<string, Session>,
+  workdir: string | null,
+): Way[] {
+  const decided = routing?.action === 'resume' ? routing.sessionId : null;
+  const fits = routing?.candidates ?? [];
+  const best = fits.filter(({ sessionId }) => sessionId === decided);
+  // what has nothing to say for itself but that it is recent is nobody's second choice; but where
+  // something new would begin, one key leads to the conversation that was nearest
+  const others = fits.filter(
+    ({ sessionId, because }, at) =>
+      sessionId !== decided && (because !== null || (decided === null && at === 0)),
+  );
+  const resumed = [...best, ...others.slice(0, OTHERS)].map((fit) =>
+    resuming(fit, fit.sessionId === decided ? routing : null, sessions),
+  );
+  const begun: Way = { kind: 'new', workdir, because: decided ? null : (routing?.reason ?? null) };
+  const ways = best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
+  // whichever is chosen, it is kept with the message what was decided
+  return routing?.id ? ways.map((way) => ({ ...way, routing: routing.id ?? null })) : ways;
+}
+
+function resuming(fit: Fit, decided: Routing | null, sessions: ReadonlyMap<string, Session>): Way {
+  const known = sessions.get(fit.sessionId);
+  return {
+    kind: 'resume',
+    sessionId: fit.sessionId,
+    title: (known && titleOf(known)) ?? fit.title ?? 'Untitled session',
+    because: withinASentence(decided?.reason ?? fit.because) ?? LATELY,
+    copy: known?.origin === 'terminal',
+    ...(fit.leavesPlanFor && { leavesPlanFor: fit.leavesPlanFor }),
+  };
+}
+
+/** "It says “also”." → "it says “also”", to go on with after "because". */
+function withinASentence(reason: string | null): string | null {
+  if (reason === null) return null;
+  return reason.charAt(0).toLowerCase() + reason.slice(1).replace(/\.$/, '');
+}
+
+const OFFERED = 5;
+// nobody types that much of a title
+const LONGEST_TITLE = 80;
+
+/** Sessions that one may mean to open: those with the words in their title first. */
+export function opensFor(
+  newestFirst: readonly Session[],
+  words: string,
+  currentId: string | null,
+): Session[] {
+  const others = newestFirst.filter((session) => session.id !== currentId);
+  if (words.trim() === '') return others.slice(0, OFFERED);
+  if (words.length > LONGEST_TITLE || words.includes('\n')) return [];
+  const found = matching(others, words);
+  const inTitle = new Set(found.filter((session) => isIn(titleOf(session), words)));
+  return [...inTitle, ...found.filter((session) => !inTitle.has(session))].slice(0, OFFERED);
+}
+
+function isIn(title: string, words: string): boolean {
+  const text = title.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

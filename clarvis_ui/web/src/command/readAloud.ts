@@ -1,0 +1,58 @@
+import type { Signal } from '@preact/signals';
+import type { KeeperEvent } from '../api/events';
+import { remembered } from '../lib/persistedSignal';
+import type { Memory } from '../lib/storage';
+
+/** Reads short replies to what was said in the command bar aloud, for who wants that. */
+export interface Aloud {
+  readonly state: Signal<'off' | 'on'>;
+  /** The reply to this message is wanted. */
+  expect(uuid: string): void;
+  hear(events: readonly KeeperEvent[]): void;
+}
+
+export function createAloud(memory: Memory, speak: (words: string) => void): Aloud {
+  const state = remembered(memory, 'aloud', ['off', 'on']);
+  const wanted = new Set<string>();
+  /** What was said last in a session, in a turn that is listened to. */
+  const said = new Map<string, string>();
+
+  return {
+    state,
+    expect: (uuid) => void wanted.add(uuid),
+    hear(events) {
+      for (const event of events) {
+        if (event.type === 'message/added') {
+          const { kind, parentToolUseId, content } = event.message;
+          if (wanted.size === 0 || kind !== 'reply' || parentToolUseId !== null) continue;
+          const words = content
+            .map((block) =>
+              block.type === 'text' && typeof block.text === 'string' ? block.text : '',
+            )
+            .join('');
+          if (words !== '') said.set(event.sessionId, words);
+        } else if (event.type === 'turn/finished' && event.uuid !== null) {
+          if (!wanted.delete(event.uuid)) continue;
+          const words = speakable(said.get(event.sessionId) ?? '');
+          said.delete(event.sessionId);
+          if (state.value === 'on' && event.outcome === 'done' && words !== null) speak(words);
+        }
+      }
+    },
+  };
+}
+
+// about what one listens to without reaching for the page
+const LONGEST = 320;
+
+/** As one would say it; null for what is to be read: long, or made of code. */
+export function speakable(reply: string): string | null {
+  if (/```|~~~|^\s*\|.*\|\s*$/m.test(reply)) return null;
+  const words = reply
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^\s*(?:#{1,6}|[-*+]|\d+\.|>)\s+/gm, '')
+    .replaceAll(/[*_`~]+/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return words === '' || words.length > LONGEST ? null : words;
+}

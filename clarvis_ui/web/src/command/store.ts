@@ -1,0 +1,156 @@
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { verbatim } from '../api/decode';
+import { CANCELLED, type Failure, type Outcome } from '../api/result';
+import type { Routing } from '../api/routing';
+import type { Session } from '../api/sessions';
+import type { Memory } from '../lib/storage';
+import { keyOf, type Way, waysOf } from './destinations';
+
+/** What one says without choosing a session, and where it is going to go. */
+export interface Command {
+  /** Whether the bar is open over the page. */
+  readonly shown: Signal<boolean>;
+  /** Kept over refreshes until it is sent. */
+  readonly text: ReadonlySignal<string>;
+  /** Every way it can go; the first is the one that suggests itself. */
+  readonly ways: ReadonlySignal<readonly Way[]>;
+  /** The way it goes now. */
+  readonly chosen: ReadonlySignal<Way>;
+  /** Whether the answer for what stands there now is still to come. */
+  readonly asking: ReadonlySignal<boolean>;
+  readonly failure: ReadonlySignal<Failure | null>;
+  /** The directory in which a new session would begin. */
+  readonly workdir: ReadonlySignal<string | null>;
+  write(text: string): void;
+  /** Another way than the one that suggests itself. */
+  choose(way: Way): void;
+  /** The next way, or the one before. */
+  turn(step: 1 | -1): void;
+  /** Whoever chooses a directory wants something new in it. */
+  beginIn(workdir: string): void;
+  /** The directory that suggests itself, until one is chosen. */
+  suggest(workdir: string | null): void;
+  /** Hands it on, once it is known where it goes; false where it cannot go yet. */
+  send(): Promise<boolean>;
+}
+
+export interface CommandWorld {
+  api: Pick<Api, 'route'>;
+  memory: Memory;
+  sessions: ReadonlySignal<ReadonlyMap<string, Session>>;
+  onSend(text: string, way: Way): void;
+}
+
+const KEY = 'command';
+// after this pause one reads what it says
+const PAUSE_MS = 120;
+
+interface Routed {
+  words: string;
+  routing: Routing | null;
+}
+
+export function createCommand({ api, memory, sessions, onSend }: CommandWorld): Command {
+  const shown = signal(false);
+  const text = signal(verbatim(memory.read(KEY)));
+  const routed = signal<Routed>({ words: '', routing: null });
+  const failure = signal<Failure | null>(null);
+  /** The key of a way that the person has chosen. */
+  const wanted = signal<string | null>(null);
+  const own = signal<string | null>(null);
+  const suggested = signal<string | null>(null);
+  let request: AbortController | null = null;
+  let pause: ReturnType<typeof setTimeout> | undefined;
+
+  const words = computed(() => text.value.trim());
+  const workdir = computed(() => own.value ?? suggested.value);
+  const ways = computed(() => waysOf(routed.value.routing, sessions.value, workdir.value));
+  const chosen = computed(
+    () => ways.value.find((way) => keyOf(way) === wanted.value) ?? (ways.value[0] as Way),
+  );
+
+  /** The answer for these very words; an older one never takes the place of a newer. */
+  async function ask(): Promise<Outcome<Routing> | null> {
+    clearTimeout(pause);
+    request?.abort();
+    const mine = new AbortController();
+    request = mine;
+    const asked = words.value;
+    const outcome = await api.route(asked, mine.signal);
+    if (request !== mine) return null;
+    request = null;
+    if (!outcome.ok && outcome.failure.code === CANCELLED) return null;
+    batch(() => {
+      failure.value = outcome.ok ? null : outcome.failure;
+      routed.value = { words: asked, routing: outcome.ok ? outcome.value : null };
+    });
+    return outcome;
+  }
+
+  function write(next: string): void {
+    const before = words.value;
+    text.value = next;
+    if (next === '') memory.forget(KEY);
+    else memory.write(KEY, next);
+    if (words.value === before) return;
+    clearTimeout(pause);
+    if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
+    else forgetAnswer();
+  }
+
+  function forgetAnswer(): void {
+    request?.abort();
+    request = null;
+    batch(() => {
+      routed.value = { words: '', routing: null };
+      failure.value = null;
+      wanted.value = null;
+    });
+  }
+
+  if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
+
+  return {
+    shown,
+    text,
+    ways,
+    chosen,
+    asking: computed(() => words.value !== routed.value.words),
+    failure,
+    workdir,
+    write,
+    choose(way) {
+      wanted.value = keyOf(way);
+    },
+    turn(step) {
+      const at = ways.value.indexOf(chosen.value);
+      const next = ways.value.at((at + step) % ways.value.length);
+      if (next) wanted.value = keyOf(next);
+    },
+    beginIn(path) {
+      own.value = path;
+      wanted.value = 'new';
+    },
+    suggest(path) {
+      suggested.value = path;
+    },
+    async send() {
+      const said = words.value;
+      if (said === '') return false;
+      if (said !== routed.value.words && wanted.value === null) {
+        const outcome = await ask();
+        // not known where it belongs, or it says something else by now
+        if (!outcome?.ok || words.value !== said) return false;
+      }
+      const way = chosen.value;
+      if (way.kind === 'new' && way.workdir === null) return false;
+      onSend(said, way);
+      batch(() => {
+        own.value = null;
+        write('');
+      });
+      return true;
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { fields, text, verbatim } from '../api/decode';
+import { type Outcome, SESSION_ELSEWHERE } from '../api/result';
+import type { Delivery } from '../conversation/openConversations';
+import type { Memory } from '../lib/storage';
+import { newUuid } from '../lib/uuid';
+import type { Way } from './destinations';
+
+/**
+ * Commands are held back for a few seconds after Enter: until then nothing has happened, so to undo
+ * is to undo all of it. Who leaves the page meant what was sent: then it goes at once.
+ */
+export interface Holding {
+  /** What was sent lately, the last one last. */
+  readonly entries: ReadonlySignal<readonly Entry[]>;
+  begin(words: string, way: Way, follow: boolean): void;
+  /** Its words, as if it had never been sent; null where it was too late. */
+  undo(uuid: string): string | null;
+  /** Without waiting any longer, or once more. */
+  send(uuid: string): void;
+  /** The same in a copy of a session that somebody else runs. */
+  sendToCopy(uuid: string): void;
+  dismiss(uuid: string): void;
+  /** Takes up what an earlier page has left. */
+  restore(): void;
+  /** The page is being left. */
+  leave(): void;
+}
+
+export interface Entry {
+  uuid: string;
+  text: string;
+  way: Way;
+  /** When it goes, by this browser's clock. */
+  due: number;
+  state: 'held' | 'going' | 'sent' | 'unsent';
+  problem: string | null;
+  /** Somebody else runs the session: it can go on in a copy. */
+  elsewhere: boolean;
+  /** Which session has it. */
+  sessionId: string | null;
+  /** Whether the page goes along. */
+  follow: boolean;
+}
+
+export interface HoldingWorld {
+  deliver(delivery: Delivery): Promise<Outcome<string>>;
+  memory: Memory;
+  onSent(entry: Entry): void;
+}
+
+export const HELD_MS = 5000;
+const SHOWN_MS = 10_000;
+const SHOWN = 3;
+// another tab that still counts down removes its own
+const ANOTHER_TAB_MS = 3000;
+const PREFIX = 'held.';
+
+export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holding {
+  const entries = signal<readonly Entry[]>([]);
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const key = (uuid: string): string => PREFIX + uuid;
+  const find = (uuid: string): Entry | undefined =>
+    entries.value.find((entry) => entry.uuid === uuid);
+
+  function put(entry: Entry): void {
+    const known = entries.value.findIndex(({ uuid }) => uuid === entry.uuid);
+    const next = known < 0 ? [...entries.value, entry] : entries.value.toSpliced(known, 1, entry);
+    const settled = next.filter(({ state }) => state === 'sent');
+    const old = new Set(settled.slice(0, -SHOWN));
+    entries.value = next.filter((each) => !old.has(each));
+  }
+
+  function later(uuid: string, ms: number, act: () => void): void {
+    clearTimeout(timers.get(uuid));
+    timers.set(uuid, setTimeout(act, ms));
+  }
+
+  function drop(uuid: string): void {
+    clearTimeout(timers.get(uuid));
+    timers.delete(uuid);
+    entries.value = entries.value.filter((entry) => entry.uuid !== uuid);
+  }
+
+  async function send(entry: Entry): Promise<void> {
+    clearTimeout(timers.get(entry.uuid));
+    const going: Entry = { ...entry, due: Date.now(), state: 'going', problem: null };
+    put(going);
+    // whoever finds it here does not know whether it arrived: the uuid makes two of it one
+    memory.write(key(entry.uuid), going);
+    const { uuid, text: words, way } = going;
+    const to =
+      way.kind === 'new'
+        ? { workdir: way.workdir ?? '' }
+        : { sessionId: way.sessionId, copy: way.copy };
+    const outcome = await deliver({
+      uuid,
+      text: words,
+      to,
+      ...(way.routing && { routing: way.routing }),
+    });
+    if (outcome.ok) {
+      memory.forget(key(uuid));
+      const sent: Entry = { ...going, state: 'sent', sessionId: outcome.value };
+      put(sent);
+      later(uuid, SHOWN_MS, () => drop(uuid));
+      onSent(sent);
+      return;
+    }
+    const elsewhere = outcome.failure.code === SESSION_ELSEWHERE;
+    const problem = elsewhere ? 'Somebody else runs this session.' : outcome.failure.sentence;
+    const unsent: Entry = { ...going, state: 'unsent', problem, elsewhere };
+    memory.write(key(uuid), unsent);
+    put(unsent);
+  }
+
+  function leave(): void {
+    for (const entry of entries.value) if (entry.state === 'held') void send(entry);
+  }
+
+  return {
+    entries,
+    begin(words, way, follow) {
+      leave(); // one at a time: what was said before is meant by now
+      const entry: Entry = {
+        uuid: newUuid(),
+        text: words,
+        way,
+        due: Date.now() + HELD_MS,
+        state: 'held',
+        problem: null,
+        elsewhere: false,
+        sessionId: null,
+        follow,
+      };
+      memory.write(key(entry.uuid), entry);
+      put(entry);
+      later(entry.uuid, HELD_MS, () => void send(entry));
+    },
+    undo(uuid) {
+      const entry = find(uuid);
+      if (entry?.state !== 'held' && entry?.state !== 'unsent') return null;
+      memory.forget(key(uuid));
+      drop(uuid);
+      return entry.text;
+    },
+    send(uuid) {
+      const entry = find(uuid);
+      if (entry?.state === 'held' || entry?.state === 'unsent') void send(entry);
+    },
+    sendToCopy(uuid) {
+      const entry = find(uuid);
+      if (entry?.state !== 'unsent' || entry.way.kind === 'new') return;
+      void send({ ...entry, way: { ...entry.way, copy: true } });
+    },
+    dismiss(uuid) {
+      if (find(uuid)?.state === 'sent') drop(uuid);
+    },
+    restore() {
+      for (const found of memory.keys(PREFIX)) {
+        const entry = readEntry(memory.read(found));
+        if (!entry || find(entry.uuid)) continue;
+        if (entry.state === 'unsent') put(entry);
+        else if (entry.due <= Date.now()) void send(entry);
+        else {
+          later(entry.uuid, entry.due + ANOTHER_TAB_MS - Date.now(), () => {
+            if (memory.read(found) !== null) void send(entry);
+          });
+        }
+      }
+    },
+    leave,
+  };
+}
+
+/** Written by ourselves, but perhaps by another version. */
+function readEntry(raw: unknown): Entry | null {
+  const given = fields(raw);
+  const uuid = given && text(given.uuid);
+  const way = readWay(given?.way);
+  if (!given || !uuid || !way || verbatim(given.text) === '') return null;
+  const unsent = given.state === 'unsent';
+  return {
+    uuid,
+    text: verbatim(given.text),
+    way,
+    due: typeof given.due === 'number' ? given.due : 0,
+    state: unsent ? 'unsent' : 'held',
+    problem: text(given.problem),
+    elsewhere: given.elsewhere === true,
+    sessionId: null,
+    follow: false,
+  };
+}
+
+function readWay(raw: unknown): Way | null {
+  const given = fields(raw);
+  const sessionId = text(given?.sessionId);
+  const routing = text(given?.routing);
+  const kept = routing === null ? {} : { routing };
+  if (given?.kind === 'resume' && sessionId) {
+    const title = text(given.title) ?? 'Untitled session';
+    return { kind: 'resume', sessionId, title, because: null, copy: given.copy === true, ...kept };
+  }
+  const workdir = text(given?.workdir);
+  return given?.kind === 'new' && workdir ? { kind: 'new', workdir, because: null, ...kept } : null;
+}

@@ -1,0 +1,65 @@
+import { each, fields, text, verbatim } from '../api/decode';
+import type { Memory } from '../lib/storage';
+import type { Picture } from './images';
+
+/** What was typed and not sent, for each session, over every refresh and in every tab. */
+export interface Draft {
+  text: string;
+  pictures: readonly Picture[];
+}
+
+export interface Drafts {
+  read(sessionId: string): Draft;
+  write(sessionId: string, draft: Draft): void;
+  /** Calls when another tab has written it, or has sent it. */
+  onElsewhere(sessionId: string, listener: (draft: Draft) => void): () => void;
+}
+
+/** The draft of a session's system prompt stands beside that of its message. */
+export function systemPromptDraft(sessionId: string): string {
+  return `${sessionId}.system-prompt`;
+}
+
+const NONE: readonly Picture[] = [];
+
+export function createDrafts(memory: Memory): Drafts {
+  /** The images as they were written last: they are large, and keys are typed one by one. */
+  const pictured = new Map<string, readonly Picture[]>();
+  const key = (sessionId: string): string => `draft.${sessionId}`;
+  const picturesKey = (sessionId: string): string => `pictures.${sessionId}`;
+
+  function keep(where: string, value: unknown, isEmpty: boolean): void {
+    if (isEmpty) memory.forget(where);
+    else memory.write(where, value);
+  }
+
+  const words = (sessionId: string): string => verbatim(fields(memory.read(key(sessionId)))?.text);
+
+  function pictures(sessionId: string): readonly Picture[] {
+    const found = each(memory.read(picturesKey(sessionId)), readPicture);
+    pictured.set(sessionId, found);
+    return found;
+  }
+
+  return {
+    read: (sessionId) => ({ text: words(sessionId), pictures: pictures(sessionId) }),
+    write(sessionId, { text, pictures }) {
+      keep(key(sessionId), { text }, text === '');
+      if (pictures === (pictured.get(sessionId) ?? NONE)) return;
+      pictured.set(sessionId, pictures);
+      keep(picturesKey(sessionId), pictures, pictures.length === 0);
+    },
+    onElsewhere: (sessionId, listener) =>
+      memory.onElsewhere((changed) => {
+        const same = pictured.get(sessionId) ?? NONE;
+        if (changed === key(sessionId)) listener({ text: words(sessionId), pictures: same });
+        else if (changed === picturesKey(sessionId))
+          listener({ text: words(sessionId), pictures: pictures(sessionId) });
+      }),
+  };
+}
+
+function readPicture(raw: unknown): Picture | null {
+  const [mediaType, data] = [text(fields(raw)?.mediaType), text(fields(raw)?.data)];
+  return mediaType && data ? { mediaType, data } : null;
+}

@@ -1,0 +1,119 @@
+import type { Decision } from '../api/resume';
+import type { Hit } from '../api/search';
+import { spelledOut } from '../lib/sanitize';
+
+/** Of earlier decisions so much is put before Claude, in tokens; three bytes are reckoned one. */
+export const MOST_TOKENS = 1000;
+const BYTES_A_TOKEN = 3;
+// one decision may not take all of it
+const LONGEST = 400;
+
+/** Something that was decided earlier, as it is quoted. */
+export interface Quote {
+  text: string;
+  /** The title of another session in which it was; null for this one. */
+  elsewhere: string | null;
+}
+
+export interface Quotation {
+  quotes: readonly Quote[];
+  /** The lines that are put before the person's own words. */
+  text: string;
+  tokens: number;
+  /** How many were found and do not fit. */
+  left: number;
+}
+
+const SMALL = new Set(
+  'the our this that and for with about its his her their how what was were from into using use der die das den dem und für les des une sur pour los las una por para'.split(
+    ' ',
+  ),
+);
+
+/** The words by which decisions about something are found. */
+export function tellingWords(about: string): string[] {
+  const words = about.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? [];
+  const telling = words.filter((word) => word.length > 2 && !SMALL.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
+/** Those of a session that have the words in them, however they are inflected; the newest last. */
+export function decisionsAbout(decisions: readonly Decision[], about: string): Decision[] {
+  const stems = tellingWords(about).map(stem);
+  return decisions.filter((one) => {
+    const text = `${one.about} ${one.decision} ${one.reason ?? ''}`.toLowerCase();
+    return stems.every((each) => text.includes(each));
+  });
+}
+
+/** "databases" → "databas": what an ending leaves. */
+function stem(word: string): string {
+  return word.length > 5 ? word.slice(0, Math.max(5, word.length - 2)) : word;
+}
+
+/** What the session itself knows, the newest first as not all may fit, then what was found besides. */
+export function quotesOf(
+  sessionId: string,
+  known: readonly Decision[],
+  all: readonly Decision[],
+  hits: readonly Hit[],
+): Quote[] {
+  const own = known.map((one): Quote => ({ text: sentence(one), elsewhere: null })).reverse();
+  const told = new Set(known.map(({ uuid }) => uuid ?? null));
+  for (const hit of hits) {
+    if (!hit.decision) continue;
+    const here = hit.sessionId === sessionId;
+    if (here && told.has(hit.uuid)) continue;
+    const whole = here ? all.find(({ uuid }) => uuid === hit.uuid) : undefined;
+    const text = whole ? sentence(whole) : answered(hit.snippet.map(({ text }) => text).join(''));
+    if (here) told.add(hit.uuid);
+    own.push({ text, elsewhere: here ? null : (hit.title ?? 'another session') });
+  }
+  return own.filter(({ text }, at) => text !== '' && own.findIndex((o) => o.text === text) === at);
+}
+
+function sentence({ about, decision, reason, at }: Decision): string {
+  const when = !at ? '' : ` (${at.slice(0, 10)})`;
+  const asked = /[?？]$/.test(about.trim()) ? about.trim() : `${about}:`;
+  return `${line(`${asked} ${decision}${reason ? ` — ${reason}` : ''}`)}${when}`;
+}
+
+const ANSWERED =
+  /^(?:User has answered|Your questions have been answered)[^"]*((?:"[^"]+"="[^"]*"[,.\s]*)+)You can now continue[^"]*$/;
+
+/** Questions and answers without the words that Claude Code puts around them, where all is there. */
+function answered(found: string): string {
+  const pairs = ANSWERED.exec(found.trim())?.[1]?.matchAll(/"([^"]+)"="([^"]*)"/g) ?? [];
+  const said = [...pairs].map(([, question, answer]) => `${question} ${answer}`);
+  return line(said.length > 0 ? said.join('; ') : found);
+}
+
+function line(text: string): string {
+  const words = spelledOut(text).replaceAll(/\s+/g, ' ').trim();
+  return words.length <= LONGEST ? words : `${words.slice(0, LONGEST - 1).trimEnd()}…`;
+}
+
+/** As many as fit, each marked as a quotation from earlier. */
+export function quotation(about: string, quotes: readonly Quote[]): Quotation {
+  const head = `> Quoted from earlier, what was decided about “${line(about)}”:`;
+  const lines = [head];
+  const fitting: Quote[] = [];
+  for (const quote of quotes) {
+    const where = quote.elsewhere === null ? '' : `In “${line(quote.elsewhere)}”: `;
+    const next = `> - ${where}${quote.text}`;
+    if (tokensOf([...lines, next].join('\n')) > MOST_TOKENS) break;
+    lines.push(next);
+    fitting.push(quote);
+  }
+  const text = lines.join('\n');
+  return { quotes: fitting, text, tokens: tokensOf(text), left: quotes.length - fitting.length };
+}
+
+/** The person's message with the quotation before it. */
+export function withQuotation({ text }: Quotation, words: string): string {
+  return `${text}\n\n${words}`;
+}
+
+function tokensOf(text: string): number {
+  return Math.ceil(new TextEncoder().encode(text).length / BYTES_A_TOKEN);
+}

@@ -1,0 +1,54 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Queued } from '../api/messages';
+import { KEEPER_BUSY, MESSAGE_NOT_FOUND, MESSAGE_TAKEN } from '../api/result';
+import type { Clarvis } from '../app/store';
+import { inLine, type Waiting } from '../conversation/conversation';
+import type { Talk } from '../conversation/conversationStore';
+import { type Field, intoField } from '../conversation/queueEdits';
+
+/** What waits in line and what is held, and what can be done about it. */
+export function useLine(clarvis: Clarvis, talk: Talk, id: string, field: Field) {
+  const conversation = talk.state.value;
+  const { queue, sendings } = conversation;
+  const all = useMemo(() => inLine(conversation), [conversation]);
+  const [problem, setProblem] = useState('');
+  const latest = useRef(sendings);
+  latest.current = sendings;
+
+  return {
+    queue: all.filter(({ state }) => state !== 'held'),
+    held: useMemo(() => queue.filter(({ state }) => state === 'held'), [queue]),
+    problem,
+    setProblem,
+    async edit(waiting: readonly (Queued | Waiting)[]): Promise<void> {
+      const line = {
+        id,
+        api: clarvis.api,
+        sendings: latest.current,
+        withdrawn: talk.withdrawn,
+      };
+      setProblem(await intoField(waiting, line, field));
+    },
+    async send(held: readonly Queued[]): Promise<void> {
+      const uuids = held.map(({ uuid }) => uuid);
+      let outcome = await clarvis.api.sendHeld(id, uuids, false);
+      // every place is taken: they wait for one, as what is sent does
+      if (!outcome.ok && outcome.failure.code === KEEPER_BUSY) {
+        outcome = await clarvis.api.sendHeld(id, uuids, true);
+      }
+      setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    },
+    async discard(held: readonly Queued[]): Promise<void> {
+      setProblem('');
+      for (const { uuid } of held) {
+        const outcome = await clarvis.api.cancelQueued(id, uuid);
+        const code = outcome.ok ? null : outcome.failure.code;
+        if (!outcome.ok && code !== MESSAGE_NOT_FOUND) setProblem(outcome.failure.sentence);
+        // gone by another hand, or not reached: what is not known to be gone stays
+        if (code === MESSAGE_TAKEN) continue;
+        if (code !== null && code !== MESSAGE_NOT_FOUND) return;
+        talk.withdrawn(uuid);
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Api } from '../api/client';
+import type { Session } from '../api/sessions';
+import {
+  decisionsAbout,
+  type Quotation,
+  quotation,
+  quotesOf,
+  tellingWords,
+} from './quotedDecisions';
+import { type Asked, askedBy } from './spokenActions';
+
+// after this pause one reads what it says
+const PAUSE_MS = 250;
+const MOST_HITS = 20;
+
+/** What the words in the field mean, if they mean a button, and what was decided where they ask. */
+export interface Meant {
+  asked: Asked;
+  /** Null while it is looked for, or where something else is meant. */
+  found: Quotation | null;
+}
+
+export function useAsked(
+  api: Pick<Api, 'resume' | 'search'>,
+  session: Session,
+  words: string,
+  bare: boolean,
+): Meant | null {
+  const asked = bare ? askedBy(words) : null;
+  const about = asked?.kind === 'decided' ? asked.about : null;
+  const [found, setFound] = useState<{ about: string; quotation: Quotation } | null>(null);
+
+  useEffect(() => {
+    if (about === null) {
+      setFound(null);
+      return;
+    }
+    const leaving = new AbortController();
+    const later = setTimeout(async () => {
+      const quoted = await decidedAbout(api, session, about, leaving.signal);
+      if (!leaving.signal.aborted) setFound({ about, quotation: quoted });
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(later);
+      leaving.abort();
+    };
+  }, [api, session.id, session.workdir, about]);
+
+  if (asked === null) return null;
+  return { asked, found: found?.about === about ? found.quotation : null };
+}
+
+async function decidedAbout(
+  api: Pick<Api, 'resume' | 'search'>,
+  { id, workdir }: Session,
+  about: string,
+  signal: AbortSignal,
+): Promise<Quotation> {
+  const words = tellingWords(about).join(' ');
+  const [standing, found] = await Promise.all([
+    api.resume(id, signal),
+    api.search({ words, kind: 'decision', workdir, best: true }, null, signal, MOST_HITS),
+  ]);
+  // what cannot be asked for is not found: the question can be sent all the same
+  const all = standing.ok ? standing.value.decisions : [];
+  const hits = found.ok ? found.value.hits : [];
+  return quotation(about, quotesOf(id, decisionsAbout(all, about), all, hits));
+}

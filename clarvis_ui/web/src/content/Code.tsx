@@ -1,0 +1,118 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { select, selectedIn } from '../lib/selection';
+import { CopyButton } from '../ui/CopyButton';
+import type { Piece } from './highlighter';
+import { knownAs } from './languages';
+import { Words } from './StreamingText';
+import './code.css';
+
+export interface CodeProps {
+  text: string;
+  language: string;
+  /** Still being written: plain until it is whole. */
+  growing?: boolean;
+  /** Part of a text that grows: it may change, and what is selected in it stays. */
+  live?: boolean;
+}
+
+/** Beyond this, colouring would hold the page up for longer than it helps to read. */
+const MOST_COLOURED = 20_000;
+const LINES_A_PIECE = 100;
+
+/** A block of code with a way to copy it; coloured once it is seen. */
+export function Code({ text, language, growing = false, live = false }: CodeProps) {
+  const box = useRef<HTMLPreElement>(null);
+  const name = languageOf(language);
+  const pieces = useColours(box, text, name, growing || text.length > MOST_COLOURED);
+  return (
+    <figure class="code" dir="ltr">
+      <figcaption>
+        <span>{name || 'text'}</span>
+        <CopyButton text={text} label="Copy this code" />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide code is scrolled with the keys */}
+      <pre ref={box} tabIndex={0}>
+        {pieces ? <Coloured pieces={pieces} /> : <Plain text={text} live={live} />}
+      </pre>
+    </figure>
+  );
+}
+
+/** ```` ```ts title="a.ts" ```` is TypeScript. */
+function languageOf(info: string): string {
+  return /^[\w+#.-]{1,24}/.exec(info.trim())?.[0].toLowerCase() ?? '';
+}
+
+function Coloured({ pieces }: { pieces: readonly Piece[] }) {
+  return (
+    <code>
+      {pieces.map((piece, at) =>
+        piece.look ? (
+          <span key={at} class={piece.look}>
+            {piece.text}
+          </span>
+        ) : (
+          piece.text
+        ),
+      )}
+    </code>
+  );
+}
+
+/** In parts of a hundred lines: while it grows, only the last one is laid out again. */
+function Plain({ text, live }: { text: string; live: boolean }) {
+  const lines = text.split('\n');
+  if (lines.length <= LINES_A_PIECE && !live) return <code>{text}</code>;
+  const parts: string[] = [];
+  for (let at = 0; at < lines.length; at += LINES_A_PIECE) {
+    parts.push(lines.slice(at, at + LINES_A_PIECE).join('\n'));
+  }
+  return (
+    <code>
+      {parts.map((part, at) => (
+        <span key={at} class="code-part">
+          {live ? <Words text={part} /> : part}
+        </span>
+      ))}
+    </code>
+  );
+}
+
+function useColours(
+  box: { current: HTMLElement | null },
+  text: string,
+  language: string,
+  never: boolean,
+): Piece[] | null {
+  const [coloured, setColoured] = useState<{ text: string; pieces: Piece[] | null } | null>(null);
+  const known = knownAs(language);
+  useEffect(() => {
+    const element = box.current;
+    if (never || known === null || !element) return;
+    let wanted = true;
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      void import('./highlighter')
+        .then(({ colour }) => colour(text, known))
+        .then(
+          (pieces) => wanted && setColoured({ text, pieces }),
+          () => {}, // without colours it can be read as well
+        );
+    });
+    observer.observe(element);
+    return () => {
+      wanted = false;
+      observer.disconnect();
+    };
+  }, [box, text, known, never]);
+  // the same words in other elements: what was selected of them stays so
+  const pieces = coloured?.text === text ? coloured.pieces : null;
+  const drawn = useRef(pieces);
+  const selected = drawn.current === pieces ? null : selectedIn(box.current);
+  useLayoutEffect(() => {
+    drawn.current = pieces;
+    select(box.current, selected);
+  });
+  return pieces;
+}

@@ -1,0 +1,35 @@
+import type { Signal } from '@preact/signals';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useMemo } from 'preact/hooks';
+import { createFolds, type Folds } from '../lib/expanded';
+
+/** Where in a conversation something stands, so that it is known again when it is drawn anew. */
+interface Place {
+  folds: Folds;
+  name: string;
+}
+
+const Standing = createContext<Place | null>(null);
+
+/** What is inside has this name among its neighbours; `folds` begins a conversation. */
+export function Within({ name, folds, children }: WithinProps) {
+  const around = useContext(Standing);
+  const kept = folds ?? around?.folds;
+  const whole = folds || !around ? name : `${around.name}/${name}`;
+  const place = useMemo(() => (kept ? { folds: kept, name: whole } : null), [kept, whole]);
+  return <Standing.Provider value={place}>{children}</Standing.Provider>;
+}
+
+interface WithinProps {
+  name: string;
+  folds?: Folds;
+  children: ComponentChildren;
+}
+
+/** Whether a part is unfolded; outside of a conversation it is so only while it is drawn. */
+export function useFolds(): (part: string, first?: boolean) => Signal<boolean> {
+  const place = useContext(Standing);
+  const own = useMemo(createFolds, []);
+  return (part, first) =>
+    place ? place.folds.of(`${place.name}/${part}`, first) : own.of(part, first);
+}

@@ -1,0 +1,91 @@
+import { batch } from '@preact/signals';
+import { useContext, useEffect } from 'preact/hooks';
+import { counted } from '../../lib/format';
+import { spelledOut } from '../../lib/sanitize';
+import { Hold } from '../../thread/scroll/scrollAnchor';
+import { DiffHead, DiffLines, Tally } from '../Diff';
+import type { FileChange } from '../diff';
+import { useFolds, Within } from '../expandState';
+
+/** So few are open from the beginning. */
+const OPEN_AT_FIRST = 2;
+/** So many unfold in one frame: more would be felt. */
+const A_FRAME = 4;
+
+/** The files of a patch; many are a list of names first, which unfold one by one or all at once. */
+export function Files({ files }: { files: readonly FileChange[] }) {
+  const hold = useContext(Hold);
+  const fold = useFolds();
+  const folds = files.map((_, at) => fold(`file ${at}`, files.length <= OPEN_AT_FIRST));
+  // a patch that is put away while it unfolds goes on when one comes back
+  const opening = fold('every file');
+  const folded = folds.filter((each) => !each.value);
+  const unfolds = opening.value && folded.length > 0;
+  useEffect(() => {
+    if (!unfolds) return;
+    const frame = requestAnimationFrame(() => {
+      batch(() => {
+        for (const each of folded.slice(0, A_FRAME)) each.value = true;
+      });
+    });
+    return () => cancelAnimationFrame(frame);
+  });
+  function showAll(all: boolean): void {
+    hold();
+    batch(() => {
+      opening.value = all;
+      if (!all) for (const each of folds) each.value = false;
+    });
+  }
+  function show(at: number): void {
+    hold();
+    batch(() => {
+      opening.value = false;
+      const one = folds[at];
+      if (one) one.value = !one.value;
+    });
+  }
+  return (
+    <>
+      {files.length > OPEN_AT_FIRST && (
+        <div class="diff-files">
+          <span>{counted(files.length, 'file')}</span>
+          <Tally {...summed(files)} />
+          <UnfoldAll done={unfolds || folded.length === 0} onChange={showAll} />
+        </div>
+      )}
+      {files.map((file, at) => (
+        <section key={at} class="diff" aria-label={`Changes to ${spelledOut(file.path)}`}>
+          <button
+            type="button"
+            class="diff-file"
+            aria-expanded={folds[at]?.value ?? false}
+            onClick={() => show(at)}
+          >
+            <DiffHead {...file} />
+          </button>
+          {folds[at]?.value && (
+            <Within name={`file ${at}`}>
+              <DiffLines lines={file.lines} />
+            </Within>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}
+
+export function UnfoldAll({ done, onChange }: { done: boolean; onChange(all: boolean): void }) {
+  return (
+    <button type="button" class="quiet unfold-all" onClick={() => onChange(!done)}>
+      {done ? 'Fold all' : 'Unfold all'}
+    </button>
+  );
+}
+
+function summed(files: readonly FileChange[]): { added: number; removed: number } {
+  return {
+    added: files.reduce((sum, { added }) => sum + added, 0),
+    removed: files.reduce((sum, { removed }) => sum + removed, 0),
+  };
+}

@@ -1,0 +1,418 @@
+/**
+ * One conversation, and the only place that decides what it looks like: `(state, event) → state`.
+ *
+ * Truth comes three ways: pages over REST, each true at the position at which it was taken; events,
+ * in the order of their positions, any of them possibly again; and our own messages, shown before
+ * anybody has confirmed them. A page stands for every event up to its position, so an event at or
+ * before what was `seen` says nothing new. Between the loss of the stream and the next page nothing
+ * can be put into its place: events wait in `waiting`.
+ */
+
+import type { KeeperEvent, MessageAdded, Position, TurnOutcome } from '../api/events';
+import { readPosition } from '../api/events';
+import type { FailedTurn, Trouble } from '../api/failedTurns';
+import type { ConversationPage, Departure, Message, Partial, Queued, Turn } from '../api/messages';
+import { failedHere, withoutPrompt } from './failedTurns';
+import { isFinalOf } from './finalMessage';
+import { type Sending, unconfirmed, withoutSending, withSending } from './optimistic';
+
+export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../api/messages';
+export type { Sending } from './optimistic';
+export { inLine, type ShownMessage, shownMessages, type Waiting } from './visibleMessages';
+
+export interface Conversation {
+  readonly sessionId: string;
+  /** Whether a page has come yet. */
+  readonly loaded: boolean;
+  /** Confirmed messages, oldest first, without holes from the first one on. */
+  readonly messages: readonly Message[];
+  /** Leads to the page above; null at the beginning. */
+  readonly before: string | null;
+  readonly branches: readonly Departure[];
+  readonly partial: Partial | null;
+  readonly turn: Turn | null;
+  readonly queue: readonly Queued[];
+  /** What left the line last: until Claude has confirmed it, only the keeper knows of it. */
+  readonly taken: Queued | null;
+  /** How the last turn ended; null while one runs. */
+  readonly ended: { outcome: TurnOutcome; error: string | null } | null;
+  /** Turns that did not come to their end, the oldest first. */
+  readonly failed: readonly FailedTurn[];
+  /** Ours that nobody has confirmed. */
+  readonly sendings: readonly Sending[];
+  /** Uuids of ours, confirmed or not: no other message of ours is taken for a copy of these. */
+  readonly own: readonly string[];
+
+  readonly epoch: string | null;
+  /** The last position that is part of this state. */
+  readonly seen: number;
+  /** The position of the last page from the end. */
+  readonly pageAt: number;
+  /** Events that came while there was a gap before them; null where there is none. */
+  readonly waiting: readonly KeeperEvent[] | null;
+  /** The last position at which something changed further up than what is loaded. */
+  readonly aboveAt: number;
+}
+
+export type ConversationEvent =
+  | KeeperEvent
+  /** The end of the conversation, as it was at the page's position. */
+  | {
+      type: 'page/loaded';
+      page: ConversationPage;
+      /** Ours that the keeper had taken before it was asked for this page. */
+      accepted?: readonly string[];
+    }
+  /** The page above the cursor `above`. */
+  | { type: 'page/above'; above: string; page: ConversationPage }
+  /** Events may have been missed: only a page tells where we are. */
+  | { type: 'stream/broken' }
+  | { type: 'sending/begun'; sending: Sending }
+  | { type: 'sending/accepted'; uuid: string }
+  | { type: 'sending/failed'; uuid: string; problem: string }
+  /** Somebody else runs the session: the person says what is to become of it. */
+  | { type: 'sending/elsewhere'; uuid: string }
+  | { type: 'sending/withdrawn'; uuid: string };
+
+const OWN_KEPT = 100;
+const UNKNOWN = 'unknown';
+
+export function emptyConversation(sessionId: string): Conversation {
+  return {
+    sessionId,
+    loaded: false,
+    messages: [],
+    before: null,
+    branches: [],
+    partial: null,
+    turn: null,
+    queue: [],
+    taken: null,
+    ended: null,
+    failed: [],
+    sendings: [],
+    own: [],
+    epoch: null,
+    seen: -1,
+    pageAt: -1,
+    waiting: [],
+    aboveAt: -1,
+  };
+}
+
+export function reduce(state: Conversation, event: ConversationEvent): Conversation {
+  switch (event.type) {
+    case 'page/loaded':
+      return pageLoaded(state, event.page, event.accepted ?? []);
+    case 'page/above':
+      return pageAbove(state, event.above, event.page);
+    case 'stream/broken':
+      return state.waiting === null ? { ...state, waiting: [] } : state;
+    case 'sending/begun':
+      return confirmed({
+        ...state,
+        sendings: withSending(state.sendings, event.sending),
+        own: [...state.own.filter((uuid) => uuid !== event.sending.uuid), event.sending.uuid].slice(
+          -OWN_KEPT,
+        ),
+      });
+    case 'sending/accepted':
+      return confirmed(changeSending(state, event.uuid, { state: 'accepted', problem: null }));
+    case 'sending/failed':
+      return changeSending(state, event.uuid, { state: 'failed', problem: event.problem });
+    case 'sending/elsewhere':
+      return changeSending(state, event.uuid, { state: 'elsewhere', problem: null });
+    case 'sending/withdrawn':
+      return dropSending(
+        { ...state, failed: withoutPrompt(state.failed, [event.uuid]) },
+        event.uuid,
+      );
+    default:
+      return told(state, event);
+  }
+}
+
+// ---- pages ----
+
+function pageLoaded(
+  state: Conversation,
+  page: ConversationPage,
+  accepted: readonly string[],
+): Conversation {
+  const at = positionIn(state, readPosition(page.position));
+  // older than what we know: what followed it would be missing, or is here already
+  const hole = state.waiting !== null;
+  if (at.sameEpoch && (hole ? at.seq < state.seen : at.seq <= state.seen)) return state;
+
+  // nothing of before is kept: whoever asks for the page asks for as much as was loaded
+  const loaded: Conversation = {
+    ...state,
+    loaded: true,
+    messages: page.messages,
+    before: page.before,
+    branches: page.branches,
+    partial: page.partial,
+    turn: page.turn,
+    queue: page.queue.filter(isWaiting),
+    taken: page.queue.findLast(isTaken) ?? null,
+    ended: page.turn === null ? state.ended : null,
+    failed: page.failed ?? state.failed,
+    epoch: at.epoch,
+    seen: at.seq,
+    pageAt: at.seq,
+    waiting: null,
+    aboveAt: -1,
+  };
+  const settled = lostOnes(
+    page.kept.reduce(dropSending, failedOnes(confirmed(loaded))),
+    page,
+    accepted,
+  );
+  return (state.waiting ?? []).reduce(reduce, settled);
+}
+
+function pageAbove(state: Conversation, above: string, page: ConversationPage): Conversation {
+  const at = positionIn(state, readPosition(page.position));
+  // older than something that was told of the part above: it would be missing from it
+  const known = Math.max(state.pageAt, state.aboveAt);
+  if (above !== state.before || !at.sameEpoch || at.seq < known) return state;
+  const here = new Set(state.messages.map((message) => message.uuid));
+  return confirmed({
+    ...state,
+    messages: [...page.messages.filter((message) => !here.has(message.uuid)), ...state.messages],
+    before: page.before,
+    branches: mergedBranches(page.branches, state.branches),
+    aboveAt: at.seq,
+  });
+}
+
+interface Place extends Position {
+  sameEpoch: boolean;
+}
+
+/** An answer without a position is taken to be as new as all we know. */
+function positionIn(state: Conversation, position: Position | null): Place {
+  if (position === null) {
+    return { epoch: state.epoch ?? '', seq: Math.max(state.seen, 0), sameEpoch: true };
+  }
+  return { ...position, sameEpoch: state.epoch === null || state.epoch === position.epoch };
+}
+
+function mergedBranches(above: readonly Departure[], below: readonly Departure[]): Departure[] {
+  const ids = new Set(below.map((branch) => branch.id));
+  return [...above.filter((branch) => !ids.has(branch.id)), ...below];
+}
+
+/**
+ * What the keeper does not know can be sent again: it went down with an earlier keeper that had
+ * taken it, or never arrived.
+ */
+function lostOnes(
+  state: Conversation,
+  page: ConversationPage,
+  accepted: readonly string[],
+): Conversation {
+  const resting = page.session.state === 'idle' || page.session.state === 'error';
+  const known = new Set([page.turn?.uuid, ...page.queue.map((queued) => queued.uuid)]);
+  const waiting = new Set(state.queue.map((queued) => queued.uuid));
+  // what failed says so already
+  const failed = new Set(state.failed.map((turn) => turn.uuid));
+  return state.sendings
+    .filter(({ uuid }) => accepted.includes(uuid) && !failed.has(uuid))
+    .reduce((next, { uuid, state: way }) => {
+      const lost = (problem: string) => changeSending(next, uuid, { state: 'failed', problem });
+      if (way === 'sending') {
+        if (!known.has(uuid)) return lost('The page was left before it had arrived.');
+        return changeSending(next, uuid, { state: 'accepted', problem: null });
+      }
+      // what Claude was given a moment ago is in no line any more, and not in the conversation yet
+      if (way !== 'accepted' || !resting || waiting.has(uuid)) return next;
+      return lost('Neither the conversation nor the keeper has it.');
+    }, state);
+}
+
+// ---- events ----
+
+function told(state: Conversation, event: KeeperEvent): Conversation {
+  if (state.waiting !== null) return { ...state, waiting: [...state.waiting, event] };
+  const at = positionIn(state, event.position);
+  if (event.position !== null && at.sameEpoch && at.seq <= state.seen) return state;
+  return happened({ ...state, epoch: at.epoch, seen: at.seq }, event);
+}
+
+function happened(state: Conversation, event: KeeperEvent): Conversation {
+  switch (event.type) {
+    case 'message/added':
+      return confirmed(placed(state, event));
+    case 'message/delta': {
+      const { messageId, index, kind, text, tool, toolUseId } = event;
+      const last = state.partial;
+      const goesOn = last !== null && last.messageId === messageId && last.index === index;
+      const partial = goesOn
+        ? { ...last, text: last.text + text }
+        : { messageId, index, kind, text, tool, toolUseId };
+      return { ...state, partial };
+    }
+    case 'message/withdrawn': {
+      const { partial } = state;
+      const same = partial?.messageId === event.messageId && partial.index === event.index;
+      return same ? { ...state, partial: null } : state;
+    }
+    case 'turn/started':
+      return {
+        ...state,
+        turn: { uuid: event.uuid, started: null, status: null },
+        partial: null,
+        ended: null,
+        ...underWay(state, [event.uuid]),
+      };
+    case 'turn/status': {
+      const turn = state.turn ?? { uuid: null, started: null, status: null };
+      return { ...state, turn: { ...turn, status: event.status } };
+    }
+    case 'turn/finished': {
+      const ended = { outcome: event.outcome, error: event.error };
+      const error = { code: UNKNOWN, message: event.error ?? '' };
+      const before = error.message === '' ? state : broken(state, event.uuid, error);
+      const over: Conversation = { ...before, turn: null, partial: null, ended };
+      return event.uuid === null ? over : turnOver(over, event.uuid, ended);
+    }
+    case 'queue/updated': {
+      const cancelled = event.queue.filter((queued) => queued.state === 'cancelled');
+      const uuids = event.queue.map((queued) => queued.uuid);
+      return cancelled.reduce<Conversation>((next, queued) => dropSending(next, queued.uuid), {
+        ...state,
+        ...underWay(state, uuids),
+        queue: event.queue.filter(isWaiting),
+        taken: event.queue.findLast(isTaken) ?? state.taken,
+      });
+    }
+    case 'session/failed':
+      return broken(state, event.uuid, event.error);
+    case 'session/updated':
+    case 'session/removed':
+    case 'attention/raised':
+    case 'attention/settled':
+    case 'session/notified':
+      return state; // others keep these
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The message in its place; what streamed of it goes. */
+function placed(state: Conversation, event: MessageAdded): Conversation {
+  const { message, after } = event;
+  const partial = isFinalOf(message, state.partial, state.messages) ? null : state.partial;
+  const known = indexOf(state.messages, message.uuid);
+  const anchor = after === null ? -1 : indexOf(state.messages, after);
+  const above = after !== null && anchor < 0 && state.before !== null;
+
+  // across the edge of what is loaded nothing can be moved: only a new page says what stands there
+  if (known >= 0 && (above || (known === 0 && after !== null && state.before !== null))) {
+    return { ...state, partial, waiting: [] };
+  }
+  if (above) return { ...state, partial, aboveAt: state.seen };
+  if (anchor < 0 || after === message.uuid) {
+    const messages = known < 0 ? [...state.messages, message] : state.messages.with(known, message);
+    return { ...state, partial, messages };
+  }
+  const others = known < 0 ? state.messages : state.messages.toSpliced(known, 1);
+  const behind = indexOf(others, after as string) + 1;
+  return { ...state, partial, messages: others.toSpliced(behind, 0, message) };
+}
+
+// ---- our own ----
+
+function confirmed(state: Conversation): Conversation {
+  if (state.sendings.length === 0) return state;
+  const sendings = unconfirmed(state.sendings, state.messages, state.own);
+  return sendings.length === state.sendings.length ? state : { ...state, sendings };
+}
+
+/** A turn failed: what was said and streamed in it stays, with the reason. */
+function broken(state: Conversation, uuid: string | null, error: Trouble): Conversation {
+  const { partial, taken, messages, turn } = state;
+  const known = turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
+  if (known === undefined) {
+    const failed = failedHere(state.failed, uuid, error, partial, taken, messages);
+    return failedOnes({ ...state, turn: null, partial: null, failed });
+  }
+  // told by the end of the turn already, which does not say all of it
+  if (known.error.code !== UNKNOWN) return state;
+  return { ...state, failed: state.failed.with(state.failed.indexOf(known), { ...known, error }) };
+}
+
+/** Ours whose turns failed: they are not on their way any more, and they are not lost. */
+function failedOnes(state: Conversation): Conversation {
+  const again = [state.turn, ...state.queue].map((one) => one?.uuid);
+  return state.failed.reduce((next, { uuid, prompt, ended, error }) => {
+    if (uuid === null || again.includes(uuid)) return next;
+    if (!next.sendings.some((sending) => sending.uuid === uuid)) return next;
+    // Claude Code wrote it down under a uuid of its own
+    if (ended !== null && prompt === null) return dropSending(next, uuid);
+    return changeSending(next, uuid, { state: 'failed', problem: error.message });
+  }, state);
+}
+
+/** What is said again, or waits for it, did not fail for good. */
+function underWay(
+  state: Conversation,
+  uuids: readonly (string | null)[],
+): Pick<Conversation, 'failed' | 'sendings'> {
+  const sendings = state.sendings.map((sending) =>
+    sending.state === 'failed' && uuids.includes(sending.uuid)
+      ? { ...sending, state: 'accepted' as const, problem: null }
+      : sending,
+  );
+  const changed = sendings.some((sending, at) => sending !== state.sendings[at]);
+  return {
+    failed: withoutPrompt(state.failed, uuids),
+    sendings: changed ? sendings : state.sendings,
+  };
+}
+
+/** The turn of one of ours is over: it is part of the conversation, or it says what became of it. */
+function turnOver(
+  state: Conversation,
+  uuid: string,
+  { outcome, error }: NonNullable<Conversation['ended']>,
+): Conversation {
+  const own = state.sendings.find((sending) => sending.uuid === uuid);
+  // a command leaves no message of its own
+  const command = outcome === 'interrupted' && own?.text.startsWith('/');
+  if (outcome === 'done' || command) return dropSending(state, uuid);
+  if (own === undefined || own.state === 'failed') return state;
+  const stopped = 'This was stopped before Claude had it.';
+  return changeSending(state, uuid, { state: 'failed', problem: error ?? stopped });
+}
+
+function changeSending(
+  state: Conversation,
+  uuid: string,
+  changes: Pick<Sending, 'state' | 'problem'>,
+): Conversation {
+  if (!state.sendings.some((sending) => sending.uuid === uuid)) return state;
+  const sendings = state.sendings.map((sending) =>
+    sending.uuid === uuid ? { ...sending, ...changes } : sending,
+  );
+  return { ...state, sendings };
+}
+
+function dropSending(state: Conversation, uuid: string): Conversation {
+  const sendings = withoutSending(state.sendings, uuid);
+  return sendings === state.sendings ? state : { ...state, sendings };
+}
+
+function isWaiting(queued: Queued): boolean {
+  return queued.state === 'queued' || queued.state === 'held';
+}
+
+function isTaken(queued: Queued): boolean {
+  return queued.state === 'taken';
+}
+
+/** From the end, where nearly everything happens. */
+function indexOf(messages: readonly Message[], uuid: string): number {
+  return messages.findLastIndex((message) => message.uuid === uuid);
+}

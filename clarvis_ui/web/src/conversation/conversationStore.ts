@@ -1,0 +1,289 @@
+import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { type KeeperEvent, readPosition } from '../api/events';
+import type { FailedTurn } from '../api/failedTurns';
+import { CANCELLED, type Failure, NOT_LOGGED_IN, SESSION_ELSEWHERE } from '../api/result';
+import type { Session } from '../api/sessions';
+import type { KeeperSocket } from '../api/socket';
+import { contentOf, type Picture } from '../composer/images';
+import { newUuid } from '../lib/uuid';
+import {
+  type Conversation,
+  type ConversationEvent,
+  emptyConversation,
+  reduce,
+} from './conversation';
+import { type Sending, wordsOf } from './optimistic';
+import type { Outbox } from './outbox';
+import { post } from './send';
+
+/** One conversation that is, or was a moment ago, on the screen. */
+export interface Talk {
+  readonly state: ReadonlySignal<Conversation>;
+  /** Why it could not be loaded. */
+  readonly trouble: ReadonlySignal<Failure | null>;
+  readonly loading: ReadonlySignal<boolean>;
+  hear(events: readonly KeeperEvent[]): void;
+  /** Asks again for all that is shown. */
+  reload(): void;
+  /** What stands above, as much as so many pages hold. */
+  older(pages?: number): void;
+  /** `interrupt`: the turn that runs is stopped for it. */
+  send(text: string, pictures: readonly Picture[], interrupt?: boolean): void;
+  /** One that another part of the page has sent, and the keeper has taken. */
+  adopt(sending: Sending): void;
+  retry(uuid: string): void;
+  /** The words of one that was not sent. */
+  wordsOf(uuid: string): string;
+  /** What could not be sent because somebody else runs the session: in a copy, whose id is the
+   * answer, or as soon as the other has ended. */
+  goOn(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
+  /** What could not be sent, for the field; null where there is none. */
+  takeBack(uuid: string): Sending | null;
+  /** Until the keeper has all that was sent, so that what stops a turn stops after it; what takes
+   * too long is not sent. */
+  sent(): Promise<void>;
+  /** It has left the line. */
+  withdrawn(uuid: string): void;
+  end(): void;
+}
+
+export interface TalkNeeds {
+  api: Api;
+  socket: Pick<KeeperSocket, 'remember' | 'covers'>;
+  outbox: Outbox;
+  retryDelay(failures: number): number;
+  /** What came with the conversation, for a list that may not have it yet. */
+  onSession(session: Session): void;
+  onLoggedOut(): void;
+}
+
+const PAGE = 150;
+const LARGEST_PAGE = 10_000;
+/** How long a turn is not stopped for a message that is on its way. */
+const ARRIVES_MS = 2000;
+// asking again would not change these
+const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request', NOT_LOGGED_IN]);
+
+export function createTalk(id: string, needs: TalkNeeds): Talk {
+  const { api, socket, outbox } = needs;
+  const restored = outbox.restore(id);
+  const state = signal<Conversation>({
+    ...emptyConversation(id),
+    sendings: restored,
+    own: restored.map((sending) => sending.uuid),
+  });
+  const trouble = signal<Failure | null>(null);
+  const loading = signal(false);
+  /** Sent by an earlier life of this page: whether they arrived, only the keeper knows. */
+  let doubtful = restored.filter((sending) => sending.state === 'sending').map(({ uuid }) => uuid);
+  let request: AbortController | null = null;
+  let above: AbortController | null = null;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  /** Messages that the keeper has not answered. */
+  const onTheirWay = new Map<string, { answer: Promise<unknown>; request: AbortController }>();
+
+  function dispatch(...events: readonly ConversationEvent[]): void {
+    const before = state.value;
+    const after = events.reduce(reduce, before);
+    if (after === before) return;
+    if (after.sendings !== before.sendings) outbox.keep(id, after.sendings, before.sendings);
+    state.value = after;
+    // a hole has opened: only the keeper knows what belongs there
+    if (after.waiting !== null && before.waiting === null) void load();
+  }
+
+  async function load(): Promise<void> {
+    clearTimeout(again);
+    request?.abort();
+    const mine = new AbortController();
+    request = mine;
+    loading.value = true;
+    const { messages, sendings } = state.value;
+    const accepted = [
+      ...doubtful,
+      ...sendings.filter((sending) => sending.state === 'accepted').map(({ uuid }) => uuid),
+    ];
+    const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, messages.length));
+    const outcome = await api.conversation(id, null, limit, mine.signal);
+    if (request !== mine) return;
+    request = null;
+    loading.value = false;
+    if (!outcome.ok) {
+      failed(outcome.failure);
+      return;
+    }
+    const position = readPosition(outcome.value.position);
+    const covered = socket.covers(position);
+    if (covered) socket.remember(position);
+    batch(() => {
+      trouble.value = null;
+      needs.onSession(outcome.value.session);
+      if (covered) dispatch({ type: 'page/loaded', page: outcome.value, accepted });
+    });
+    doubtful = [];
+    // it is from before we began to listen, or from before what we heard already
+    if (state.value.waiting !== null) tryAgain();
+    else failures = 0;
+  }
+
+  function failed(failure: Failure): void {
+    if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+    else if (failure.code !== CANCELLED) trouble.value = failure;
+    if (!FINAL.has(failure.code)) tryAgain();
+  }
+
+  function tryAgain(): void {
+    failures += 1;
+    clearTimeout(again);
+    again = setTimeout(() => void load(), needs.retryDelay(failures));
+  }
+
+  function reload(): void {
+    failures = 0;
+    dispatch({ type: 'stream/broken' });
+    // a hole that was there already is asked for again too: its answer may be on no way at all
+    if (request === null) void load();
+  }
+
+  async function sendOff(sending: Sending): Promise<void> {
+    const { uuid, content, interrupt } = sending;
+    const prompt = { sessionId: id, content, uuid };
+    const request = new AbortController();
+    const answer = post(api, interrupt ? { ...prompt, interrupt } : prompt, request.signal);
+    onTheirWay.set(uuid, { answer, request });
+    const outcome = await answer;
+    onTheirWay.delete(uuid);
+    if (outcome.ok) dispatch({ type: 'sending/accepted', uuid });
+    else notSent(uuid, outcome.failure);
+  }
+
+  function notSent(uuid: string, failure: Failure): void {
+    if (failure.code === SESSION_ELSEWHERE) dispatch({ type: 'sending/elsewhere', uuid });
+    else {
+      const stopped = failure.code === CANCELLED;
+      const problem = stopped ? 'It was stopped before it had arrived.' : failure.sentence;
+      dispatch({ type: 'sending/failed', uuid, problem });
+    }
+    if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+  }
+
+  /** One that never went out, or whose turn failed before a transcript had it; ours or not. */
+  function unsent(uuid: string): Sending | undefined {
+    const { sendings, failed } = state.value;
+    const own = sendings.find((sending) => sending.uuid === uuid);
+    if (own) return own.state === 'failed' || own.state === 'elsewhere' ? own : undefined;
+    const left = failed.findLast((turn) => turn.prompt?.uuid === uuid);
+    return left?.prompt ? fromTurn(left.prompt) : undefined;
+  }
+
+  void load();
+
+  return {
+    state,
+    trouble,
+    loading,
+    hear(events) {
+      dispatch(...events);
+      // it was not there, and now there is something to tell of it: it is there again
+      const came = events.some(({ type }) => type === 'session/updated');
+      const gone = events.some(({ type }) => type === 'session/removed');
+      if (gone || (came && trouble.value?.code === 'session_not_found')) reload();
+    },
+    reload,
+    async older(pages = 1) {
+      const cursor = state.value.before;
+      if (cursor === null || above !== null || request !== null) return;
+      const mine = new AbortController();
+      above = mine;
+      loading.value = true;
+      const limit = Math.min(LARGEST_PAGE, PAGE * pages);
+      const outcome = await api.conversation(id, cursor, limit, mine.signal);
+      if (above !== mine) return;
+      above = null;
+      loading.value = request !== null;
+      if (outcome.ok) dispatch({ type: 'page/above', above: cursor, page: outcome.value });
+      else if (outcome.failure.code !== CANCELLED) failed(outcome.failure);
+    },
+    send(text, pictures, interrupt = false) {
+      const sending: Sending = {
+        uuid: newUuid(),
+        text,
+        content: contentOf(text, pictures),
+        images: pictures.length,
+        ...(interrupt && { interrupt }),
+        state: 'sending',
+        problem: null,
+        behind: state.value.messages.at(-1)?.timestamp ?? null,
+        begun: Date.now(),
+      };
+      dispatch({ type: 'sending/begun', sending });
+      void sendOff(sending);
+    },
+    retry(uuid) {
+      const left = unsent(uuid);
+      if (!left) return;
+      const sending: Sending = { ...left, state: 'sending', problem: null };
+      dispatch({ type: 'sending/begun', sending });
+      void sendOff(sending);
+    },
+    wordsOf: (uuid) => unsent(uuid)?.text ?? '',
+    adopt: (sending) => dispatch({ type: 'sending/begun', sending }),
+    async goOn(uuid, how) {
+      const left = unsent(uuid);
+      if (!left) return null;
+      const prompt = { sessionId: id, content: left.content, uuid };
+      const outcome = await api.send(how === 'fork' ? { ...prompt, fork: true } : prompt);
+      if (!outcome.ok) notSent(uuid, outcome.failure);
+      else if (outcome.value.sessionId === id) dispatch({ type: 'sending/accepted', uuid });
+      else {
+        const copy = outcome.value.sessionId;
+        outbox.keep(copy, [{ ...left, state: 'accepted', problem: null }], []);
+        dispatch({ type: 'sending/withdrawn', uuid });
+        return copy;
+      }
+      return null;
+    },
+    takeBack(uuid) {
+      const left = unsent(uuid);
+      if (!left) return null;
+      // it may have arrived all the same, or wait until a turn that was cut off goes on
+      if (left.state === 'failed') void api.cancelQueued(id, uuid);
+      dispatch({ type: 'sending/withdrawn', uuid });
+      return left;
+    },
+    async sent() {
+      const ways = [...onTheirWay.values()];
+      if (ways.length === 0) return;
+      let late: ReturnType<typeof setTimeout> | undefined;
+      const patience = new Promise((resolve) => {
+        late = setTimeout(resolve, ARRIVES_MS);
+      });
+      await Promise.race([Promise.all(ways.map(({ answer }) => answer)), patience]);
+      clearTimeout(late);
+      for (const { request } of ways) request.abort();
+    },
+    withdrawn: (uuid) => dispatch({ type: 'sending/withdrawn', uuid }),
+    end() {
+      clearTimeout(again);
+      request?.abort();
+      above?.abort();
+      request = null;
+      above = null;
+    },
+  };
+}
+
+function fromTurn({ uuid, content }: NonNullable<FailedTurn['prompt']>): Sending {
+  return {
+    uuid,
+    text: wordsOf(content),
+    content,
+    images: content.filter((block) => block.type !== 'text').length,
+    state: 'failed',
+    problem: null,
+    behind: null,
+    begun: 0,
+  };
+}

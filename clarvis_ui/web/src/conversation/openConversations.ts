@@ -1,0 +1,111 @@
+import type { KeeperEvent } from '../api/events';
+import { NOT_LOGGED_IN, type Outcome, success } from '../api/result';
+import { contentOf } from '../composer/images';
+import { createTalk, type Talk, type TalkNeeds } from './conversationStore';
+import type { Sending } from './optimistic';
+import { post } from './send';
+
+/** The conversations that are held in memory: the open one, and those one may come back to. */
+export interface Conversations {
+  /** The talk of this session; it stays the same for as long as it is kept. */
+  open(id: string): Talk;
+  /** Sends what was not typed in a session's own page; answers which session has it. */
+  deliver(delivery: Delivery): Promise<Outcome<string>>;
+  /** Until the keeper has what was sent to this session. */
+  sent(id: string): Promise<void>;
+  hear(events: readonly KeeperEvent[]): void;
+  /** What was told of this session, or of all, does not hold any more. */
+  resync(sessionId: string | null): void;
+  /** The line is there again: what could not be loaded is tried at once. */
+  wake(): void;
+  forget(): void;
+}
+
+/** `copy`: somebody else runs the session, and it goes on in a copy. */
+export type Destination = { sessionId: string; copy?: boolean } | { workdir: string };
+
+export interface Delivery {
+  uuid: string;
+  text: string;
+  to: Destination;
+  /** The answer by which it goes there. */
+  routing?: string;
+}
+
+const KEPT = 12;
+
+export function createConversations(needs: TalkNeeds): Conversations {
+  /** The one used last is the last. */
+  const talks = new Map<string, Talk>();
+
+  function drop(id: string): void {
+    talks.get(id)?.end();
+    talks.delete(id);
+  }
+
+  return {
+    async deliver({ uuid, text, to, routing }) {
+      const content = contentOf(text, []);
+      const { copy, ...where } = { copy: false, ...to };
+      const more = { ...(copy && { fork: true }), ...(routing && { routing }) };
+      const prompt = { ...where, content, uuid, ...more };
+      const outcome = await post(needs.api, prompt);
+      if (!outcome.ok) {
+        if (outcome.failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
+        return outcome;
+      }
+      const { sessionId } = outcome.value;
+      // the session's page shows it from the first moment on
+      const talk = talks.get(sessionId);
+      const sending: Sending = {
+        uuid,
+        text,
+        content,
+        images: 0,
+        state: 'accepted',
+        problem: null,
+        behind: talk?.state.value.messages.at(-1)?.timestamp ?? null,
+        begun: Date.now(),
+      };
+      if (talk) talk.adopt(sending);
+      else needs.outbox.keep(sessionId, [sending], []);
+      return success(sessionId);
+    },
+    open(id) {
+      const talk = talks.get(id) ?? createTalk(id, needs);
+      talks.delete(id);
+      talks.set(id, talk);
+      for (const old of [...talks.keys()].slice(0, -KEPT)) drop(old);
+      return talk;
+    },
+    sent: async (id) => talks.get(id)?.sent(),
+    hear(events) {
+      const mine = new Map<string, KeeperEvent[]>();
+      for (const event of events) {
+        if (!talks.has(event.sessionId)) continue;
+        const heard = mine.get(event.sessionId) ?? [];
+        heard.push(event);
+        mine.set(event.sessionId, heard);
+      }
+      for (const [id, heard] of mine) talks.get(id)?.hear(heard);
+    },
+    resync(sessionId) {
+      if (sessionId !== null) {
+        talks.get(sessionId)?.reload();
+        return;
+      }
+      // only what one looks at is worth asking for now
+      const last = [...talks.keys()].at(-1);
+      for (const id of [...talks.keys()]) {
+        if (id !== last) drop(id);
+      }
+      if (last !== undefined) talks.get(last)?.reload();
+    },
+    wake() {
+      for (const talk of talks.values()) if (talk.trouble.value) talk.reload();
+    },
+    forget() {
+      for (const id of [...talks.keys()]) drop(id);
+    },
+  };
+}

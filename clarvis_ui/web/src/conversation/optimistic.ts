@@ -1,0 +1,86 @@
+import type { Block, Message } from '../api/messages';
+
+export const SENDING_STATES = ['sending', 'accepted', 'failed', 'elsewhere'] as const;
+
+/** A message of our own on its way: it has its final uuid from the beginning. */
+export interface Sending {
+  uuid: string;
+  text: string;
+  /** As it goes over the wire, images included. */
+  content: readonly Block[];
+  images: number;
+  /** The turn that runs is stopped for it. */
+  interrupt?: boolean;
+  /** `accepted`: the keeper has it; it is not part of the conversation yet. `elsewhere`: somebody
+   * else runs the session, and the person has to say what is to become of it. */
+  state: (typeof SENDING_STATES)[number];
+  problem: string | null;
+  /** The time of the newest message when it was sent, by the keeper's clock: a copy is newer. */
+  behind: string | null;
+  /** When it was sent, by this browser's clock: for their order after a refresh. */
+  begun: number;
+}
+
+/** The same uuid again is a second attempt, and stays in its place. */
+export function withSending(sendings: readonly Sending[], sending: Sending): Sending[] {
+  const known = sendings.findIndex((other) => other.uuid === sending.uuid);
+  return known < 0 ? [...sendings, sending] : sendings.toSpliced(known, 1, sending);
+}
+
+export function withoutSending(sendings: readonly Sending[], uuid: string): readonly Sending[] {
+  const left = sendings.filter((sending) => sending.uuid !== uuid);
+  return left.length === sendings.length ? sendings : left;
+}
+
+/**
+ * Those that the conversation does not have yet. A message with our uuid is ours; where Claude Code
+ * gave a prompt a uuid of its own, the one with the same words that came after ours is.
+ */
+export function unconfirmed(
+  sendings: readonly Sending[],
+  messages: readonly Message[],
+  own: readonly string[],
+): readonly Sending[] {
+  const ours = new Set(own);
+  const confirmed = new Set<string>();
+  const copies: Message[] = [];
+  const oldest = sendings.reduce<string | null>(
+    (least, { behind }) => (least === null || behind === null || behind < least ? behind : least),
+    sendings[0]?.behind ?? null,
+  );
+  for (const message of messages) {
+    if (ours.has(message.uuid)) confirmed.add(message.uuid);
+    else if (isTyped(message) && isNewer(message, oldest)) copies.push(message);
+  }
+  return sendings.filter((sending) => {
+    if (confirmed.has(sending.uuid)) return false;
+    // only what the keeper took can have become something else
+    if (sending.state !== 'accepted') return true;
+    const copy = copies.findIndex(
+      (message) => isNewer(message, sending.behind) && wordsOf(message.content) === sending.text,
+    );
+    if (copy < 0) return true;
+    copies.splice(copy, 1); // one message confirms one of ours
+    return false;
+  });
+}
+
+export function isTyped(message: Message): boolean {
+  return (
+    message.role === 'user' &&
+    (message.kind === 'prompt' || message.kind === 'command') &&
+    message.agentId === null &&
+    message.parentToolUseId === null
+  );
+}
+
+function isNewer(message: Message, time: string | null): boolean {
+  return time === null || message.timestamp === null || message.timestamp > time;
+}
+
+export function wordsOf(content: readonly Block[]): string {
+  return content
+    .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
+    .join('')
+    .trim();
+}

@@ -1,0 +1,130 @@
+/** Messages that wait in line, on their way back into the field. Each stands there before it leaves
+ * the line: an answer that is lost on its way takes no words with it. */
+
+import type { Api } from '../api/client';
+import { fields } from '../api/decode';
+import type { Block, Queued } from '../api/messages';
+import { type Failure, MESSAGE_NOT_FOUND, MESSAGE_TAKEN, SEND_AGAIN } from '../api/result';
+import type { Draft } from '../composer/drafts';
+import { type Picture, picturesOf } from '../composer/images';
+import { counted } from '../lib/format';
+import type { Sending } from './optimistic';
+
+/** Where one types. */
+export interface Field {
+  readonly current: Draft;
+  write(draft: Draft): void;
+}
+
+/** The line of one session. */
+export interface WaitingLine {
+  id: string;
+  api: Pick<Api, 'waiting' | 'cancelQueued'>;
+  /** Ours, with all that they were sent with. */
+  sendings: readonly Sending[];
+  /** It is no message of ours any more. */
+  withdrawn(uuid: string): void;
+}
+
+/** Whether Claude has it. */
+function isSaid({ code, choices = [] }: Failure): boolean {
+  return code === MESSAGE_TAKEN && !choices.includes(SEND_AGAIN);
+}
+
+/** Whether it waits no more, although Claude need not have it: another tab took it back, say. */
+function isElsewhere({ code }: Failure): boolean {
+  return code === MESSAGE_TAKEN || code === MESSAGE_NOT_FOUND;
+}
+
+/** Puts these behind what is typed already and takes them out of the line; what went wrong, if
+ * anything did. */
+export async function intoField(
+  queue: readonly Queued[],
+  line: WaitingLine,
+  field: Field,
+): Promise<string> {
+  const found = await contents(queue, line);
+  if (typeof found === 'string') return found;
+  const before = field.current;
+  const after = withMessages(before, found);
+  field.write(after);
+
+  const kept: Content[] = [];
+  let late = 0;
+  let elsewhere = 0;
+  let problem = '';
+  for (const message of found) {
+    const outcome = await line.api.cancelQueued(line.id, message.uuid);
+    if (outcome.ok) {
+      line.withdrawn(message.uuid);
+      kept.push(message);
+    } else if (isSaid(outcome.failure)) late += 1;
+    else if (isElsewhere(outcome.failure)) {
+      elsewhere += 1;
+      // all tabs write one draft: what we take out of it may be what another tab has put there
+      if (message.text === '' || !before.text.includes(message.text)) kept.push(message);
+    } else {
+      // whether it has left the line is not known: its words stay in the field as well
+      kept.push(message);
+      problem = `${outcome.failure.sentence} What could not be taken back may still be in line.`;
+      break;
+    }
+  }
+  // who has typed on meanwhile keeps all of it
+  if (kept.length < found.length && field.current === after) {
+    field.write(withMessages(before, kept));
+  }
+  if (problem === '' && late > 0) {
+    return found.length === 1
+      ? 'It was too late to take it back.'
+      : `It was too late to take back ${counted(late, 'message')}.`;
+  }
+  return problem || (elsewhere > 0 ? ELSEWHERE : '');
+}
+
+const ELSEWHERE = 'It waited in line no more. Its words may stand in another place too.';
+
+interface Content {
+  uuid: string;
+  text: string;
+  pictures: readonly Picture[];
+}
+
+/** What they were sent with; a sentence where it cannot be known, or cannot stand in a field. */
+async function contents(queue: readonly Queued[], line: WaitingLine): Promise<Content[] | string> {
+  const known = new Map<string, readonly Block[]>(
+    line.sendings
+      .filter(({ uuid, images }) => queue.some((one) => one.uuid === uuid && one.images === images))
+      .map(({ uuid, content }) => [uuid, content]),
+  );
+  if (queue.some(({ uuid, images }) => images > 0 && !known.has(uuid))) {
+    const outcome = await line.api.waiting(line.id);
+    if (!outcome.ok) return outcome.failure.sentence;
+    for (const { uuid, content } of outcome.value) known.set(uuid, content);
+  }
+  const found = queue.map(({ uuid, text, images }) => ({
+    uuid,
+    text,
+    images,
+    pictures: picturesOf(known.get(uuid) ?? []),
+    whole: (known.get(uuid) ?? []).every(fitsIntoField),
+  }));
+  if (found.some(({ images, pictures, whole }) => !whole || pictures.length !== images)) {
+    return 'This has more than words and images, which the field cannot hold. It stays in line.';
+  }
+  return found;
+}
+
+function fitsIntoField(block: Block): boolean {
+  return (
+    block.type === 'text' || (block.type === 'image' && fields(block.source)?.type === 'base64')
+  );
+}
+
+function withMessages(draft: Draft, messages: readonly Content[]): Draft {
+  if (messages.length === 0) return draft;
+  return {
+    text: [draft.text.trim(), ...messages.map(({ text }) => text)].filter(Boolean).join('\n\n'),
+    pictures: [...draft.pictures, ...messages.flatMap(({ pictures }) => pictures)],
+  };
+}

@@ -1,0 +1,167 @@
+import type { FailedTurn } from '../api/failedTurns';
+import type { Block, Message, Queued } from '../api/messages';
+import type { Conversation } from './conversation';
+import { headingOf, markOf, noMessage, placeOf, reasonOf, saidIn } from './failedTurns';
+import { isTyped, type Sending, wordsOf } from './optimistic';
+
+/** A conversation as it is read: what is confirmed, what is on its way, what waits. */
+
+/** A message as it is shown: one of our own stands there before the keeper has confirmed it. */
+export type ShownMessage = Message & {
+  /** `taken`: somebody else's, which Claude has not confirmed. */
+  optimistic?: 'sending' | 'taken' | 'failed';
+  /** Why it could not be sent. */
+  problem?: string;
+  /** The same in a word or two; and by its code, where a turn failed with it. */
+  heading?: string;
+  code?: string;
+};
+
+/** A message in line. */
+export type Waiting = Queued & {
+  /** Ours, for which the turn that runs is being stopped. */
+  interrupt?: boolean;
+};
+
+/** What waits for a running turn, and what is held: shown as chips, not as part of the
+ * conversation. */
+export function inLine(state: Conversation): Waiting[] {
+  const known = new Set(state.queue.map((queued) => queued.uuid));
+  const stopping = new Set(state.sendings.filter((one) => one.interrupt).map(({ uuid }) => uuid));
+  const onTheirWay = state.sendings
+    .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !known.has(uuid))
+    .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
+    .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
+  const all = [...state.queue, ...onTheirWay];
+  if (stopping.size === 0) return all;
+  const next = ({ uuid, state: way }: Queued): boolean => way === 'queued' && stopping.has(uuid);
+  return [
+    ...all.filter(next).map((queued) => ({ ...queued, interrupt: true })),
+    ...all.filter((queued) => !next(queued)),
+  ];
+}
+
+/** The conversation as it is read: what is confirmed, what failed, then what is on its way. */
+export function shownMessages(state: Conversation): readonly ShownMessage[] {
+  const taken = takenByOthers(state);
+  if (state.sendings.length === 0 && state.failed.length === 0 && taken === null) {
+    return state.messages;
+  }
+  const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
+  const failed = state.failed.flatMap((turn) => {
+    const at = placeOf(turn, state.messages, state.before !== null);
+    return at === null ? [] : [{ at, turn, shown: shownFailed(state, turn) }];
+  });
+  const told = new Set(failed.flatMap(({ shown }) => shown.map((message) => message.uuid)));
+  const own = state.sendings.filter(
+    ({ state: way, uuid }) => way !== 'elsewhere' && !queued.has(uuid) && !told.has(uuid),
+  );
+  return [
+    ...withFailed(state.messages, failed),
+    ...(taken === null ? [] : [shown(state.sessionId, taken)]),
+    ...own.map((sending) => shown(state.sessionId, sending)),
+  ];
+}
+
+function withFailed(
+  messages: readonly Message[],
+  failed: readonly { at: number; turn: FailedTurn; shown: readonly ShownMessage[] }[],
+): readonly ShownMessage[] {
+  if (failed.length === 0) return messages;
+  const all: ShownMessage[] = [];
+  let next = 0;
+  for (const { at, turn, shown } of failed) {
+    if (at > next) all.push(...messages.slice(next, at));
+    next = Math.max(next, at);
+    const last = all.at(-1);
+    const isSaid = last?.kind === 'error' && wordsOf(last.content) === turn.error.message;
+    // the transcript says why, behind what was streamed
+    if (isSaid) all.splice(errorsOf(all), 0, ...saidBeforeIt(shown, turn, last.sessionId));
+    else all.push(...shown);
+  }
+  return [...all, ...messages.slice(next)];
+}
+
+/** What the transcript does not have of a turn that failed, and why it failed. */
+function shownFailed(state: Conversation, turn: FailedTurn): readonly ShownMessage[] {
+  const said = saidIn(turn, state.sessionId, state.messages);
+  const known = state.messages.some((message) => message.uuid === turn.uuid);
+  const own = known ? undefined : state.sendings.find((sending) => sending.uuid === turn.uuid);
+  const prompt = known ? null : (own ?? turn.prompt);
+  if (prompt === null) return [...said, reasonOf(turn, state.sessionId)];
+  const bubble = shownPrompt(state.sessionId, prompt, turn);
+  // the bubble says why; behind what was streamed nothing else would say that it broke off
+  return said.length === 0 ? [bubble] : [bubble, ...said, reasonOf(turn, state.sessionId)];
+}
+
+/** Where the errors begin with which the messages end. */
+function errorsOf(messages: readonly ShownMessage[]): number {
+  return messages.findLastIndex((message) => message.kind !== 'error') + 1;
+}
+
+function saidBeforeIt(
+  shown: readonly ShownMessage[],
+  turn: FailedTurn,
+  sessionId: string,
+): readonly ShownMessage[] {
+  const said = shown.filter((message) => message.kind !== 'error');
+  return said.some((message) => message.role === 'assistant')
+    ? [...said, markOf(turn, sessionId)]
+    : said;
+}
+
+const shownPrompts = new WeakMap<object, { turn: FailedTurn; message: ShownMessage }>();
+
+function shownPrompt(
+  sessionId: string,
+  { uuid, content }: Pick<Sending, 'uuid' | 'content'>,
+  turn: FailedTurn,
+): ShownMessage {
+  const made = shownPrompts.get(content);
+  if (made?.turn === turn) return made.message;
+  const { message: problem, code } = turn.error;
+  const failed = { optimistic: 'failed', problem, heading: headingOf(turn), code } as const;
+  const message = { ...bare(sessionId, uuid, content), ...failed };
+  shownPrompts.set(content, { turn, message });
+  return message;
+}
+
+/** What the turn began with, where somebody else said it and Claude has not confirmed it yet. */
+function takenByOthers({ taken, turn, sendings, messages }: Conversation): Queued | null {
+  if (taken === null || turn?.uuid !== taken.uuid) return null;
+  // a command leaves no prompt behind
+  if (taken.text.trim() === '' || taken.text.startsWith('/')) return null;
+  if (sendings.some((sending) => sending.uuid === taken.uuid)) return null;
+  const said = messages.findLast((message) => message.uuid === taken.uuid || isTyped(message));
+  const here = said && (said.uuid === taken.uuid || wordsOf(said.content) === taken.text.trim());
+  return here ? null : taken;
+}
+
+const shownSendings = new WeakMap<Sending | Queued, ShownMessage>();
+
+/** The same object for the same sending: what did not change is not drawn again. */
+function shown(sessionId: string, sending: Sending | Queued): ShownMessage {
+  let message = shownSendings.get(sending);
+  if (!message) {
+    message = asMessage(sessionId, sending);
+    shownSendings.set(sending, message);
+  }
+  return message;
+}
+
+function asMessage(sessionId: string, sending: Sending | Queued): ShownMessage {
+  const content = 'content' in sending ? sending.content : [{ type: 'text', text: sending.text }];
+  return {
+    ...bare(sessionId, sending.uuid, content),
+    ...(sending.state === 'failed'
+      ? {
+          optimistic: 'failed' as const,
+          problem: sending.problem ?? 'It could not be sent.',
+        }
+      : { optimistic: sending.state === 'taken' ? ('taken' as const) : ('sending' as const) }),
+  };
+}
+
+function bare(sessionId: string, uuid: string, content: readonly Block[]): Message {
+  return { ...noMessage(sessionId, uuid), content };
+}

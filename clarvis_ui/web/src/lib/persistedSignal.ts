@@ -1,0 +1,14 @@
+import { effect, type Signal, signal } from '@preact/signals';
+import type { Memory } from './storage';
+
+/** A choice between a few words that outlives the page; the first of them where none was made. */
+export function remembered<T extends string>(
+  memory: Memory,
+  key: string,
+  choices: readonly [T, ...T[]],
+): Signal<T> {
+  const kept = memory.read(key);
+  const choice = signal<T>(choices.find((word) => word === kept) ?? choices[0]);
+  effect(() => void memory.write(key, choice.value));
+  return choice;
+}

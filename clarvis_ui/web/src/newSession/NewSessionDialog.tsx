@@ -1,0 +1,184 @@
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Api } from '../api/client';
+import type { Session } from '../api/sessions';
+import { isComposing } from '../lib/input';
+import { modeWords } from '../session/settings/modeLabels';
+import { SystemPromptField } from '../session/settings/SystemPromptField';
+import { byProject } from '../sessions/groupByProject';
+import { Icon } from '../ui/Icon';
+import { DirectoryChooser } from './DirectoryChooser';
+import type { Beginning } from './store';
+import './new-session.css';
+
+export interface NewSessionProps {
+  beginning: Beginning;
+  /** Their directories are those that are known; the newest first. */
+  sessions: readonly Session[];
+  api: Pick<Api, 'directories'>;
+}
+
+/** Where, what, and how: the prompt is all one has to type. On a phone it fills the screen. */
+export function NewSession({ beginning, sessions, api }: NewSessionProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const shown = beginning.shown.value;
+
+  useLayoutEffect(() => {
+    if (!shown) {
+      dialog.current?.close();
+      return;
+    }
+    dialog.current?.showModal();
+    // a dialog focuses what comes first in it; one came here to type
+    dialog.current?.querySelector<HTMLElement>('[data-begin]')?.focus();
+  }, [shown]);
+
+  return (
+    <dialog
+      ref={dialog}
+      class="new-session"
+      aria-labelledby="new-session-title"
+      onClose={beginning.hide}
+      // what is typed here is not for the page behind it
+      onKeyDown={(event) => event.stopPropagation()}
+      onClick={(event) => {
+        // the backdrop belongs to the dialog: whoever clicks beside the form wants to leave
+        if (event.target === dialog.current) beginning.hide();
+      }}
+    >
+      {shown && <Form beginning={beginning} sessions={sessions} api={api} />}
+    </dialog>
+  );
+}
+
+function Form({ beginning, sessions, api }: NewSessionProps) {
+  const { workdir, text, offers, model, mode, systemPrompt, starting, failure } = beginning;
+  const projects = useMemo(() => byProject(sessions), [sessions]);
+  const choosing = useSignal(workdir.value === null);
+  const prompt = useRef<HTMLTextAreaElement>(null);
+  // what is left of before is seen
+  const [hasPrompt] = useState(systemPrompt.value !== '');
+  function onKeyDown(event: KeyboardEvent): void {
+    const send = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (!send || isComposing(event)) return;
+    event.preventDefault();
+    void beginning.start();
+  }
+  const ready = workdir.value !== null && text.value.trim() !== '';
+
+  useLayoutEffect(() => {
+    if (!choosing.value) prompt.current?.focus();
+  }, [choosing.value]);
+
+  return (
+    <form
+      class="new-session-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void beginning.start();
+      }}
+    >
+      <header class="new-session-head">
+        <h2 id="new-session-title">New session</h2>
+        <button type="button" class="quiet" aria-label="Close" onClick={beginning.hide}>
+          <Icon name="clear" />
+        </button>
+      </header>
+
+      {choosing.value ? (
+        <DirectoryChooser
+          projects={projects}
+          chosen={workdir.value}
+          api={api}
+          onChoose={(path) => {
+            beginning.choose(path);
+            choosing.value = false;
+          }}
+        />
+      ) : (
+        <button
+          type="button"
+          class="new-session-where"
+          onClick={() => {
+            choosing.value = true;
+          }}
+        >
+          <Icon name="folder" />
+          <span class="spoken">Directory: </span>
+          <bdi dir="ltr">{workdir.value}</bdi>
+          <span>Change</span>
+        </button>
+      )}
+
+      <textarea
+        ref={prompt}
+        data-begin={choosing.value ? undefined : ''}
+        class="new-session-prompt"
+        aria-label="First prompt"
+        placeholder="What should Claude do?"
+        rows={4}
+        value={text.value}
+        onInput={(event) => beginning.write(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+
+      <div class="new-session-how">
+        <label>
+          Model
+          <select
+            value={model.value}
+            onChange={(event) => {
+              model.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">as configured</option>
+            {offers.value?.models.map(({ value, displayName, description }) => (
+              <option key={value} value={value} title={description ?? undefined}>
+                {displayName}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Permissions
+          <select
+            value={mode.value}
+            onChange={(event) => {
+              mode.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">as configured</option>
+            {offers.value?.modes.map((one) => (
+              <option key={one} value={one}>
+                {modeWords(one)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+
+      <details class="new-session-system" open={hasPrompt}>
+        <summary>System prompt</summary>
+        <SystemPromptField
+          label="System prompt"
+          value={systemPrompt.value}
+          onInput={beginning.writeSystemPrompt}
+          onKeyDown={onKeyDown}
+        />
+        <p>Appended to Claude Code’s own, for as long as the session lasts.</p>
+      </details>
+
+      <footer class="new-session-foot">
+        <p class="new-session-failure" role="alert">
+          {failure.value?.sentence}
+        </p>
+        <span class="new-session-keys">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </span>
+        <button type="submit" class="strong" disabled={!ready || starting.value}>
+          {starting.value ? 'Starting…' : 'Start'}
+        </button>
+      </footer>
+    </form>
+  );
+}

@@ -1,0 +1,162 @@
+import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { verbatim } from '../api/decode';
+import type { Failure } from '../api/result';
+import type { Offers } from '../api/send';
+import type { Memory } from '../lib/storage';
+import { newUuid } from '../lib/uuid';
+
+/** What a new session may go on from; all of it can be changed before it is sent. */
+export interface Fresh {
+  /** Null where the directory is to be chosen. */
+  workdir: string | null;
+  text: string;
+  model: string | null;
+  mode: string | null;
+}
+
+/** A session that is about to begin: where, with which words, and how. */
+export interface Beginning {
+  /** Whether the dialog is shown. */
+  readonly shown: ReadonlySignal<boolean>;
+  readonly workdir: ReadonlySignal<string | null>;
+  /** The first prompt; kept over refreshes until it is sent. */
+  readonly text: ReadonlySignal<string>;
+  /** Empty: Claude Code's own choice. */
+  readonly model: Signal<string>;
+  readonly mode: Signal<string>;
+  /** Appended to Claude Code's own; kept like the first prompt. */
+  readonly systemPrompt: ReadonlySignal<string>;
+  /** What can be chosen in this directory; null until it is known. */
+  readonly offers: ReadonlySignal<Offers | null>;
+  readonly starting: ReadonlySignal<boolean>;
+  readonly failure: ReadonlySignal<Failure | null>;
+  /** With the directory that suggests itself, unless one was chosen already. */
+  show(suggested: string | null): void;
+  /** The same with words to begin with, in front of what was typed already. */
+  offer(fresh: Fresh): void;
+  hide(): void;
+  choose(workdir: string): void;
+  write(text: string): void;
+  writeSystemPrompt(text: string): void;
+  start(): Promise<void>;
+}
+
+export interface BeginningWorld {
+  api: Pick<Api, 'offersIn' | 'send'>;
+  memory: Memory;
+  /** Called as soon as the session has a name to go to. */
+  go(sessionId: string): void;
+}
+
+const TEXT_KEY = 'new';
+const SYSTEM_PROMPT_KEY = 'new.system-prompt';
+
+export function createBeginning({ api, memory, go }: BeginningWorld): Beginning {
+  const shown = signal(false);
+  const workdir = signal<string | null>(null);
+  const text = signal(verbatim(memory.read(TEXT_KEY)));
+  const model = signal('');
+  const mode = signal('');
+  const systemPrompt = signal(verbatim(memory.read(SYSTEM_PROMPT_KEY)));
+  const offers = signal<Offers | null>(null);
+  const starting = signal(false);
+  const failure = signal<Failure | null>(null);
+  /** Of these words: sent again after an answer that was lost, they are still one message. */
+  let uuid = newUuid();
+
+  function setText(next: string): void {
+    if (next !== text.value) uuid = newUuid();
+    text.value = next;
+    memory.write(TEXT_KEY, next);
+  }
+
+  function setSystemPrompt(next: string): void {
+    systemPrompt.value = next;
+    if (next === '') memory.forget(SYSTEM_PROMPT_KEY);
+    else memory.write(SYSTEM_PROMPT_KEY, next);
+  }
+
+  async function choose(next: string): Promise<void> {
+    if (workdir.value === next) return;
+    batch(() => {
+      workdir.value = next;
+      offers.value = null;
+      failure.value = null;
+    });
+    const outcome = await api.offersIn(next);
+    // by now another one may have been chosen; without offers one begins with what is usual
+    if (workdir.value !== next || !outcome.ok) return;
+    const { models, modes } = outcome.value;
+    batch(() => {
+      offers.value = outcome.value;
+      // a session says the whole name of its model, of which what is offered may be a part
+      const like = models.find(({ value }) => value === model.value) ?? part(models, model.value);
+      model.value = like?.value ?? '';
+      if (!modes.includes(mode.value)) mode.value = '';
+    });
+  }
+
+  return {
+    shown,
+    workdir,
+    text,
+    model,
+    mode,
+    systemPrompt,
+    offers,
+    starting,
+    failure,
+    show(suggested) {
+      failure.value = null;
+      shown.value = true;
+      if (suggested !== null) void choose(suggested);
+    },
+    offer(fresh) {
+      batch(() => {
+        failure.value = null;
+        if (!text.value.includes(fresh.text)) {
+          setText([fresh.text, text.value].filter(Boolean).join('\n\n'));
+        }
+        model.value = fresh.model ?? '';
+        mode.value = fresh.mode ?? '';
+        // anew, so that what is offered there is matched with these
+        workdir.value = null;
+        if (fresh.workdir !== null) void choose(fresh.workdir);
+        shown.value = true;
+      });
+    },
+    hide() {
+      shown.value = false;
+    },
+    choose: (next) => void choose(next),
+    write: setText,
+    writeSystemPrompt: setSystemPrompt,
+    async start() {
+      const words = text.value.trim();
+      if (starting.value || workdir.value === null || words === '') return;
+      starting.value = true;
+      const outcome = await api.send({
+        workdir: workdir.value,
+        content: [{ type: 'text', text: words }],
+        uuid,
+        ...(model.value && { model: model.value }),
+        ...(mode.value && { permissionMode: mode.value }),
+        ...(systemPrompt.value.trim() && { systemPrompt: systemPrompt.value }),
+      });
+      batch(() => {
+        starting.value = false;
+        failure.value = outcome.ok ? null : outcome.failure;
+        if (!outcome.ok) return;
+        shown.value = false;
+        setText('');
+        setSystemPrompt('');
+      });
+      if (outcome.ok) go(outcome.value.sessionId);
+    },
+  };
+}
+
+function part(models: Offers['models'], name: string): Offers['models'][number] | undefined {
+  return name === '' ? undefined : models.find(({ value }) => name.includes(value));
+}

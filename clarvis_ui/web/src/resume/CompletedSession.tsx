@@ -1,0 +1,86 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Api } from '../api/client';
+import type { Standing } from '../api/resume';
+import type { Session } from '../api/sessions';
+import { fullTime } from '../lib/format';
+import { progressWords } from '../sessions/labels';
+import { SpecificationDialog } from './SpecificationDialog';
+import './completed-session.css';
+
+export interface FinishedProps {
+  api: Pick<Api, 'resume' | 'specification' | 'giveUp'>;
+  session: Session;
+  /** Where it stands, if that was asked for already. */
+  standing: Standing | null;
+  onChanged(session: Session): void;
+  /** Offers to begin something else in the same directory, if that is still there. */
+  onNew(gone: boolean): void;
+}
+
+/** Of a session whose work is complete, or that was given up: that it is so, and ways on. */
+export function Finished({ api, session, standing, onChanged, onNew }: FinishedProps) {
+  const { id, givenUp } = session;
+  const told = useTold(api, session, standing);
+  const [reading, setReading] = useState(false);
+  const [problem, setProblem] = useState('');
+  const specification = told?.specification ?? null;
+
+  async function takeBack(): Promise<void> {
+    const outcome = await api.giveUp(id, false);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    if (outcome.ok) onChanged(outcome.value);
+  }
+
+  if (givenUp === null && told?.outcome !== 'complete') return null;
+  return (
+    <section class="finished" aria-label="How it ended">
+      <p>{givenUp === null ? completeWords(session) : givenUpWords(givenUp)}</p>
+      {givenUp !== null && (
+        <button type="button" onClick={() => void takeBack()}>
+          Take it back
+        </button>
+      )}
+      {specification !== null && (
+        <button type="button" onClick={() => setReading(true)}>
+          View the specification
+        </button>
+      )}
+      <button type="button" onClick={() => onNew(told?.gone ?? false)}>
+        Start new
+      </button>
+      <p class="finished-problem" role="alert">
+        {problem}
+      </p>
+      {reading && <SpecificationDialog api={api} id={id} onClose={() => setReading(false)} />}
+    </section>
+  );
+}
+
+/** Who was away has it already; of others it is asked only where it may be complete. */
+function useTold(api: FinishedProps['api'], session: Session, standing: Standing | null) {
+  const [asked, setAsked] = useState<Standing | null>(null);
+  const { id, progress, givenUp, modified } = session;
+  // what was told on coming back holds until something else is said
+  const [opened] = useState(modified);
+  const known = modified === opened ? standing : null;
+  const covered = progress?.of === 'checklist' && progress.complete;
+  const wanted = known === null && (covered || givenUp !== null);
+  useEffect(() => {
+    if (!wanted) return;
+    const leaving = new AbortController();
+    void api.resume(id, leaving.signal).then((outcome) => {
+      if (!leaving.signal.aborted && outcome.ok) setAsked(outcome.value);
+    });
+    return () => leaving.abort();
+  }, [api, id, wanted, modified]);
+  return known ?? (wanted ? asked : null);
+}
+
+function completeWords({ progress }: Session): string {
+  const far = progressWords(progress);
+  return far === null ? 'This session’s work is complete.' : `Complete: ${far}.`;
+}
+
+function givenUpWords(at: string): string {
+  return `You gave this session up on ${fullTime(at)}.`;
+}

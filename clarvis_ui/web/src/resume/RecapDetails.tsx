@@ -1,0 +1,127 @@
+import type { Decision, Share, Standing, Turn } from '../api/resume';
+import { counted, plainly } from '../lib/format';
+import { within } from '../lib/paths';
+import { Checklist } from './Checklist';
+
+export interface RecapDetailsProps {
+  standing: Standing;
+  workdir: string | null;
+}
+
+const MOST = 8;
+const MOST_WORDS = 280;
+
+/** The last turns, what was decided and done, and how far it is, by group and by the checklist. */
+export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
+  const { turns, groups, open, coverage, decisions, files, filesChanged } = standing;
+  return (
+    <>
+      {groups.length > 1 && <Shares title="By group" shares={groups} />}
+      <Turns turns={turns} />
+      <Part title="Still to do" lines={open} />
+      <Part title="Key decisions" lines={decisions.slice(-MOST).map(decisionLine)} />
+      <Part
+        title={`${counted(filesChanged, 'file')} changed`}
+        lines={files.map(
+          ({ path, edits }) => `${within(path, workdir)}${edits > 1 ? ` (${edits} times)` : ''}`,
+        )}
+      />
+      <Commands standing={standing} />
+      {coverage?.problem && (
+        <Part title="The project’s checklist cannot be used" lines={[coverage.problem]} />
+      )}
+      {coverage && coverage.categories.length > 0 && <Checklist coverage={coverage} />}
+    </>
+  );
+}
+
+function Turns({ turns }: { turns: readonly Turn[] }) {
+  if (turns.length === 0) return null;
+  return (
+    <section>
+      <h3>{turns.length > 1 ? 'The last turns' : 'The last turn'}</h3>
+      <ol class="recap-turns">
+        {turns.map(({ prompt, reply, tools, whole }, at) => (
+          <li key={at}>
+            <p dir="auto">{prompt === null ? 'Asked further back' : shortened(prompt)}</p>
+            <p dir="auto">
+              {reply === null ? whole && 'No words' : shortened(plainly(reply))}
+              {tools > 0 && (
+                <small>
+                  {whole ? ' ' : ' at least '}
+                  {counted(tools, 'tool call')}
+                </small>
+              )}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Shares({ title, shares }: { title: string; shares: readonly Share[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="recap-shares">
+        {shares.map(({ name, items, done }) => (
+          <li key={name}>
+            <span dir="auto">{name}</span>
+            <progress value={done} max={items} aria-label={name} />
+            <span>
+              {done} of {items}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Commands({ standing }: { standing: Standing }) {
+  const { commands, commandsFailed, lastCommands } = standing;
+  const failed = commandsFailed > 0 ? `, ${commandsFailed} failed` : '';
+  const last = lastCommands.slice(-MOST);
+  if (commands === 0) return null;
+  return (
+    <section>
+      <h3>
+        {counted(commands, 'command')} run{failed}
+        {commands > last.length && `; the last ${last.length}:`}
+      </h3>
+      <ul>
+        {last.map((command, at) => (
+          <li key={at}>
+            <code dir="auto">{command}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Part({ title, lines }: { title: string; lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul>
+        {lines.slice(0, MOST).map((line, at) => (
+          <li key={at} dir="auto">
+            {line}
+          </li>
+        ))}
+      </ul>
+      {lines.length > MOST && <p class="recap-more">and {lines.length - MOST} more</p>}
+    </section>
+  );
+}
+
+function decisionLine({ about, decision, reason }: Decision): string {
+  return `${about}: ${decision}${reason ? ` — ${reason}` : ''}`;
+}
+
+function shortened(text: string): string {
+  return text.length <= MOST_WORDS ? text : `${text.slice(0, MOST_WORDS - 1)}…`;
+}

@@ -1,0 +1,110 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Standing, Telling } from '../api/resume';
+import type { Session } from '../api/sessions';
+import type { Clarvis } from '../app/store';
+import { useLater } from '../ui/useDelayed';
+import { chosenTelling, isCold, rememberTelling } from './preference';
+
+/** Milliseconds for which a conversation that is there waits for what stands below it. */
+const PATIENCE_MS = 150;
+/** And milliseconds after which one may begin to type, whatever is still to come. */
+const FOOT_MS = 300;
+
+export interface Coming {
+  /** Whether one comes back to this session after a while. */
+  cold: boolean;
+  /** How much one wants to be told; null where nobody chose yet. */
+  telling: Telling | null;
+  choose(telling: Telling): void;
+  standing: Standing | null;
+  /** Whether it is known what was chosen in other browsers. */
+  known: boolean;
+  /** Whether the conversation was shown before it: then it may not push what is being read. */
+  late: boolean;
+  /** Whether it was asked for and cannot be told. */
+  failed: boolean;
+  /** Asks once more. */
+  again(): void;
+  /** Whether the conversation is to be shown without waiting any longer. */
+  ready: boolean;
+  /** How often it was asked for in words: then it is told whenever one comes. */
+  called: number;
+  /** Tells it now. */
+  call(telling: Telling): void;
+  /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
+  footed: boolean;
+}
+
+/**
+ * What whoever comes back is told. It is asked for beside the conversation, and both are shown at
+ * once: a card that came later would push away what is being read. Where it takes too long, a line
+ * is kept for it from the beginning.
+ */
+export function useStanding({ api, memory }: Clarvis, session: Session, loaded: boolean): Coming {
+  // as it was when it was opened: what is said from now on is no reason to tell it all
+  const [cold] = useState(() => isCold(session, Date.now()));
+  const [called, setCalled] = useState(0);
+  const [telling, setTelling] = useState<Telling | null>(() => chosenTelling(memory));
+  const [standing, setStanding] = useState<Standing | null>(null);
+  const [known, setKnown] = useState(false);
+  const [answered, setAnswered] = useState(false);
+  const [late, setLate] = useState(false);
+  const [tries, setTries] = useState(0);
+
+  useEffect(() => {
+    if (!cold && called === 0) return;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    void api.telling().then((outcome) => {
+      if (signal.aborted) return;
+      const chosen = outcome.ok ? outcome.value.telling : null;
+      if (chosen !== null && called === 0) {
+        rememberTelling(memory, chosen);
+        setTelling(chosen);
+      }
+      setKnown(true);
+    });
+    void api.resume(session.id, signal).then((outcome) => {
+      if (signal.aborted) return;
+      if (outcome.ok) setStanding(outcome.value);
+      setAnswered(true);
+    });
+    return () => leaving.abort();
+  }, [api, memory, session.id, cold, called, tries]);
+
+  const footed = useLater(FOOT_MS);
+  const waits = cold && !(known && answered);
+  useEffect(() => {
+    if (!waits || !loaded) return;
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [waits, loaded]);
+
+  function choose(chosen: Telling): void {
+    rememberTelling(memory, chosen);
+    // a keeper that cannot be reached is no reason not to tell it
+    void api.prefer(chosen);
+    setTelling(chosen);
+  }
+
+  return {
+    cold: cold || called > 0,
+    telling,
+    choose,
+    called,
+    call(wanted) {
+      choose(wanted);
+      if (wanted !== 'dive' || cold) setCalled((before) => before + 1);
+    },
+    standing,
+    known,
+    late: late && called === 0,
+    failed: answered && standing === null,
+    again() {
+      setAnswered(false);
+      setTries((before) => before + 1);
+    },
+    ready: !waits || late,
+    footed: !waits || late || footed,
+  };
+}

@@ -1,0 +1,143 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../api/result';
+import type { Hit, Index, Piece, SearchKind, Wanted } from '../api/search';
+import { messageHref, sessionHref } from '../app/routes';
+
+/** What is looked for in all sessions: the last question counts, whichever answer comes first. */
+export interface Search {
+  /** Null until something was found out. */
+  readonly results: ReadonlySignal<Results | null>;
+  readonly asking: ReadonlySignal<boolean>;
+  readonly failure: ReadonlySignal<Failure | null>;
+  ask(wanted: Wanted): Promise<void>;
+  /** Appends the next page. */
+  more(): Promise<void>;
+  stop(): void;
+}
+
+export interface Results {
+  wanted: Wanted;
+  hits: readonly Hit[];
+  cursor: string | null;
+  decisionsFirst: boolean;
+  index: Index;
+}
+
+// while the index is being built, the same question has more answers a moment later
+const AGAIN_MS = 2000;
+
+export function createSearch(api: Pick<Api, 'search'>, onLoggedOut: () => void): Search {
+  const results = signal<Results | null>(null);
+  const asking = signal(false);
+  const failure = signal<Failure | null>(null);
+  let running: AbortController | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function stop(): void {
+    clearTimeout(timer);
+    running?.abort();
+    running = null;
+    asking.value = false;
+  }
+
+  async function look(wanted: Wanted, before: Results | null): Promise<void> {
+    stop();
+    running = new AbortController();
+    const mine = running;
+    asking.value = true;
+    const outcome = await api.search(wanted, before?.cursor ?? null, mine.signal);
+    if (mine !== running) return; // somebody asked for something else meanwhile
+    asking.value = false;
+    if (!outcome.ok) {
+      if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
+      if (outcome.failure.code !== CANCELLED) failure.value = outcome.failure;
+      return;
+    }
+    failure.value = null;
+    const hits = before ? [...before.hits, ...outcome.value.hits] : outcome.value.hits;
+    results.value = { ...outcome.value, wanted, hits };
+    const { stage } = outcome.value.index;
+    if (before === null && (stage === 'building' || stage === 'starting')) {
+      timer = setTimeout(() => void look(wanted, null), AGAIN_MS);
+    }
+  }
+
+  return {
+    results,
+    asking,
+    failure,
+    async ask(wanted) {
+      if (wanted.words.trim() === '') {
+        stop();
+        results.value = null;
+        failure.value = null;
+        return;
+      }
+      await look(wanted, null);
+    },
+    async more() {
+      const before = results.value;
+      if (before?.cursor && !asking.value) await look(before.wanted, before);
+    },
+    stop,
+  };
+}
+
+/** How far the index is, in whole percents; null where it has everything. */
+export function indexedPercent({ stage, done, total }: Index): number | null {
+  if (stage === 'ready') return null;
+  return total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : 0;
+}
+
+/** Where it was said. A subagent's words stand inside of its call: that is the place. */
+export function hitHref({ sessionId, uuid, agentId, toolUseId }: Hit): string {
+  const place = agentId === null ? uuid : toolUseId;
+  return place === null ? sessionHref(sessionId) : messageHref(sessionId, place);
+}
+
+// what is longer is said to Claude, not looked for
+const LONGEST_FIND = 80;
+const SHORTEST_FIND = 3;
+
+/** Whether what is typed in the command bar may be something that one looks for. */
+export function isWorthFinding(words: string): boolean {
+  const length = words.trim().length;
+  return length >= SHORTEST_FIND && length <= LONGEST_FIND && !words.includes('\n');
+}
+
+const LEAD = 24;
+
+/** The same with few words before the first find, for a line that has room for little more. */
+export function nearFind([first, ...rest]: readonly Piece[]): readonly Piece[] {
+  if (!first) return [];
+  if (first.match || first.text.length <= LEAD) return [first, ...rest];
+  const before = first.text.slice(-LEAD).replace(/^\S*\s(?=.)/, '');
+  return [{ text: `…${before}`, match: false }, ...rest];
+}
+
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  prompt: 'You',
+  reply: 'Claude',
+  toolResult: 'Result',
+  command: 'Command',
+  compaction: 'Summary',
+  interruption: 'Interruption',
+  error: 'Error',
+  notice: 'Notice',
+};
+
+/** Who says it, and in what: "You", "Claude, thinking", "Edit". */
+export function saidBy({ kind, where, tool, decision }: Hit): string {
+  if (decision) return 'Decision';
+  if (where === 'input' && tool) return tool;
+  const who = KIND_WORDS[kind] ?? 'Message';
+  return where === 'thinking' ? `${who}, thinking` : who;
+}
+
+export const FILTER_WORDS: Readonly<Record<SearchKind, string>> = {
+  prompt: 'Prompts',
+  reply: 'Replies and calls',
+  toolResult: 'Results',
+  decision: 'Decisions',
+};

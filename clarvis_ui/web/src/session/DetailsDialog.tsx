@@ -1,0 +1,52 @@
+import type { Session } from '../api/sessions';
+import { branchesHref, timelineHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { GiveUpButton } from '../resume/GiveUpButton';
+import { Dialog } from '../ui/Dialog';
+import { Icon } from '../ui/Icon';
+import { SaveButton } from './ExportButton';
+import { Details } from './SessionDetails';
+import { SystemPrompt } from './settings/SystemPrompt';
+import './details-dialog.css';
+
+export interface DetailsDialogProps {
+  session: Session;
+  clarvis: Clarvis;
+  onClose(): void;
+}
+
+/** All that is known of a session, over the conversation. */
+export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps) {
+  const usable = session.state !== 'error';
+  return (
+    <Dialog name="Details" kind="details-dialog" onClose={onClose}>
+      <Details session={session}>
+        {usable && (
+          <SystemPrompt
+            session={session}
+            api={clarvis.api}
+            drafts={clarvis.drafts}
+            onSession={clarvis.sessions.know}
+          />
+        )}
+      </Details>
+      <div class="details-deeds">
+        {usable && <SaveButton session={session} api={clarvis.api} />}
+        {(session.state === 'idle' || session.givenUp !== null) && (
+          <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.know} />
+        )}
+      </div>
+      {/* where the header has no room for these */}
+      <nav class="details-ways" aria-label="More of this session">
+        <a href={timelineHref({ session: session.id })}>
+          <Icon name="timeline" /> Timeline
+        </a>
+        {usable && (
+          <a href={branchesHref(session.id)}>
+            <Icon name="branch" /> Branches
+          </a>
+        )}
+      </nav>
+    </Dialog>
+  );
+}

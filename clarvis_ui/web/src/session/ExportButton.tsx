@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import type { Api } from '../api/client';
+import type { Session } from '../api/sessions';
+import { titleOf } from '../sessions/labels';
+import { Icon } from '../ui/Icon';
+
+const LONGEST_NAME = 60;
+const KEPT_MS = 60_000;
+
+export interface SaveButtonProps {
+  session: Session;
+  api: Pick<Api, 'conversation'>;
+}
+
+/** The whole conversation as a file, for whoever wants to read or pass it on elsewhere. */
+export function SaveButton({ session, api }: SaveButtonProps) {
+  const [reading, setReading] = useState(false);
+  const [problem, setProblem] = useState('');
+
+  async function save(): Promise<void> {
+    setReading(true);
+    setProblem('');
+    setProblem(await saved(session, api));
+    setReading(false);
+  }
+
+  return (
+    <div class="details-save">
+      <button type="button" disabled={reading} onClick={() => void save()}>
+        <Icon name="save" /> {reading ? 'Reading all of it…' : 'Save as Markdown'}
+      </button>
+      <p class="bad" role="alert">
+        {problem}
+      </p>
+    </div>
+  );
+}
+
+/** Why it could not be saved, or nothing. */
+async function saved(session: Session, api: SaveButtonProps['api']): Promise<string> {
+  const [parts, whole] = await Promise.all([
+    Promise.all([import('../thread/exportMarkdown'), import('../thread/rows/rows')]).catch(
+      () => null,
+    ),
+    api.conversation(session.id, null, 'all'),
+  ]);
+  if (!whole.ok) return whole.failure.sentence;
+  if (parts === null) return 'A part of the page could not be fetched. Reload the page.';
+  const [{ written }, { rowsOf }] = parts;
+  const title = titleOf(session);
+  const rows = rowsOf(whole.value.messages, { running: false, hasOlder: false });
+  download(written(title, rows, session.workdir), `${nameOf(title)}.md`);
+  return '';
+}
+
+function nameOf(title: string): string {
+  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, LONGEST_NAME);
+  return name.replace(/^-|-$/g, '') || 'conversation';
+}
+
+function download(text: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/markdown' }));
+  link.download = name;
+  link.click();
+  // some browsers begin to read only after this
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+}

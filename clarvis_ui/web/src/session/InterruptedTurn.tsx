@@ -1,0 +1,127 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Left } from '../api/attention';
+import type { Api } from '../api/client';
+import type { Queued } from '../api/messages';
+import type { Session } from '../api/sessions';
+import { whatWords } from '../attention/cards/presentation';
+import type { ShownMessage } from '../conversation/conversation';
+import { wordsOf } from '../conversation/optimistic';
+import { spelledOut } from '../lib/sanitize';
+import { TURN_INTERRUPTED } from '../sessions/labels';
+import { Icon } from '../ui/Icon';
+
+export interface InterruptedProps {
+  session: Session;
+  messages: readonly ShownMessage[];
+  /** What is left of it. */
+  left: Left;
+  api: Pick<Api, 'continueTurn'>;
+  onCompact(): void;
+  /** Back into the field. */
+  onEdit(waited: Queued): void;
+}
+
+const TOO_LONG = 'prompt_too_long';
+const NOTHING: Left = { questions: [], said: [], waited: [], begun: true };
+
+/** What is left of a turn that was cut off; told anew when something of it was taken back. */
+export function useLeft(
+  api: Pick<Api, 'left'>,
+  id: string,
+  cutOff: boolean,
+  queue: readonly Queued[],
+): Left {
+  const [left, setLeft] = useState(NOTHING);
+  useEffect(() => {
+    if (!cutOff) {
+      setLeft(NOTHING);
+      return;
+    }
+    let current = true;
+    void api.left(id).then((outcome) => {
+      if (current && outcome.ok) setLeft(outcome.value);
+    });
+    return () => {
+      current = false;
+    };
+  }, [api, id, cutOff, queue]);
+  return left;
+}
+
+/** A turn that was cut off: what was said and asked in it, and one click to go on. */
+export function Interrupted(props: InterruptedProps) {
+  const { session, messages, left, api, onCompact, onEdit } = props;
+  const { id, error } = session;
+  const { questions, said, waited, begun } = left;
+  const [problem, setProblem] = useState('');
+  const [going, setGoing] = useState(false);
+
+  async function goOn(): Promise<void> {
+    setGoing(true);
+    const outcome = await api.continueTurn(id);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    setGoing(false);
+  }
+
+  // what this page itself could not send says so, with what can be done about it
+  const unsaid = said.filter(({ uuid }) => !messages.some((message) => message.uuid === uuid));
+  const tooLong = error?.code === TOO_LONG;
+  const ended = error?.code === TURN_INTERRUPTED;
+  const last = messages.at(-1);
+  // the message says why, with what can be done about it; an older one says why of another turn
+  const says = last?.optimistic === 'failed' && last.problem === error?.message;
+  if (says && unsaid.length === 0 && questions.length === 0) return null;
+  const isTold = last?.kind === 'error' && wordsOf(last.content).endsWith(error?.message ?? '');
+
+  return (
+    <section class="interrupted" aria-label="Interrupted">
+      <p>
+        <b>{ended ? 'Interrupted.' : 'Failed.'}</b>{' '}
+        {isTold && !tooLong ? 'You can go on from here.' : ''}
+        {!isTold && error?.message}
+        {tooLong && ' Claude has no room for all of it: compact it first, then go on.'}
+        {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
+      </p>
+      {unsaid.map(({ uuid, text, images }) => (
+        <div class="interrupted-said" key={uuid}>
+          <blockquote dir="auto" aria-label="What was said">
+            {text || 'An image'}
+          </blockquote>
+          {waited.includes(uuid) && (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Edit: ${text || 'An image'}`}
+              title="Edit: back into the field"
+              onClick={() => onEdit({ uuid, text, images, state: 'queued' })}
+            >
+              <Icon name="pencil" size={14} />
+            </button>
+          )}
+        </div>
+      ))}
+      {questions.length > 0 && (
+        <ul>
+          {questions.map((question) => (
+            <li key={question.id}>
+              <bdi>{spelledOut(question.title ?? whatWords(question, session.workdir))}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+      {tooLong && (
+        <button type="button" onClick={onCompact}>
+          Compact
+        </button>
+      )}
+      <button
+        type="button"
+        class={tooLong ? 'quiet' : ''}
+        disabled={going}
+        onClick={() => void goOn()}
+      >
+        {unsaid.length > 0 && !begun ? 'Send again' : 'Continue'}
+      </button>
+    </section>
+  );
+}

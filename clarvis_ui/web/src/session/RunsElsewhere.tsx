@@ -1,0 +1,92 @@
+import type { Session } from '../api/sessions';
+import type { Sending } from '../conversation/optimistic';
+import { statusOf } from '../sessions/labels';
+import { sinceWords, whereWords } from '../sessions/presenceLabels';
+import { StatusDot } from '../ui/StatusDot';
+import { useNow } from '../ui/useNow';
+
+export interface ElsewhereProps {
+  session: Session;
+  /** Messages that were not sent because somebody else runs the session. */
+  sendings: readonly Sending[];
+  /** The last that Claude Code said of itself there. */
+  told: string | null;
+  onFork(uuid: string): void;
+  onWait(uuid: string): void;
+  /** Nothing is sent: the words go back to where one types. */
+  onWatch(uuid: string): void;
+  onSend(uuid: string): void;
+}
+
+/** Somebody else runs this session: one writer at a time, and nothing that is typed gets lost. */
+export function Elsewhere(props: ElsewhereProps) {
+  const { session, sendings, told } = props;
+  const where = whereWords(session);
+  const now = useNow(20_000);
+  if (where === null && sendings.length === 0) return null;
+  return (
+    <section class="elsewhere" aria-label="Runs elsewhere">
+      {where !== null && (
+        <p class="elsewhere-line" role="status">
+          <StatusDot tone={statusOf(session).tone} elsewhere />
+          <span>
+            {whatHappens(session, where)}
+            {session.origin !== 'gateway' && sinceWords(session.presence?.since ?? null, now)}.
+            {told !== null && (
+              <>
+                {' '}
+                It says: <q dir="auto">{told}</q>
+              </>
+            )}
+          </span>
+        </p>
+      )}
+      {sendings.map((sending) => (
+        <Choices key={sending.uuid} {...props} sending={sending} where={where} />
+      ))}
+    </section>
+  );
+}
+
+function whatHappens(session: Session, where: string): string {
+  if (session.origin === 'gateway')
+    return `Resumed ${where}: this turn is finished here, then it goes on there`;
+  return `Runs ${statusOf(session).words}`;
+}
+
+type ChoicesProps = ElsewhereProps & { sending: Sending; where: string | null };
+
+function Choices({ sending, where, onFork, onWait, onWatch, onSend }: ChoicesProps) {
+  const { uuid, text } = sending;
+  return (
+    <div class="elsewhere-choices" data-uuid={uuid}>
+      <p>
+        <b>Not sent:</b> <bdi>{text}</bdi>
+      </p>
+      <p class="elsewhere-why">
+        {where === null
+          ? 'It no longer runs elsewhere.'
+          : `Two writers would tear the conversation apart while it runs ${where}.`}
+      </p>
+      <div class="elsewhere-buttons">
+        {where === null ? (
+          <button type="button" class="strong" onClick={() => onSend(uuid)}>
+            Send it now
+          </button>
+        ) : (
+          <>
+            <button type="button" class="strong" onClick={() => onFork(uuid)}>
+              Go on in a copy
+            </button>
+            <button type="button" onClick={() => onWait(uuid)}>
+              Send when it has ended
+            </button>
+          </>
+        )}
+        <button type="button" class="quiet" onClick={() => onWatch(uuid)}>
+          {where === null ? 'Edit' : 'Only watch'}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,414 @@
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Queued } from '../api/messages';
+import type { Session } from '../api/sessions';
+import { sessionHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { Archived } from '../archive/ArchivedNotice';
+import { AttentionSlot } from '../attention/cards/AttentionSlot';
+import { openIn } from '../attention/inbox';
+import { Composer } from '../composer/Composer';
+import type { Draft } from '../composer/drafts';
+import { HeldMessages } from '../composer/HeldMessages';
+import { type Picture, picturesOf } from '../composer/images';
+import { saidBefore } from '../composer/inputHistory';
+import { QueueChips } from '../composer/QueueChips';
+import { withQuotation } from '../composer/quotedDecisions';
+import { Asking, confirms } from '../composer/SpokenAction';
+import type { Asked } from '../composer/spokenActions';
+import { useLine } from '../composer/useQueue';
+import { useAsked } from '../composer/useSpokenAction';
+import { type ShownMessage, shownMessages } from '../conversation/conversation';
+import type { Talk } from '../conversation/conversationStore';
+import { isComposing, isTouch } from '../lib/input';
+import type { Fresh } from '../newSession/store';
+import { Finished } from '../resume/CompletedSession';
+import { Returning } from '../resume/Recap';
+import { useStanding } from '../resume/useRecap';
+import { missingWords } from '../sessions/labels';
+import { Thread } from '../thread/Thread';
+import { useRouted } from '../thread/useRoutings';
+import { contextUse } from './contextUsage';
+import { DetailsDialog } from './DetailsDialog';
+import { useForkOf } from './ForkOf';
+import { forkAt } from './fork';
+import { Interrupted, useLeft } from './InterruptedTurn';
+import { Elsewhere } from './RunsElsewhere';
+import { SessionHeader } from './SessionHeader';
+import { ModeChoice, ModelChoice } from './settings/ModelAndMode';
+import { Unusable } from './UnreadableNotice';
+import './session.css';
+
+export interface SessionPageProps {
+  clarvis: Clarvis;
+  session: Session;
+  talk: Talk;
+  /** Offers to begin anew. */
+  onFresh(fresh: Fresh): void;
+}
+
+/** One session: read it, answer it, talk to it. */
+export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProps) {
+  const { id } = session;
+  const conversation = talk.state.value;
+  const [details, setDetails] = useState(false);
+  const [draft, setDraft] = useDraft(clarvis, id);
+  const line = useLine(clarvis, talk, id, draft);
+  const { problem, setProblem } = line;
+  const offers = clarvis.offers.of(id).value;
+  const forkOf = useForkOf(clarvis, id);
+  const messages = useComputed(() => shownMessages(talk.state.value)).value;
+  const routed = useRouted(clarvis.api, id, messages);
+  const coming = useStanding(clarvis, session, conversation.loaded);
+  const waiting = useWaiting(clarvis, id);
+  const context = useMemo(
+    () => contextUse(conversation.messages, session.model),
+    [conversation.messages, session.model],
+  );
+  const running = conversation.turn !== null || isRunning(session);
+
+  const stop = useCallback(async () => {
+    // what was sent before is held with the rest
+    await talk.sent();
+    const outcome = await clarvis.api.interrupt(id);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+  }, [clarvis, id, talk, setProblem]);
+  useEscape(running, () => void stop());
+
+  // what failed because the keeper was away is not said of one that is back
+  const live = clarvis.line.value === 'live';
+  useEffect(() => {
+    if (live) setProblem('');
+  }, [live]);
+
+  function takeBack(uuid: string): void {
+    const back = talk.takeBack(uuid);
+    if (back === null) return;
+    const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
+    const pictures = [...draft.current.pictures, ...picturesOf(back.content)];
+    setDraft({ text: words, pictures });
+    focusField();
+  }
+
+  async function edit(waiting: readonly Queued[]): Promise<void> {
+    await line.edit(waiting);
+    focusField();
+  }
+
+  async function goOn(uuid: string, how: 'fork' | 'wait'): Promise<void> {
+    const copy = await talk.goOn(uuid, how);
+    if (copy !== null) location.hash = sessionHref(copy);
+  }
+
+  async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
+    const outcome = await clarvis.api.setMode(id, mode);
+    setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    if (outcome.ok) clarvis.sessions.know(outcome.value);
+  }
+
+  const fork = useCallback(
+    async (at: string) => setProblem(await forkAt(clarvis, id, at)),
+    [clarvis, id],
+  );
+  const fetchSubagent = useCallback(
+    async (agentId: string) => {
+      const outcome = await clarvis.api.subagent(id, agentId);
+      if (outcome.ok) return outcome.value;
+      throw new Error(outcome.failure.sentence);
+    },
+    [clarvis, id],
+  );
+
+  const words = draft.value.text.trim();
+  const bare = draft.value.pictures.length === 0 && messages.length > 0;
+  const meant = useAsked(clarvis.api, session, words, bare);
+
+  function send(text: string, pictures: readonly Picture[], interrupt = false): void {
+    setProblem('');
+    talk.send(text, pictures, interrupt);
+    setDraft({ text: '', pictures: [] });
+  }
+
+  /** Does what a button would do, in place of sending the words. */
+  async function act(asked: Asked): Promise<void> {
+    switch (asked.kind) {
+      case 'recap':
+        coming.call(asked.telling);
+        break;
+      case 'skip':
+        coming.call('dive');
+        break;
+      case 'alternative': {
+        const last = messages.findLast((one) => one.optimistic === undefined);
+        if (last) setProblem(await forkAt(clarvis, id, last.uuid));
+        break;
+      }
+      case 'decided':
+        // where it is asked for in the field, it is seen what would be sent
+        setDraft({ text: asked.words, pictures: [] });
+        focusField();
+    }
+  }
+
+  async function confirm(): Promise<void> {
+    if (meant?.asked.kind === 'decided') {
+      if (meant.found && confirms(meant)) send(withQuotation(meant.found, words), []);
+    } else if (meant) {
+      setDraft({ text: '', pictures: [] });
+      await act(meant.asked);
+    }
+  }
+
+  // what was said in the command bar, of this session
+  const wish = clarvis.wish.value;
+  useEffect(() => {
+    if (wish?.sessionId !== id || messages.length === 0) return;
+    clarvis.wish.value = null;
+    void act(wish.asked);
+  }, [wish, id, messages.length > 0]);
+
+  const switches = {
+    session,
+    offers,
+    onOffersWanted: () => clarvis.offers.want(id),
+    onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
+  };
+  const left = !running && isLeft(session);
+  const remains = useLeft(clarvis.api, id, left, conversation.queue);
+  const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
+  useEffect(() => {
+    unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
+  }, [remains, unanswered]);
+  // the keeper would refuse whatever is sent here
+  const unusable = session.state === 'error';
+  const missing = missingWords(session);
+
+  return (
+    <div class="session" data-session={id}>
+      <SessionHeader
+        {...switches}
+        context={context}
+        forkOf={forkOf}
+        onRename={(name) => clarvis.sessions.rename(id, name)}
+        onDetails={() => setDetails(true)}
+      />
+      {missing && <p class="session-missing">{missing}</p>}
+      {unusable && messages.length === 0 ? (
+        <div class="session-broken">
+          <h2>This session cannot be shown</h2>
+          <p dir="auto">{session.error?.message}</p>
+          <button type="button" onClick={() => setDetails(true)}>
+            Details
+          </button>
+        </div>
+      ) : (
+        <Thread
+          sessionId={id}
+          workdir={session.workdir}
+          messages={coming.ready ? messages : NONE}
+          partial={conversation.partial}
+          turn={conversation.turn}
+          hasOlder={conversation.before !== null}
+          loading={!coming.ready || !conversation.loaded || talk.loading.value}
+          folds={clarvis.folds.of(id)}
+          onOlder={talk.older}
+          fetchSubagent={fetchSubagent}
+          waiting={waiting}
+          unanswered={unanswered}
+          routed={routed}
+          onFork={fork}
+          onRetry={talk.retry}
+          onEdit={takeBack}
+          onOtherDirectory={(uuid) => onFresh(freshFrom(session, talk.wordsOf(uuid)))}
+        />
+      )}
+      <footer class="session-foot" data-awaited={!coming.footed}>
+        <AttentionSlot
+          questions={clarvis.questions}
+          source={clarvis.api}
+          sessionId={id}
+          workdir={session.workdir}
+          running={running}
+          interrupted={left}
+        />
+        <p class="session-problem" role="alert">
+          {problem || talk.trouble.value?.sentence}
+        </p>
+        {left && (
+          <Interrupted
+            session={session}
+            messages={messages}
+            left={remains}
+            api={clarvis.api}
+            onCompact={() => talk.send('/compact', [])}
+            onEdit={(waited) => void edit([waited])}
+          />
+        )}
+        <Returning
+          api={clarvis.api}
+          session={session}
+          coming={coming}
+          quiet={running || unusable || messages.length === 0}
+          onFresh={onFresh}
+          onPrompt={(text) => {
+            setDraft({ ...draft.current, text });
+            focusField();
+          }}
+        />
+        {!running && !unusable && (
+          <Finished
+            api={clarvis.api}
+            session={session}
+            standing={coming.standing}
+            onChanged={clarvis.sessions.know}
+            onNew={(gone) => onFresh(begunAnew(session, gone))}
+          />
+        )}
+        {session.archived && (
+          <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
+        )}
+        <Elsewhere
+          session={session}
+          sendings={conversation.sendings.filter((sending) => sending.state === 'elsewhere')}
+          told={clarvis.told.last.value.get(id) ?? null}
+          onFork={(uuid) => void goOn(uuid, 'fork')}
+          onWait={(uuid) => void goOn(uuid, 'wait')}
+          onWatch={takeBack}
+          onSend={talk.retry}
+        />
+        <QueueChips queue={line.queue} onTakeBack={(queued) => void edit([queued])} />
+        <HeldMessages
+          held={line.held}
+          onSend={(held) => line.send(held).then(backToField)}
+          onEdit={edit}
+          onDiscard={(held) => line.discard(held).then(backToField)}
+        />
+        {meant && !unusable && (
+          <Asking
+            meant={meant}
+            onConfirm={() => void confirm().then(backToField)}
+            onSend={() => {
+              send(words, []);
+              backToField();
+            }}
+          />
+        )}
+        {unusable ? (
+          <Unusable draft={draft.value.text} />
+        ) : (
+          <Composer
+            draft={draft.value}
+            running={running}
+            said={() => saidBefore(talk.state.value)}
+            commands={offers?.commands ?? null}
+            onCommandsWanted={() => clarvis.offers.want(id)}
+            onDraft={setDraft}
+            onSend={send}
+            instead={meant && (confirms(meant) || !meant.found) ? () => void confirm() : null}
+            onStop={() => void stop()}
+          >
+            <div class="composer-switches">
+              <ModeChoice {...switches} />
+              <ModelChoice {...switches} />
+            </div>
+          </Composer>
+        )}
+      </footer>
+      {details && (
+        <DetailsDialog session={session} clarvis={clarvis} onClose={() => setDetails(false)} />
+      )}
+    </div>
+  );
+}
+
+const NONE: readonly ShownMessage[] = [];
+const NO_CALLS: ReadonlySet<string> = new Set();
+
+/** Something else in the same directory, in the same way. */
+function begunAnew({ workdir, model, permissionMode }: Session, gone: boolean): Fresh {
+  return { workdir: gone ? null : workdir, text: '', model, mode: permissionMode };
+}
+
+function focusField(): void {
+  document.querySelector<HTMLElement>('.composer textarea')?.focus();
+}
+
+/** The button that was pressed is gone; a phone's keyboard stays where it is. */
+function backToField(): void {
+  if (!isTouch()) focusField();
+}
+
+/** Cut off or failed: there is something to go on with. */
+function isLeft({ error, state }: Session): boolean {
+  return error !== null && state !== 'error';
+}
+
+/** The same words in another directory, which is to be chosen. */
+function freshFrom({ model, permissionMode }: Session, text: string): Fresh {
+  return { workdir: null, text, model, mode: permissionMode };
+}
+
+function isRunning({ state, origin }: Session): boolean {
+  return (
+    origin !== 'terminal' && (state === 'running' || state === 'starting' || state === 'waiting')
+  );
+}
+
+/** The calls of this session that wait for an answer; some questions do not name theirs. */
+function useWaiting(clarvis: Clarvis, id: string): ReadonlySignal<ReadonlySet<string>> {
+  return useComputed(
+    () => new Set(openIn(clarvis.questions.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
+  );
+}
+
+/** The draft of this session, kept as it is typed. */
+function useDraft(clarvis: Clarvis, id: string) {
+  const [value, setValue] = useState<Draft>(() => clarvis.drafts.read(id));
+  const current = useRef(value);
+  const set = useCallback(
+    (draft: Draft) => {
+      current.current = draft;
+      setValue(draft);
+      clarvis.drafts.write(id, draft);
+    },
+    [clarvis, id],
+  );
+  // one draft a session: what another tab types is here too, and what it sends is gone
+  useEffect(
+    () =>
+      clarvis.drafts.onElsewhere(id, (draft) => {
+        current.current = draft;
+        setValue(draft);
+      }),
+    [clarvis, id],
+  );
+  return [
+    {
+      value,
+      get current() {
+        return current.current;
+      },
+      write: set,
+    },
+    set,
+  ] as const;
+}
+
+/** Esc stops what runs, wherever one is on the page, unless something nearer took it. */
+function useEscape(active: boolean, stop: () => void): void {
+  const latest = useRef(stop);
+  latest.current = stop;
+  useEffect(() => {
+    if (!active) return;
+    function onKeyDown(event: KeyboardEvent): void {
+      if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event) || event.repeat)
+        return;
+      const at = event.target;
+      if (at instanceof HTMLElement && at.closest('dialog, .sidebar, .find')) return;
+      event.preventDefault();
+      latest.current();
+    }
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [active]);
+}

@@ -1,0 +1,35 @@
+import { count } from '../../lib/format';
+import './system-prompt-field.css';
+
+const LONGEST = 60_000;
+
+export interface SystemPromptFieldProps {
+  label: string;
+  value: string;
+  onInput(value: string): void;
+  onKeyDown?(event: KeyboardEvent): void;
+}
+
+/** Where one is written, with how much room is left once that matters. */
+export function SystemPromptField({ label, value, onInput, onKeyDown }: SystemPromptFieldProps) {
+  // as the keeper counts them: a sign outside the basic plane is one
+  const characters = value.length > LONGEST / 2 ? [...value].length : 0;
+  return (
+    <>
+      <textarea
+        class="system-prompt-field"
+        aria-label={label}
+        rows={4}
+        placeholder="What Claude should know or keep to in this session"
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {characters > LONGEST / 2 && (
+        <p class="system-prompt-count" data-over={characters > LONGEST}>
+          {count(characters)} of {count(LONGEST)} characters
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../../api/client';
+import type { Offers, SlashCommand } from '../../api/send';
+
+/** What sessions offer: asked for when somebody wants to know, then remembered for a while. */
+export interface OfferStore {
+  of(sessionId: string): ReadonlySignal<Offers | null>;
+  /** Asks, unless it is known. */
+  want(sessionId: string): void;
+  forget(): void;
+}
+
+const FRESH_MS = 5 * 60_000;
+
+export function createOffers(api: Pick<Api, 'offers'>, now: () => number = Date.now): OfferStore {
+  const known = new Map<string, { offers: ReturnType<typeof empty>; until: number }>();
+
+  function entry(sessionId: string) {
+    let found = known.get(sessionId);
+    if (!found) {
+      found = { offers: empty(), until: 0 };
+      known.set(sessionId, found);
+    }
+    return found;
+  }
+
+  return {
+    of: (sessionId) => entry(sessionId).offers,
+    want(sessionId) {
+      const found = entry(sessionId);
+      if (found.until > now()) return;
+      found.until = now() + FRESH_MS;
+      void api.offers(sessionId).then((outcome) => {
+        if (outcome.ok) found.offers.value = outcome.value;
+        else found.until = 0;
+      });
+    },
+    forget: () => known.clear(),
+  };
+}
+
+function empty() {
+  return signal<Offers | null>(null);
+}
+
+const COMMAND_START = /^\/([^\s/]*)$/;
+
+/** Which command is being typed; null where none is. */
+export function commandTyped(text: string, caret: number): string | null {
+  return COMMAND_START.exec(text.slice(0, caret))?.[1] ?? null;
+}
+
+const MOST_SHOWN = 50;
+
+/** Those that begin so first, then those that have it anywhere. */
+export function matchingCommands(
+  commands: readonly SlashCommand[],
+  typed: string,
+): readonly SlashCommand[] {
+  const wanted = typed.toLowerCase();
+  const rank = ({ name }: SlashCommand): number => {
+    const at = name.toLowerCase().indexOf(wanted);
+    return at < 0 ? 3 : at === 0 ? 0 : /[:_-]/.test(name[at - 1] ?? '') ? 1 : 2;
+  };
+  return commands
+    .map((command) => ({ command, rank: rank(command) }))
+    .filter((found) => found.rank < 3)
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, MOST_SHOWN)
+    .map((found) => found.command);
+}

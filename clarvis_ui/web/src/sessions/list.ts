@@ -1,0 +1,84 @@
+import type { Failure } from '../api/result';
+import type { Scan, Session } from '../api/sessions';
+
+/** All the page knows of the list. One reducer writes it; everything else is derived. */
+export interface Listing {
+  readonly sessions: ReadonlyMap<string, Session>;
+  /** Whether every page was seen once; until then there may be more. */
+  readonly complete: boolean;
+  readonly scan: Scan | null;
+  /** Why the last attempt to hear from the keeper failed; null once one succeeds. */
+  readonly trouble: Failure | null;
+}
+
+export type ListingEvent =
+  /** The newest sessions, and perhaps more of them elsewhere. */
+  | { type: 'newest/seen'; sessions: readonly Session[] }
+  /** Every session there is: whatever is not among them is gone. */
+  | { type: 'whole/seen'; sessions: readonly Session[] }
+  | { type: 'session/updated'; session: Session }
+  | { type: 'session/removed'; sessionId: string }
+  | { type: 'scan/seen'; scan: Scan | null }
+  | { type: 'keeper/failed'; failure: Failure }
+  | { type: 'keeper/answered' };
+
+export const NOTHING_YET: Listing = {
+  sessions: new Map(),
+  complete: false,
+  scan: null,
+  trouble: null,
+};
+
+export function reduce(listing: Listing, event: ListingEvent): Listing {
+  switch (event.type) {
+    case 'newest/seen':
+      return { ...listing, sessions: merged(listing.sessions, event.sessions) };
+    case 'whole/seen':
+      return { ...listing, sessions: replaced(listing.sessions, event.sessions), complete: true };
+    case 'session/updated':
+      return { ...listing, sessions: merged(listing.sessions, [event.session]) };
+    case 'session/removed': {
+      if (!listing.sessions.has(event.sessionId)) return listing;
+      const sessions = new Map(listing.sessions);
+      sessions.delete(event.sessionId);
+      return { ...listing, sessions };
+    }
+    case 'scan/seen':
+      return { ...listing, scan: event.scan };
+    case 'keeper/failed':
+      return { ...listing, trouble: event.failure };
+    case 'keeper/answered':
+      return listing.trouble === null ? listing : { ...listing, trouble: null };
+    default:
+      return event satisfies never;
+  }
+}
+
+type Sessions = ReadonlyMap<string, Session>;
+
+/** The very same map where nothing changed: then nothing is drawn again. */
+function merged(known: Sessions, seen: readonly Session[]): Sessions {
+  const changed = seen.filter((session) => !isSame(known.get(session.id), session));
+  if (changed.length === 0) return known;
+  return new Map([...known, ...changed.map((session) => [session.id, session] as const)]);
+}
+
+function replaced(known: Sessions, seen: readonly Session[]): Sessions {
+  const whole = new Map<string, Session>();
+  for (const session of seen) {
+    const before = known.get(session.id);
+    whole.set(session.id, before && isSame(before, session) ? before : session);
+  }
+  const same =
+    whole.size === known.size && [...whole].every(([id, session]) => known.get(id) === session);
+  return same ? known : whole;
+}
+
+function isSame(known: Session | undefined, seen: Session): boolean {
+  // both were made by the same reader, so their fields are in the same order
+  return known !== undefined && JSON.stringify(known) === JSON.stringify(seen);
+}
+
+export function isScanning(scan: Scan | null): boolean {
+  return scan !== null && scan.done < scan.total;
+}

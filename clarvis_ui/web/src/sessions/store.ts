@@ -1,0 +1,185 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { type KeeperEvent, type Position, readPosition } from '../api/events';
+import { CANCELLED, type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
+import type { Health, Session, SessionsPage } from '../api/sessions';
+import type { KeeperSocket } from '../api/socket';
+import { type Attention, createHeartbeat } from '../lib/poller';
+import { newestFirst } from './groupByProject';
+import { isScanning, type Listing, type ListingEvent, NOTHING_YET, reduce } from './list';
+
+export interface SessionStore {
+  readonly listing: ReadonlySignal<Listing>;
+  readonly newestFirst: ReadonlySignal<readonly Session[]>;
+  start(): void;
+  /** Forget everything: whoever comes next may not be allowed to see it. */
+  stop(): void;
+  refreshNow(): void;
+  /** What the socket told. */
+  hear(events: readonly KeeperEvent[]): void;
+  /** The socket tells of changes as they happen, or no longer does. */
+  setLive(live: boolean): void;
+  /** A session that came with its conversation, perhaps before it was in any list. */
+  meet(session: Session): void;
+  /** A session as an answer had it just now. */
+  know(session: Session): void;
+  rename(id: string, name: string | null): Promise<Outcome<Session>>;
+}
+
+const EVERY_MS = 4000;
+// while the socket tells what happens, a look now and then is only for what nobody tells
+const EVERY_MS_LIVE = 30_000;
+const WHOLE_EVERY_MS = 60_000;
+const WHOLE_EVERY_MS_SCANNING = 8000;
+
+/** What the last look at the whole list found, to tell when it is time for another. */
+export interface WholeLook {
+  at: number;
+  health: Health | null;
+}
+
+/**
+ * Most of the time the newest page says all there is to know. The whole list is read again when
+ * sessions came or went, while counts are being filled in, and now and then in any case.
+ */
+export function needsWholeLook(
+  last: WholeLook | null,
+  health: Health | null,
+  now: number,
+): boolean {
+  if (last === null) return true;
+  const scanning = isScanning(health?.scan ?? null);
+  if (isScanning(last.health?.scan ?? null) && !scanning) return true;
+  if (last.health?.sessions !== health?.sessions) return true;
+  return now - last.at >= (scanning ? WHOLE_EVERY_MS_SCANNING : WHOLE_EVERY_MS);
+}
+
+export function createSessionStore(
+  api: Api,
+  attention: Attention,
+  onLoggedOut: () => void,
+  socket: Pick<KeeperSocket, 'remember'> | null = null,
+  /** What the keeper has just said of itself, if it has. */
+  answered: () => Outcome<Health> | null = () => null,
+): SessionStore {
+  const listing = signal(NOTHING_YET);
+  let lastWhole: WholeLook | null = null;
+  // answers that set out before a rename know the old name: they must not bring it back
+  let renames = 0;
+  const renamedAt = new Map<string, number>();
+  // and answers may be older than what the socket told in the meantime
+  const toldAt = new Map<string, Position>();
+  let live = false;
+
+  function dispatch(event: ListingEvent): void {
+    listing.value = reduce(listing.value, event);
+  }
+
+  function failed(failure: Failure): false {
+    if (failure.code === NOT_LOGGED_IN) onLoggedOut();
+    else if (failure.code !== CANCELLED) dispatch({ type: 'keeper/failed', failure });
+    return false;
+  }
+
+  async function look(signal: AbortSignal): Promise<boolean> {
+    const began = renames;
+    const [health, first] = await Promise.all([
+      answered() ?? api.health(signal),
+      api.sessions(null, signal),
+    ]);
+    if (signal.aborted) return false; // stopped in the meantime: what was forgotten stays forgotten
+    if (!first.ok) return failed(first.failure);
+    if (!health.ok) return failed(health.failure);
+    const position = readPosition(first.value.position);
+    socket?.remember(position);
+    const current = (session: Session): Session => {
+      const newer =
+        (renamedAt.get(session.id) ?? 0) > began || isOlder(position, toldAt, session.id);
+      return newer ? (listing.value.sessions.get(session.id) ?? session) : session;
+    };
+
+    dispatch({ type: 'scan/seen', scan: health.value.scan });
+    dispatch({ type: 'newest/seen', sessions: first.value.sessions.map(current) });
+    if (needsWholeLook(lastWhole, health.value, Date.now())) {
+      const whole = await wholeFrom(first.value, signal);
+      if (signal.aborted) return false;
+      if (!whole.ok) return failed(whole.failure);
+      dispatch({ type: 'whole/seen', sessions: whole.value.map(current) });
+      lastWhole = { at: Date.now(), health: health.value };
+    }
+    dispatch({ type: 'keeper/answered' });
+    return true;
+  }
+
+  async function wholeFrom(first: SessionsPage, signal: AbortSignal): Promise<Outcome<Session[]>> {
+    const sessions = [...first.sessions];
+    const passed = new Set<string>();
+    let cursor = first.cursor;
+    // a cursor that comes twice would go round for ever
+    while (cursor !== null && !passed.has(cursor)) {
+      passed.add(cursor);
+      const page = await api.sessions(cursor, signal);
+      if (!page.ok) return page;
+      sessions.push(...page.value.sessions);
+      cursor = page.value.cursor;
+    }
+    return { ok: true, value: sessions };
+  }
+
+  const heartbeat = createHeartbeat(look, attention, () =>
+    live && !isScanning(listing.value.scan) ? EVERY_MS_LIVE : EVERY_MS,
+  );
+
+  return {
+    listing,
+    newestFirst: computed(() => newestFirst(listing.value.sessions.values())),
+    start: heartbeat.start,
+    stop() {
+      heartbeat.stop();
+      listing.value = NOTHING_YET;
+      lastWhole = null;
+      toldAt.clear();
+    },
+    refreshNow: heartbeat.now,
+    hear(events) {
+      for (const event of events) {
+        if (event.type !== 'session/updated' && event.type !== 'session/removed') continue;
+        const before = toldAt.get(event.sessionId);
+        const again = before && before.epoch === event.position?.epoch;
+        if (again && before.seq >= (event.position?.seq ?? 0)) continue;
+        if (event.position) toldAt.set(event.sessionId, event.position);
+        dispatch(event);
+      }
+    },
+    setLive(now) {
+      const lost = live && !now;
+      live = now;
+      if (lost) heartbeat.now();
+    },
+    meet(session) {
+      if (!listing.value.sessions.has(session.id)) dispatch({ type: 'session/updated', session });
+    },
+    know: (session) => dispatch({ type: 'session/updated', session }),
+    async rename(id, name) {
+      const outcome = await api.rename(id, name);
+      if (outcome.ok) {
+        renames += 1;
+        renamedAt.set(id, renames);
+        dispatch({ type: 'session/updated', session: outcome.value });
+      } else if (outcome.failure.code === NOT_LOGGED_IN) {
+        onLoggedOut();
+      }
+      return outcome;
+    },
+  };
+}
+
+/** Whether the answer set out before the socket told of this session. */
+function isOlder(
+  answered: Position | null,
+  told: ReadonlyMap<string, Position>,
+  id: string,
+): boolean {
+  const last = told.get(id);
+  return last !== undefined && last.epoch === answered?.epoch && last.seq > answered.seq;
+}

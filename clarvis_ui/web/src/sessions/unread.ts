@@ -1,0 +1,74 @@
+import { signal } from '@preact/signals';
+import { fields } from '../api/decode';
+import type { Session } from '../api/sessions';
+import type { Memory } from '../lib/storage';
+
+/** Which sessions have something that was not looked at yet. */
+export interface Unread {
+  isUnread(session: Session): boolean;
+  /** It is on the screen as it stands now. */
+  see(session: Session): void;
+  /** Another tab has seen something. */
+  readAgain(): void;
+}
+
+/** What a session was when it was last looked at. */
+type Seen = readonly [modified: string, messages: number | null];
+
+interface Book {
+  /** Older than this is no news: nobody wants a thousand dots at the first visit. */
+  since: string;
+  seen: Readonly<Record<string, Seen>>;
+}
+
+const KEY = 'seen';
+const KEPT = 1000;
+
+export function createUnread(memory: Memory, now: () => number = Date.now): Unread {
+  const book = signal(open(memory, now));
+
+  return {
+    isUnread(session) {
+      const modified = session.modified ?? '';
+      const seen = Object.hasOwn(book.value.seen, session.id)
+        ? book.value.seen[session.id]
+        : undefined;
+      if (!seen) return modified > book.value.since;
+      // a transcript is also touched without a word being said
+      const same = session.messageCount !== null && session.messageCount === seen[1];
+      return modified > seen[0] && !same;
+    },
+    see(session) {
+      const seen: Seen = [session.modified ?? '', session.messageCount];
+      const before = book.value.seen[session.id];
+      if (before?.[0] === seen[0] && before[1] === seen[1]) return;
+      const { [session.id]: _, ...others } = book.value.seen;
+      const newest = Object.entries(others).slice(-KEPT + 1);
+      book.value = { ...book.value, seen: { ...Object.fromEntries(newest), [session.id]: seen } };
+      memory.write(KEY, book.value);
+    },
+    readAgain() {
+      book.value = open(memory, now);
+    },
+  };
+}
+
+function open(memory: Memory, now: () => number): Book {
+  const kept = readBook(memory.read(KEY));
+  if (kept) return kept;
+  const fresh = { since: new Date(now()).toISOString(), seen: {} };
+  memory.write(KEY, fresh);
+  return fresh;
+}
+
+/** Written by ourselves, but perhaps by another version, or by hand. */
+function readBook(raw: unknown): Book | null {
+  const since = fields(raw)?.since;
+  const seen = fields(fields(raw)?.seen);
+  if (typeof since !== 'string' || !seen) return null;
+  const whole = Object.entries(seen).filter(
+    (entry): entry is [string, [string, number | null]] =>
+      Array.isArray(entry[1]) && typeof entry[1][0] === 'string',
+  );
+  return { since, seen: Object.fromEntries(whole) };
+}

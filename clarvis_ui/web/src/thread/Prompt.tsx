@@ -1,0 +1,99 @@
+import { Images } from '../content/Images';
+import type { ShownMessage } from '../conversation/conversation';
+import { fullTime } from '../lib/format';
+import { plain } from '../lib/sanitize';
+import { useReader } from './context';
+import { MessageMenu } from './MessageMenu';
+import { WhyHere } from './RoutingReason';
+import type { PromptRow } from './rows/rows';
+
+const LONG = 2400;
+const MANY_LINES = 30;
+const WORKDIR_MISSING = 'workdir_missing';
+
+/** What the person said, as a bubble; grey until it is confirmed, with a way out if it failed. */
+export function Prompt({ row }: { row: PromptRow }) {
+  const { message, text, images } = row;
+  const clean = plain(text);
+  return (
+    <article
+      class="you"
+      data-state={message.optimistic ?? 'said'}
+      aria-label={message.role === 'assistant' ? 'Claude' : 'You'}
+      title={fullTime(message.timestamp) || undefined}
+      tabIndex={-1}
+    >
+      <div class="you-line">
+        <div class="bubble">
+          <Images images={images} />
+          {clean && <Words name={row.key} text={clean} />}
+        </div>
+        {message.optimistic === undefined && (
+          <MessageMenu uuid={message.uuid} timestamp={message.timestamp} text={clean} />
+        )}
+      </div>
+      {message.optimistic === 'sending' && (
+        <p class="you-note" role="status">
+          Sending…
+        </p>
+      )}
+      {message.optimistic === 'failed' && <NotSent message={message} />}
+      <WhyHere uuid={message.uuid} />
+    </article>
+  );
+}
+
+/** Why it was not sent, and the two ways on: nothing of it is lost. */
+function NotSent({ message: { uuid, problem, heading, code } }: { message: ShownMessage }) {
+  const { onRetry, onEdit, onOtherDirectory } = useReader();
+  return (
+    <div class="you-note bad">
+      <p role="alert">
+        <b>{heading ?? 'Not sent.'}</b> <span dir="auto">{problem}</span>
+      </p>
+      {code === WORKDIR_MISSING && (
+        <button type="button" class="primary" onClick={() => onOtherDirectory(uuid)}>
+          Choose another directory
+        </button>
+      )}
+      <button type="button" onClick={() => onRetry(uuid)}>
+        Send again
+      </button>
+      <button type="button" class="quiet" onClick={() => onEdit(uuid)}>
+        Edit
+      </button>
+    </div>
+  );
+}
+
+/** A pasted log is a prompt too: it opens on demand. */
+function Words({ name, text }: { name: string; text: string }) {
+  const { folds, hold } = useReader();
+  const open = folds.of(`${name}/words`);
+  const long = text.length > LONG || text.split('\n', MANY_LINES + 1).length > MANY_LINES;
+  const shown = long && !open.value ? shortened(text) : text;
+  return (
+    <>
+      <p class="you-words" dir="auto">
+        {shown}
+      </p>
+      {long && (
+        <button
+          type="button"
+          class="quiet more"
+          aria-expanded={open.value}
+          onClick={() => {
+            hold();
+            open.value = !open.value;
+          }}
+        >
+          {open.value ? 'Show less' : 'Show all of it'}
+        </button>
+      )}
+    </>
+  );
+}
+
+function shortened(text: string): string {
+  return `${text.split('\n', MANY_LINES).join('\n').slice(0, LONG).trimEnd()} …`;
+}

@@ -1,0 +1,76 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useFolds } from '../content/expandState';
+import { More } from '../content/ShowMore';
+import { ToolBody } from '../content/tools/ToolBody';
+import type { ShownMessage } from '../conversation/conversation';
+import { counted } from '../lib/format';
+import { ReaderContext, useReader } from './context';
+import { RowView } from './RowView';
+import { chunksOf } from './rows/chunks';
+import { callOf, type ToolRow } from './rows/rows';
+import { agentIdOf, EARLIER, ownRows, SHOWN_AT_FIRST } from './rows/subagents';
+
+/** The conversation of a subagent inside of its call: as it comes, or as it was. */
+export function Subagent({ row }: { row: ToolRow }) {
+  const { fetchSubagent, workdir } = useReader();
+  const live = row.nested.length > 0;
+  const agentId = agentIdOf(row);
+  const [past, setPast] = useState<readonly ShownMessage[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    if (live || row.running) return;
+    let wanted = true;
+    setFailed(false);
+    fetchSubagent(agentId).then(
+      (messages) => wanted && setPast(messages),
+      () => wanted && setFailed(true),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [live, agentId, row.running, fetchSubagent]);
+
+  if (live) return <Apart messages={row.nested} running={row.running} />;
+  if (past) return <Apart messages={past} running={false} />;
+  // what it was asked and what it answered is known in any case
+  if (failed || row.running) return <ToolBody call={callOf(row)} workdir={workdir} />;
+  return <p class="quiet-line">Reading its conversation…</p>;
+}
+
+const UNFORKABLE = 'What a subagent said has no place in the conversation to go on from.';
+
+/** A transcript of its own: nothing in it can be forked from. */
+function Apart(props: NestedProps) {
+  const reader = useReader();
+  const apart = useMemo(() => ({ ...reader, unforkable: UNFORKABLE }), [reader]);
+  return (
+    <ReaderContext.Provider value={apart}>
+      <Nested {...props} />
+    </ReaderContext.Provider>
+  );
+}
+
+interface NestedProps {
+  messages: readonly ShownMessage[];
+  running: boolean;
+}
+
+export function Nested({ messages, running }: NestedProps) {
+  const all = useFolds()(EARLIER);
+  const rows = useMemo(
+    () => chunksOf(ownRows(messages, running)).flatMap((chunk) => chunk.rows),
+    [messages, running],
+  );
+  if (rows.length === 0) return <p class="quiet-line">It said nothing.</p>;
+  const shown = all.value ? rows : rows.slice(-SHOWN_AT_FIRST);
+  return (
+    <section class="nested" aria-label="Conversation of the agent">
+      {shown.length < rows.length && (
+        <More fold={all}>Show {counted(rows.length - shown.length, 'earlier line')}</More>
+      )}
+      {shown.map((placed) => (
+        <RowView key={placed.row.key} placed={placed} />
+      ))}
+    </section>
+  );
+}

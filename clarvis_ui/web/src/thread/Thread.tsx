@@ -1,0 +1,267 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { Routed } from '../api/routing';
+import { Sought } from '../content/tools/TerminalOutput';
+import type { Partial, ShownMessage, Turn } from '../conversation/conversation';
+import type { Folds } from '../lib/expanded';
+import { Icon } from '../ui/Icon';
+import { memo } from '../ui/memo';
+import { useLater } from '../ui/useDelayed';
+import { type Reader, ReaderContext } from './context';
+import { FindBar } from './find/FindBar';
+import { useFind } from './find/useFind';
+import { RowView } from './RowView';
+import { type Chunk, chunksOf, type Piece, sameChunk } from './rows/chunks';
+import { keptRows, type Row, rowsOf } from './rows/rows';
+import { Streaming, TurnLine } from './StreamingReply';
+import { Hold } from './scroll/scrollAnchor';
+import { useSpot } from './scroll/useScrollRestore';
+import { useWindow, type Window } from './scroll/useVirtualScroll';
+import { useAnnouncement } from './useAnnouncement';
+import { useThreadKeys } from './useShortcuts';
+import { useHandover } from './useStreamHandover';
+import './thread.css';
+import '../app/print.css';
+
+export interface ThreadProps {
+  sessionId: string;
+  workdir: string | null;
+  messages: readonly ShownMessage[];
+  /** The block that is being written. */
+  partial: Partial | null;
+  turn: Turn | null;
+  hasOlder: boolean;
+  loading: boolean;
+  /** What is unfolded of it. */
+  folds: Folds;
+  onOlder(pages?: number): void;
+  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+  /** Calls that wait for an answer, by their ids. */
+  waiting: ReadonlySignal<ReadonlySet<string>>;
+  /** Those that waited when their turn was cut off. */
+  unanswered: ReadonlySignal<ReadonlySet<string>>;
+  /** Why messages are here that the keeper found a place for, by uuid. */
+  routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
+  onFork(uuid: string): void;
+  onRetry(uuid: string): void;
+  onEdit(uuid: string): void;
+  onOtherDirectory(uuid: string): void;
+}
+
+/** A conversation to read. Each session has a view of its own. */
+export function Thread(props: ThreadProps) {
+  return <Conversation key={props.sessionId} {...props} />;
+}
+
+function Conversation(props: ThreadProps) {
+  const { sessionId, messages, partial, turn, hasOlder, loading, folds, onOlder } = props;
+  const box = useRef<HTMLElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const rows = useRows(messages, turn !== null, hasOlder);
+  const chunks = useChunks(rows);
+  const wantsOlder = hasOlder && !loading;
+  const window_ = useWindow(box, inner, chunks, () => wantsOlder && onOlder());
+  const { fetchSubagent } = props;
+  const reading = { box, rows, window: window_, hasOlder, loading, onOlder };
+  const finding = useFind({ ...reading, folds, fetchSubagent });
+  const spot = useSpot({ ...reading, sessionId });
+  useHandover({ box, partial, rows, folds });
+  useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
+  useOwnWords(rows, window_);
+  const announcement = useAnnouncement(rows);
+  const reader = useReaderOf(props, window_.hold);
+
+  return (
+    <Around reader={reader} sought={finding.open ? finding.query.toLowerCase() : ''}>
+      <div class="thread">
+        {finding.open && <FindBar finding={finding} />}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys */}
+        <section class="log" ref={box} tabIndex={0} aria-label="Conversation" aria-busy={loading}>
+          <div class="column">
+            {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
+            <div class="rows" ref={inner}>
+              <Bundles pieces={window_.pieces} />
+            </div>
+            {partial && <Streaming partial={partial} />}
+            {turn && (
+              <TurnLine turn={turn} quiet={partial !== null} asks={props.waiting.value.size > 0} />
+            )}
+            {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
+          </div>
+          <ToEnd
+            rows={rows}
+            following={window_.following}
+            far={window_.far}
+            onGo={window_.toEnd}
+            onFind={finding.start}
+          />
+        </section>
+        {spot.notice && (
+          <p class="thread-notice" role="status">
+            {spot.notice}
+          </p>
+        )}
+        <p class="spoken" aria-live="polite">
+          {announcement}
+        </p>
+      </div>
+    </Around>
+  );
+}
+
+/** What rows and blocks need of the conversation around them. */
+function Around({ reader, sought, children }: AroundProps) {
+  return (
+    <ReaderContext.Provider value={reader}>
+      <Hold.Provider value={reader.hold}>
+        <Sought.Provider value={sought}>{children}</Sought.Provider>
+      </Hold.Provider>
+    </ReaderContext.Provider>
+  );
+}
+
+interface AroundProps {
+  reader: Reader;
+  sought: string;
+  children: ComponentChildren;
+}
+
+function useRows(given: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
+  const messages = useSteady(given);
+  const before = useRef<ReadonlyMap<string, Row>>(new Map());
+  return useMemo(() => {
+    const rows = keptRows(before.current, rowsOf(messages, { running, hasOlder }));
+    before.current = new Map(rows.map((row) => [row.key, row]));
+    return rows;
+  }, [messages, running, hasOlder]);
+}
+
+/** The same list as long as it holds the same messages, however often it is made anew. */
+function useSteady(given: readonly ShownMessage[]): readonly ShownMessage[] {
+  const steady = useRef(given);
+  const before = steady.current;
+  if (before.length !== given.length || given.some((message, at) => message !== before[at])) {
+    steady.current = given;
+  }
+  return steady.current;
+}
+
+function useChunks(rows: readonly Row[]): readonly Chunk[] {
+  return useMemo(() => chunksOf(rows), [rows]);
+}
+
+function useReaderOf(
+  { sessionId, workdir, waiting, unanswered, routed, folds, ...acts }: ThreadProps,
+  hold: Reader['hold'],
+): Reader {
+  const live = useRef({ ...acts, hold });
+  useLayoutEffect(() => {
+    live.current = { ...acts, hold };
+  });
+  // one object for good: rows that did not change are not drawn again because of it
+  return useMemo(
+    () => ({
+      sessionId,
+      workdir,
+      folds,
+      hold: () => live.current.hold(),
+      fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
+      waiting,
+      unanswered,
+      routed,
+      onFork: (uuid) => live.current.onFork(uuid),
+      unforkable: null,
+      onRetry: (uuid) => live.current.onRetry(uuid),
+      onEdit: (uuid) => live.current.onEdit(uuid),
+      onOtherDirectory: (uuid) => live.current.onOtherDirectory(uuid),
+    }),
+    [sessionId, workdir, folds, waiting, unanswered, routed],
+  );
+}
+
+/** Whoever says something wants to see it, wherever he was reading. */
+function useOwnWords(rows: readonly Row[], { toEnd }: Window): void {
+  const last = rows.at(-1);
+  const said =
+    last?.kind === 'prompt' && last.message.optimistic === 'sending' ? last.key : undefined;
+  const before = useRef(said);
+  useEffect(() => {
+    if (said !== undefined && before.current !== said) toEnd();
+    before.current = said;
+  }, [said, toEnd]);
+}
+
+/** All bundles, as themselves or inside of an empty box of their height. */
+const Bundles = memo(function Bundles({ pieces }: { pieces: readonly Piece[] }) {
+  return pieces.map((piece) =>
+    piece.chunk ? (
+      <ChunkView key={piece.key} chunk={piece.chunk} />
+    ) : (
+      <div
+        key={piece.key}
+        data-from={piece.from}
+        data-to={piece.to}
+        style={{ height: `${piece.height}px` }}
+      />
+    ),
+  );
+});
+
+const ChunkView = memo(
+  function ChunkView({ chunk }: { chunk: Chunk }) {
+    return (
+      <div class="chunk" data-chunk={chunk.key}>
+        {chunk.rows.map((placed) => (
+          <RowView key={placed.row.key} placed={placed} />
+        ))}
+      </div>
+    );
+  },
+  (before, after) => sameChunk(before.chunk, after.chunk),
+);
+
+function Nothing({ loading }: { loading: boolean }) {
+  const late = useLater(200);
+  if (!loading) return <p class="thread-nothing">Nothing has been said here yet.</p>;
+  if (!late) return null;
+  return (
+    <div class="thread-skeleton" role="status" aria-label="Loading the conversation">
+      <i />
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}
+
+interface ToEndProps {
+  rows: readonly Row[];
+  following: boolean;
+  far: boolean;
+  onGo(): void;
+  onFind(): void;
+}
+
+/** A way back to the end, which says whether something new is there. */
+function ToEnd({ rows, following, far, onGo, onFind }: ToEndProps) {
+  const last = rows.at(-1)?.key;
+  const seen = useRef(last);
+  useEffect(() => {
+    if (following) seen.current = last;
+  }, [following, last]);
+  const fresh = !following && seen.current !== undefined && seen.current !== last;
+  if (following || (!fresh && !far)) return null;
+  return (
+    <div class="to-end">
+      <button type="button" data-fresh={fresh} onClick={onGo}>
+        {fresh ? 'New messages' : 'To the end'}
+        <Icon name="downwards" />
+      </button>
+      {/* for those without keys */}
+      <button type="button" class="to-find" aria-label="Find" onClick={onFind}>
+        <Icon name="search" />
+      </button>
+    </div>
+  );
+}

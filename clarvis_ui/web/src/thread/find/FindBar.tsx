@@ -1,0 +1,57 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { count } from '../../lib/format';
+import { Icon } from '../../ui/Icon';
+import type { Finding } from './useFind';
+import './find.css';
+
+/** Words to look for, how many places there are, and ways from one to the next. */
+export function FindBar({ finding }: { finding: Finding }) {
+  const field = useRef<HTMLInputElement>(null);
+  // at once: what is typed next belongs here
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, [finding.asked]);
+  return (
+    <search class="find">
+      <input
+        ref={field}
+        type="text"
+        aria-label="Find in this conversation"
+        placeholder="Find in this conversation"
+        value={finding.query}
+        dir="auto"
+        onInput={(event) => finding.search(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.isComposing) return;
+          event.preventDefault();
+          finding.step(event.shiftKey ? -1 : 1);
+        }}
+      />
+      <span class="find-count" role="status">
+        {wordsFor(finding)}
+      </span>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Previous place"
+        onClick={() => finding.step(-1)}
+      >
+        <Icon name="upwards" />
+      </button>
+      <button type="button" class="quiet" aria-label="Next place" onClick={() => finding.step(1)}>
+        <Icon name="downwards" />
+      </button>
+      <button type="button" class="quiet" aria-label="Close" onClick={finding.close}>
+        <Icon name="clear" />
+      </button>
+    </search>
+  );
+}
+
+function wordsFor({ query, total, current, seeking, more, reading }: Finding): string {
+  if (query.trim() === '') return '';
+  if (seeking) return 'Looking further back…';
+  if (total === 0) return reading ? 'Looking into agents…' : 'Nothing found';
+  return `${count(current + 1)} of ${count(total)}${more ? '+' : ''}`;
+}

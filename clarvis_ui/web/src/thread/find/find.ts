@@ -1,0 +1,219 @@
+import { blocksOf, pretty } from '../../content/blocks';
+import { say, sayList } from '../../content/tools/toolSummary';
+import type { ShownMessage } from '../../conversation/conversation';
+import type { Folds } from '../../lib/expanded';
+import { callOf, type Row, type ToolRow } from '../rows/rows';
+import { callsIn, EARLIER, ownRows, SHOWN_AT_FIRST } from '../rows/subagents';
+
+/** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */
+
+/** What subagents said whose conversations are not part of the rows, by the ids of their calls. */
+export type Heard = ReadonlyMap<string, readonly ShownMessage[]>;
+
+const NOBODY: Heard = new Map();
+
+export interface Hit {
+  key: string;
+  /** Which of the row's places it is; a row that unfolds counts once. */
+  nth: number;
+}
+
+interface Searched {
+  /** What the row shows by itself. */
+  shown: string;
+  /** What is behind it. */
+  folded: string;
+}
+
+const searched = new WeakMap<Row, Searched>();
+
+function searchedOf(row: Row): Searched {
+  let text = searched.get(row);
+  if (!text) {
+    const { shown, folded } = read(row);
+    text = { shown: shown.toLowerCase(), folded: folded.toLowerCase() };
+    searched.set(row, text);
+  }
+  return text;
+}
+
+function read(row: Row): Searched {
+  switch (row.kind) {
+    case 'prompt':
+      return { shown: row.text, folded: '' };
+    case 'text':
+      return { shown: withoutMarks(row.text), folded: '' };
+    case 'thinking':
+      return { shown: '', folded: withoutMarks(row.text) };
+    case 'tool':
+      return toolText(row);
+    case 'tools': {
+      const tasks = row.calls.at(-1)?.tasks ?? [];
+      if (tasks.length > 0) {
+        const { verb, object, outcome } = sayList(tasks);
+        const folded = tasks.map(({ words }) => words).join('\n');
+        return { shown: `${verb} ${object} ${outcome}`, folded };
+      }
+      const inside = row.calls.map(toolText);
+      return {
+        shown: '',
+        folded: inside.map((call) => `${call.shown}\n${call.folded}`).join('\n'),
+      };
+    }
+    case 'command':
+      return { shown: row.typed ?? '', folded: row.output ?? '' };
+    case 'line':
+      return { shown: row.words, folded: row.detail ?? '' };
+    case 'branch':
+      return { shown: '', folded: messagesText(row.messages) };
+    case 'time':
+      return { shown: '', folded: '' };
+    default:
+      return row satisfies never;
+  }
+}
+
+function toolText(row: ToolRow): Searched {
+  const { verb, object, outcome } = say(callOf(row));
+  return {
+    shown: `${verb} ${object} ${outcome}`,
+    folded: [valuesOf(row.use.input), row.result?.text ?? '', messagesText(row.nested)].join('\n'),
+  };
+}
+
+function valuesOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'object' && value !== null) {
+    return Object.values(value).map(valuesOf).join('\n');
+  }
+  return String(value ?? '');
+}
+
+const said = new WeakMap<readonly ShownMessage[], string>();
+
+/** The words of messages, in small letters. */
+export function textOf(messages: readonly ShownMessage[] | undefined): string {
+  if (!messages) return '';
+  let text = said.get(messages);
+  if (text === undefined) {
+    text = messagesText(messages).toLowerCase();
+    said.set(messages, text);
+  }
+  return text;
+}
+
+function messagesText(messages: readonly ShownMessage[]): string {
+  return messages
+    .flatMap((message) => blocksOf(message.content))
+    .map((block) => {
+      switch (block.type) {
+        case 'text':
+        case 'thinking':
+        case 'tool_result':
+          return block.text;
+        case 'tool_use':
+          return valuesOf(block.input);
+        case 'unknown':
+          return pretty(block.raw);
+        default:
+          return '';
+      }
+    })
+    .join('\n');
+}
+
+/** What is left of markdown once it is drawn, as far as it matters for finding words. */
+function withoutMarks(text: string): string {
+  return text
+    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
+    .replace(/(\*\*|__|~~|`+)/g, '')
+    .replace(/^\s{0,3}(?:#{1,6}|>)\s+/gm, '');
+}
+
+export function hitsIn(rows: readonly Row[], query: string, heard: Heard = NOBODY): Hit[] {
+  const words = query.toLowerCase();
+  if (words.trim() === '') return [];
+  const hits: Hit[] = [];
+  for (const row of rows) {
+    const { shown, folded } = searchedOf(row);
+    const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(shown, words) : 0;
+    for (let nth = 0; nth < places; nth += 1) hits.push({ key: row.key, nth });
+    const has = shown.includes(words) || folded.includes(words) || isHeardIn(row, words, heard);
+    if (places === 0 && has) hits.push({ key: row.key, nth: 0 });
+  }
+  return hits;
+}
+
+function isHeardIn(row: Row, words: string, heard: Heard): boolean {
+  return callsIn(row).some(({ use }) => textOf(heard.get(use.id)).includes(words));
+}
+
+/** The place that is nearest to a row; where that is the end, the last one. */
+export function nearestOf(
+  hits: readonly Hit[],
+  rows: readonly Row[],
+  from: string | null,
+): Hit | undefined {
+  if (from === null) return hits.at(-1);
+  const places = new Map(rows.map((row, at) => [row.key, at]));
+  const here = places.get(from) ?? rows.length;
+  const away = ({ key }: Hit) => Math.abs((places.get(key) ?? 0) - here);
+  return hits.reduce<Hit | undefined>(
+    (nearest, hit) => (nearest && away(nearest) <= away(hit) ? nearest : hit),
+    undefined,
+  );
+}
+
+function placesIn(text: string, words: string): number {
+  let places = 0;
+  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+    places += 1;
+  }
+  return places;
+}
+
+/** Opens what hides the words, down to the row that has them. */
+export function unfoldFor(row: Row, query: string, folds: Folds, heard: Heard = NOBODY): void {
+  const words = query.toLowerCase();
+  if (row.kind === 'prompt') {
+    folds.of(`${row.key}/words`).value = true;
+    return;
+  }
+  const { shown, folded } = searchedOf(row);
+  if (shown.includes(words)) return;
+  if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
+  folds.of(row.key).value = true;
+  if (row.kind === 'tools') for (const call of row.calls) unfoldFor(call, query, folds, heard);
+  if (row.kind === 'tool') unfoldAgentFor(row, query, folds, heard);
+}
+
+/** And inside of a subagent's conversation, also above what is shown of it at first. */
+function unfoldAgentFor(row: ToolRow, query: string, folds: Folds, heard: Heard): void {
+  const messages = row.nested.length > 0 ? row.nested : heard.get(row.use.id);
+  if (!messages || !textOf(messages).includes(query.toLowerCase())) return;
+  const rows = ownRows(messages, row.running);
+  const having = new Set(hitsIn(rows, query).map(({ key }) => key));
+  const first = rows.findIndex(({ key }) => having.has(key));
+  if (first >= 0 && first < rows.length - SHOWN_AT_FIRST) {
+    folds.of(`${row.key}/${EARLIER}`).value = true;
+  }
+  for (const inner of rows) if (having.has(inner.key)) unfoldFor(inner, query, folds);
+}
+
+/** Every place of the words below an element, for the browser to mark. */
+export function rangesIn(root: Node, query: string): Range[] {
+  const words = query.toLowerCase();
+  const ranges: Range[] = [];
+  if (words.trim() === '') return ranges;
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = (node.nodeValue ?? '').toLowerCase();
+    for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, Math.min(at + words.length, node.nodeValue?.length ?? 0));
+      ranges.push(range);
+    }
+  }
+  return ranges;
+}

@@ -1,0 +1,186 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ShownMessage } from '../../conversation/conversation';
+import type { Folds } from '../../lib/expanded';
+import type { Row } from '../rows/rows';
+import { find, type Window } from '../scroll/useVirtualScroll';
+import { type Hit, hitsIn, nearestOf, rangesIn, unfoldFor } from './find';
+import { useHeard } from './useSubagentTexts';
+
+export interface Finding {
+  open: boolean;
+  /** Grows each time finding is asked for again: the field is then ready to be typed over. */
+  asked: number;
+  query: string;
+  total: number;
+  current: number;
+  /** Whether there is more that may have it: earlier pages, or agents whose words come yet. */
+  more: boolean;
+  /** Whether subagents are being read that were never unfolded. */
+  reading: boolean;
+  seeking: boolean;
+  start(): void;
+  search(query: string): void;
+  step(by: 1 | -1): void;
+  close(): void;
+}
+
+export interface FindIn {
+  box: { current: HTMLElement | null };
+  rows: readonly Row[];
+  window: Window;
+  folds: Folds;
+  hasOlder: boolean;
+  loading: boolean;
+  onOlder(): void;
+  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+}
+
+/** With fewer letters nobody means what a subagent said somewhere. */
+const LEAST_LETTERS = 2;
+
+/** Find in the conversation: over everything loaded, going on into earlier pages as needed. */
+export function useFind(where: FindIn): Finding {
+  const { box, rows, hasOlder, loading, onOlder } = where;
+  const [open, setOpen] = useState(false);
+  const [asked, setAsked] = useState(0);
+  const [query, setQuery] = useState('');
+  const [hit, setHit] = useState<Hit | null>(null);
+  const [seeking, setSeeking] = useState(false);
+  const looking = open && query.trim().length >= LEAST_LETTERS;
+  const { heard, reading, cut } = useHeard(rows, looking, where.fetchSubagent);
+  const hits = useMemo(() => (open ? hitsIn(rows, query, heard) : []), [open, rows, query, heard]);
+  const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
+  const live = useRef({ ...where, heard });
+  live.current = { ...where, heard };
+  /** The row at which one was reading; null is the end. */
+  const origin = useRef<string | null>(null);
+
+  const go = useCallback(
+    (to: Hit) => {
+      setHit(to);
+      const { box, rows, folds, window, heard } = live.current;
+      const row = rows.find((each) => each.key === to.key);
+      if (row) unfoldFor(row, query, folds, heard);
+      window.jump(to.key, (box.current?.clientHeight ?? 0) / 4);
+    },
+    [query],
+  );
+
+  // a new question begins with the place that is nearest to where one was reading, and not to
+  // where the letters typed so far have led
+  useEffect(() => {
+    if (!open || query.trim() === '' || (current >= 0 && hit !== null)) return;
+    const { window, rows } = live.current;
+    if (window.moved()) {
+      const spot = window.spot();
+      origin.current = spot?.at === 'row' ? spot.key : null;
+    }
+    const nearest = nearestOf(hits, rows, origin.current);
+    if (nearest) {
+      setSeeking(false);
+      go(nearest);
+    } else if (hasOlder) setSeeking(true);
+  }, [open, query, hits, current, hit, hasOlder, go]);
+
+  // further back, page by page, until there is something or nothing is left
+  useEffect(() => {
+    if (!seeking) return;
+    const before = current > 0 ? hits[current - 1] : undefined;
+    if (before) {
+      setSeeking(false);
+      go(before);
+    } else if (!hasOlder) setSeeking(false);
+    else if (!loading) onOlder();
+  }, [seeking, hits, current, hasOlder, loading, onOlder, go]);
+
+  useMarks(open, box, query, hit);
+
+  return {
+    open,
+    asked,
+    query,
+    total: hits.length,
+    current: Math.max(0, current),
+    more: hasOlder || reading || cut,
+    reading,
+    seeking,
+    start() {
+      setOpen(true);
+      setAsked(asked + 1);
+    },
+    search(words) {
+      setQuery(words);
+      setHit(null);
+      setSeeking(false);
+    },
+    step(by) {
+      if (hits.length === 0) return;
+      const next = current + by;
+      if (next < 0 && hasOlder) setSeeking(true);
+      else {
+        const to = hits[(next + hits.length) % hits.length];
+        if (!to) return;
+        origin.current = to.key;
+        go(to);
+      }
+    },
+    close() {
+      setOpen(false);
+      setHit(null);
+      setSeeking(false);
+      box.current?.focus({ preventScroll: true });
+    },
+  };
+}
+
+/** Marks all places that are drawn, and the current one more; the page's own text is untouched. */
+function useMarks(
+  open: boolean,
+  box: { current: HTMLElement | null },
+  query: string,
+  hit: Hit | null,
+): void {
+  useEffect(() => {
+    const view = box.current;
+    const registry = globalThis.CSS?.highlights;
+    if (!open || !view || !registry || query.trim() === '') return;
+    let arrived = false;
+    const mark = () => {
+      registry.set('found', new Highlight(...rangesIn(view, query)));
+      const element = hit && find(view, hit.key);
+      const places = element ? rangesIn(element, query) : [];
+      const here = places[Math.min(hit?.nth ?? 0, places.length - 1)];
+      registry.set('found-now', here ? new Highlight(here) : new Highlight());
+      if (here && !arrived) {
+        arrived = true;
+        bringIntoSight(view, here);
+      }
+    };
+    let frame = requestAnimationFrame(mark);
+    // rows come and go as one scrolls
+    const observer = new MutationObserver(() => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(mark);
+    });
+    observer.observe(view, { childList: true, subtree: true });
+    return () => {
+      observer.disconnect();
+      cancelAnimationFrame(frame);
+      registry.delete('found');
+      registry.delete('found-now');
+    };
+  }, [open, box, query, hit]);
+}
+
+/** A place deep inside of a long row, or of an output that scrolls by itself. */
+function bringIntoSight(view: HTMLElement, range: Range): void {
+  const inner = range.startContainer.parentElement?.closest<HTMLElement>('.output-all, pre');
+  if (inner && inner.scrollHeight > inner.clientHeight) {
+    inner.scrollTop += range.getBoundingClientRect().top - inner.getBoundingClientRect().top - 40;
+  }
+  const place = range.getBoundingClientRect();
+  const frame = view.getBoundingClientRect();
+  if (place.top < frame.top + 60 || place.bottom > frame.bottom - 60) {
+    view.scrollTop += place.top - frame.top - frame.height / 3;
+  }
+}

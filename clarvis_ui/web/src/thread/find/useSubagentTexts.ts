@@ -1,0 +1,54 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ShownMessage } from '../../conversation/conversation';
+import type { Row } from '../rows/rows';
+import { agentIdOf, callsIn, isUnread } from '../rows/subagents';
+import { type Heard, textOf } from './find';
+
+/** So many are asked for at once. */
+const TOGETHER = 4;
+/** Letters of theirs that a page holds for finding; more than that is a matter for the search. */
+const MOST_LETTERS = 30_000_000;
+
+const NOTHING: readonly ShownMessage[] = [];
+
+/** What subagents said that nobody has unfolded yet: read while one looks for words, newest first. */
+export function useHeard(
+  rows: readonly Row[],
+  looking: boolean,
+  fetchSubagent: (agentId: string) => Promise<readonly ShownMessage[]>,
+): { heard: Heard; reading: boolean; cut: boolean } {
+  const [heard, setHeard] = useState<Heard>(new Map());
+  const unread = useMemo(
+    () =>
+      looking
+        ? rows.flatMap(callsIn).filter((call) => isUnread(call) && !heard.has(call.use.id))
+        : [],
+    [looking, rows, heard],
+  );
+  const letters = useMemo(
+    () => [...heard.values()].reduce((sum, messages) => sum + textOf(messages).length, 0),
+    [heard],
+  );
+  const cut = letters > MOST_LETTERS && unread.length > 0;
+  const reading = unread.length > 0 && !cut;
+  const next = reading ? unread.slice(-TOGETHER) : [];
+  const names = next.map(({ use }) => use.id).join(' ');
+
+  useEffect(() => {
+    if (names === '') return;
+    let wanted = true;
+    const asked = next.map(async (call) => {
+      // what cannot be read has no words
+      const messages = await fetchSubagent(agentIdOf(call)).catch(() => NOTHING);
+      return [call.use.id, messages] as const;
+    });
+    void Promise.all(asked).then((read) => {
+      if (wanted) setHeard((before) => new Map([...before, ...read]));
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [names, fetchSubagent]);
+
+  return { heard, reading, cut };
+}

@@ -1,0 +1,20 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { plain } from '../lib/sanitize';
+import type { Row } from './rows/rows';
+
+const MOST = 400;
+
+/** For screen readers: what Claude said last, once it is whole; never what was there before. */
+export function useAnnouncement(rows: readonly Row[]): string {
+  const [words, setWords] = useState('');
+  const known = useRef<string | null>(null);
+  useEffect(() => {
+    const last = rows.findLast((row) => row.kind === 'text');
+    if (!last) return;
+    if (known.current !== null && known.current !== last.key) {
+      setWords(`Claude: ${plain(last.text).slice(0, MOST)}`);
+    }
+    known.current = last.key;
+  }, [rows]);
+  return words;
+}

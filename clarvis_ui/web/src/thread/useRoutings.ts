@@ -1,0 +1,37 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Api } from '../api/client';
+import type { Routed } from '../api/routing';
+import type { ShownMessage } from '../conversation/conversation';
+
+/** Why messages of a session are there, by uuid; asked for again with every new prompt. */
+export function useRouted(
+  api: Pick<Api, 'routings'>,
+  id: string,
+  messages: readonly ShownMessage[],
+): ReadonlySignal<ReadonlyMap<string, Routed>> {
+  const routed = useSignal<ReadonlyMap<string, Routed>>(NONE);
+  // a message that is still on its way was not taken yet
+  const last = messages.findLast(
+    ({ kind, optimistic }) => kind === 'prompt' && optimistic === undefined,
+  )?.uuid;
+
+  useEffect(() => {
+    routed.value = NONE;
+  }, [id, routed]);
+
+  useEffect(() => {
+    if (last === undefined) return;
+    const leaving = new AbortController();
+    void api.routings(id, leaving.signal).then((outcome) => {
+      if (leaving.signal.aborted || !outcome.ok) return;
+      if (outcome.value.length === 0 && routed.value.size === 0) return;
+      routed.value = new Map(outcome.value.map((one) => [one.uuid, one]));
+    });
+    return () => leaving.abort();
+  }, [api, id, last, routed]);
+
+  return routed;
+}
+
+const NONE: ReadonlyMap<string, Routed> = new Map();

@@ -1,0 +1,119 @@
+import type { Said, Timeline } from '../api/timeline';
+import { messageHref } from '../app/routes';
+import { count, fullTime } from '../lib/format';
+import { Icon } from '../ui/Icon';
+import { type Column, columnWords, isNothing, type Step } from './columns';
+
+export interface CloseUpProps {
+  columns: readonly Column[];
+  at: number;
+  /** What was done then; null until it is known. */
+  timeline: Timeline | null;
+  problem: string;
+  /** Whether the prompts are of several sessions. */
+  sessions: boolean;
+  hrefOf(column: Column): string;
+}
+
+/** What was discussed then: the prompts, each a way into the conversation. */
+export function CloseUp({ columns, at, timeline, problem, sessions, hrefOf }: CloseUpProps) {
+  const column = columns[at];
+  if (!column) return null;
+  const busy = (one: Column) => !isNothing(one.done);
+  const before = columns.slice(0, at).findLast(busy);
+  const after = columns.slice(at + 1).find(busy);
+  const more = timeline ? column.done.prompts - timeline.prompts.length : 0;
+  return (
+    <section class="timeline-close" aria-label="What was discussed">
+      <header>
+        <div>
+          <h2>{column.name}</h2>
+          <p>{columnWords(column)}</p>
+        </div>
+        <nav aria-label="Other times">
+          <Way column={before} label="Earlier" icon="back" hrefOf={hrefOf} />
+          <Way column={after} label="Later" icon="unfold" hrefOf={hrefOf} />
+        </nav>
+      </header>
+      <div aria-live="polite" aria-busy={timeline === null && problem === ''}>
+        <p class="timeline-problem">{problem}</p>
+        {timeline === null && problem === '' && <p class="timeline-reading">Reading…</p>}
+        {timeline?.prompts.length === 0 && (
+          <p class="timeline-note">
+            {isNothing(column.done)
+              ? 'Nothing was done then.'
+              : 'Nothing was asked then: Claude worked on what was asked before.'}
+          </p>
+        )}
+        <ol class="timeline-prompts" aria-label="Prompts">
+          {timeline?.prompts.map((said) => (
+            <Prompt
+              key={`${said.sessionId} ${said.uuid}`}
+              said={said}
+              session={sessions}
+              step={column.step}
+            />
+          ))}
+        </ol>
+        {more > 0 && timeline && timeline.prompts.length > 0 && (
+          <p class="timeline-note">and {count(more)} more</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Way(props: {
+  column: Column | undefined;
+  label: string;
+  icon: 'back' | 'unfold';
+  hrefOf(column: Column): string;
+}) {
+  const { column, label, icon, hrefOf } = props;
+  if (!column) return <span class="timeline-way" aria-hidden="true" />;
+  return (
+    <a
+      class="timeline-way"
+      href={hrefOf(column)}
+      aria-label={`${label}: ${column.name}`}
+      title={column.name}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        // walking about leaves no trail behind: "back" leads to where one came from
+        location.replace(hrefOf(column));
+      }}
+    >
+      <Icon name={icon} />
+    </a>
+  );
+}
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+function Prompt({ said, session, step }: { said: Said; session: boolean; step: Step }) {
+  const then = said.at === null ? Number.NaN : Date.parse(said.at);
+  const days = step === 'week' || step === 'month';
+  return (
+    <li>
+      <a href={messageHref(said.sessionId, said.uuid)}>
+        <time dateTime={said.at ?? undefined} title={fullTime(said.at)}>
+          {!Number.isNaN(then) && (
+            <>
+              {days && DAY.format(then)} <b>{CLOCK.format(then)}</b>
+            </>
+          )}
+        </time>
+        <span class="timeline-words" dir="auto">
+          {said.text}
+        </span>
+        {session && said.title !== said.text && (
+          <span class="timeline-where" dir="auto">
+            {said.title ?? 'Untitled session'}
+          </span>
+        )}
+      </a>
+    </li>
+  );
+}

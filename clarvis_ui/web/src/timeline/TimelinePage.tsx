@@ -1,0 +1,209 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Session } from '../api/sessions';
+import type { Looked } from '../api/timeline';
+import { Back } from '../app/BackButton';
+import { sessionHref, timelineHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { count, money } from '../lib/format';
+import { byProject } from '../sessions/groupByProject';
+import { titled, titleOf } from '../sessions/labels';
+import { CloseUp } from './BucketDetails';
+import { type Column, chosenAt, columnsOf, isNothing } from './columns';
+import { Plot } from './Plot';
+import { createLooking, type Looking } from './store';
+import '../app/page-head.css';
+import '../attention/inbox.css';
+import './timeline.css';
+
+const MOST_PROMPTS = 200;
+// while a turn runs, much is written: looked at again once it is quiet for so long
+const PAUSE_MS = 1000;
+
+/** What was done when, in a session or a project. The address has what is looked at. */
+export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Looked }) {
+  const { session, workdir, span } = looked;
+  const whole = useLooking(clarvis, 0);
+  const near = useLooking(clarvis, MOST_PROMPTS);
+  const news = lastNews(clarvis.sessions.newestFirst.value, looked);
+  const timeline = whole.timeline.value;
+  const close = near.timeline.value;
+  const { sessions } = clarvis.sessions.listing.value;
+  const columns = useMemo(() => (timeline ? columnsOf(timeline) : []), [timeline]);
+  const at = chosenAt(columns, span);
+  const column = columns[at];
+  const [from, to] = [column?.from, column?.to];
+
+  useAsked(whole, { session, workdir, span: null }, news);
+  useAsked(near, from && to ? { session, workdir, span: { from, to } } : null, news);
+
+  const hrefOf = (one: Column) =>
+    timelineHref({ session, workdir, span: { from: one.from, to: one.to } });
+  const problem = whole.failure.value?.sentence ?? '';
+  return (
+    <div class="inbox">
+      <header class="session-head">
+        {session === null ? <Back /> : <Back href={sessionHref(session)} label="Conversation" />}
+        <h1 class="inbox-title">Timeline</h1>
+        {session === null && <Projects clarvis={clarvis} workdir={workdir} />}
+      </header>
+      <div class="inbox-log" aria-busy={timeline === null && problem === ''}>
+        <div class="inbox-column timeline">
+          {session !== null && <OfSession clarvis={clarvis} id={session} />}
+          {problem !== '' && (
+            <p class="timeline-problem" role="alert">
+              {problem}{' '}
+              <button
+                type="button"
+                onClick={() => void whole.ask({ session, workdir, span: null })}
+              >
+                Try again
+              </button>
+            </p>
+          )}
+          {timeline === null && problem === '' && <p class="timeline-reading">Reading…</p>}
+          {timeline && (
+            <p class="timeline-note" role="status">
+              {columns.length === 0 && timeline.complete && 'Nothing was done here yet.'}
+              {!timeline.complete && 'Not every line has been read yet; this will be more.'}
+            </p>
+          )}
+          {timeline && columns.length > 0 && (
+            <>
+              <Plot
+                columns={columns}
+                total={timeline.total}
+                at={at}
+                zone={timeline.zone}
+                hrefOf={hrefOf}
+                onChoose={(one) => location.replace(hrefOf(one))}
+              />
+              <CloseUp
+                columns={columns}
+                at={at}
+                timeline={close && { ...close, prompts: titled(sessions, close.prompts) }}
+                problem={near.failure.value?.sentence ?? ''}
+                sessions={session === null}
+                hrefOf={hrefOf}
+              />
+              <Table columns={columns} hrefOf={hrefOf} />
+            </>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function useLooking(clarvis: Clarvis, prompts: number): Looking {
+  const looking = useMemo(
+    () => createLooking(clarvis.api, prompts, clarvis.door.shut),
+    [clarvis, prompts],
+  );
+  useEffect(() => looking.stop, [looking]);
+  return looking;
+}
+
+/** Asks at once for something else, and after a pause when there is news of the same. */
+function useAsked(looking: Looking, looked: Looked | null, news: string): void {
+  const wish = JSON.stringify(looked);
+  useEffect(() => {
+    if (looked !== null) void looking.ask(looked);
+  }, [looking, wish]);
+  useEffect(() => {
+    if (looked === null || looking.timeline.peek() === null) return;
+    const later = setTimeout(() => void looking.ask(looked), PAUSE_MS);
+    return () => clearTimeout(later);
+  }, [looking, news]);
+}
+
+/** When something was last said there. */
+function lastNews(newestFirst: readonly Session[], { session, workdir }: Looked): string {
+  const newest = newestFirst.find((one) =>
+    session === null ? workdir === null || one.workdir === workdir : one.id === session,
+  );
+  return newest?.modified ?? '';
+}
+
+function OfSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
+  const session = clarvis.sessions.listing.value.sessions.get(id);
+  return (
+    <p class="timeline-of">
+      <a href={sessionHref(id)} dir="auto">
+        {session ? titleOf(session) : 'The conversation'}
+      </a>
+      {session?.workdir && (
+        <a class="timeline-project" href={timelineHref({ workdir: session.workdir })}>
+          {session.project ?? session.workdir}
+        </a>
+      )}
+    </p>
+  );
+}
+
+function Projects({ clarvis, workdir }: { clarvis: Clarvis; workdir: string | null }) {
+  const sessions = clarvis.sessions.newestFirst.value;
+  const known = useMemo(() => {
+    const found = byProject(sessions).filter(({ path }) => path !== null);
+    const isMissing = workdir !== null && found.every(({ path }) => path !== workdir);
+    const missing = { key: workdir ?? '', path: workdir, label: workdir ?? '', parent: null };
+    return isMissing ? [missing, ...found] : found;
+  }, [sessions, workdir]);
+  return (
+    <select
+      class="timeline-projects"
+      aria-label="Project"
+      value={workdir ?? ''}
+      onChange={(event) => location.replace(timelineHref({ workdir: event.currentTarget.value }))}
+    >
+      <option value="">All projects</option>
+      {known.map(({ key, path, label, parent }) => (
+        <option key={key} value={path ?? ''}>
+          {parent === null ? label : `${label} (${parent})`}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The same in numbers, the newest first. */
+function Table({ columns, hrefOf }: { columns: readonly Column[]; hrefOf(one: Column): string }) {
+  const rows = columns.filter(({ done }) => !isNothing(done)).reverse();
+  const checked = rows.some(({ covered }) => covered !== null);
+  return (
+    <details class="timeline-table">
+      <summary>As a table</summary>
+      <div>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Prompts</th>
+              <th scope="col">Tools</th>
+              <th scope="col">Edits</th>
+              <th scope="col">
+                <abbr title="Compactions">Comp.</abbr>
+              </th>
+              <th scope="col">Cost</th>
+              {checked && <th scope="col">Checklist</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((one) => (
+              <tr key={one.from}>
+                <th scope="row">
+                  <a href={hrefOf(one)}>{one.name}</a>
+                </th>
+                <td>{count(one.done.prompts)}</td>
+                <td>{count(one.done.tools)}</td>
+                <td>{count(one.done.edits)}</td>
+                <td>{count(one.done.compactions)}</td>
+                <td>{money(one.done.costUsd)}</td>
+                {checked && <td>{one.covered} %</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks';
+import type { Used } from '../api/usage';
+import { money, roughly } from '../lib/format';
+import { bars } from './bars';
+
+export interface RankingProps {
+  title: string;
+  rows: readonly Used[];
+  /** Where a row leads, if anywhere. */
+  href(key: string): string | null;
+}
+
+const FEW = 6;
+const MOST = 100;
+
+/** Who used most: a bar each, in proportion. */
+export function Ranking({ title, rows, href }: RankingProps) {
+  const [all, setAll] = useState(false);
+  // what Claude Code itself put into a reply's place has used nothing
+  const some = rows.filter((row) => row.costUsd > 0 || row.input + row.output > 0);
+  if (some.length === 0) return null;
+  const shown = bars(some).slice(0, all ? MOST : FEW);
+  return (
+    <section class="usage-ranking" aria-label={title}>
+      <h2>{title}</h2>
+      <ol>
+        {shown.map(({ used, share }) => (
+          <li key={used.key}>
+            <Name used={used} href={href(used.key)} />
+            <span class="usage-amount">
+              {money(used.costUsd)} <small>{roughly(used.output)} out</small>
+            </span>
+            <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="usage-bar" width={share * 100} height={4} rx={1} />
+            </svg>
+          </li>
+        ))}
+      </ol>
+      {some.length > FEW && (
+        <button type="button" class="quiet" onClick={() => setAll(!all)}>
+          {all ? 'Fewer' : `All ${Math.min(some.length, MOST)}`}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Name({ used, href }: { used: Used; href: string | null }) {
+  if (href === null) {
+    return (
+      <span dir="auto" title={used.key}>
+        {used.label}
+      </span>
+    );
+  }
+  return (
+    <a href={href} dir="auto" title={used.label}>
+      {used.label}
+    </a>
+  );
+}

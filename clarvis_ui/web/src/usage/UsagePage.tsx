@@ -1,0 +1,158 @@
+import { useComputed } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Session } from '../api/sessions';
+import type { Amount, Usage, UsageBy, Used } from '../api/usage';
+import { Back } from '../app/BackButton';
+import { sessionHref, timelineHref } from '../app/routes';
+import type { Clarvis } from '../app/store';
+import { money, roughly } from '../lib/format';
+import { titleOf } from '../sessions/labels';
+import { overTime } from './bars';
+import { spentIn } from './changeKey';
+import { DayPlot } from './DayPlot';
+import { Ranking } from './RankedList';
+import '../app/page-head.css';
+import '../attention/inbox.css';
+import './usage.css';
+
+const SPANS = [
+  { days: 30, label: '30 days' },
+  { days: 90, label: '90 days' },
+  { days: null, label: 'All' },
+] as const;
+const MOST_DAYS = 180;
+/** Milliseconds for which what comes in is gathered before it is asked for anew. */
+const GATHERED_MS = 1000;
+const RANKED: readonly { by: UsageBy; title: string }[] = [
+  { by: 'project', title: 'By project' },
+  { by: 'model', title: 'By model' },
+  { by: 'session', title: 'By session' },
+];
+
+type Found = Partial<Record<UsageBy, Usage>>;
+
+/** What was used: tokens and cost, from the transcripts. */
+export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'sessions'> }) {
+  const { api, sessions } = clarvis;
+  const spent = useGathered(useComputed(() => spentIn(sessions.listing.value)).value);
+  const [days, setDays] = useState<number | null>(30);
+  const [found, setFound] = useState<Found>({});
+  const [problem, setProblem] = useState('');
+
+  useEffect(() => {
+    const leaving = new AbortController();
+    const after = days === null ? null : dayAgo(days - 1);
+    const load = async (by: UsageBy) => {
+      const outcome = await api.usage(by, after, leaving.signal);
+      if (leaving.signal.aborted) return;
+      if (outcome.ok) setFound((before) => ({ ...before, [by]: outcome.value }));
+      setProblem(outcome.ok ? '' : outcome.failure.sentence);
+    };
+    for (const by of ['day', 'project', 'model', 'session'] as const) void load(by);
+    return () => leaving.abort();
+  }, [api, days, spent]);
+
+  const byDay = found.day;
+  return (
+    <div class="inbox">
+      <header class="session-head">
+        <Back />
+        <h1 class="inbox-title">Usage</h1>
+        <fieldset class="usage-span">
+          <legend class="spoken">Of which time</legend>
+          {SPANS.map((span) => (
+            <button
+              key={span.label}
+              type="button"
+              class="quiet"
+              aria-pressed={days === span.days}
+              onClick={() => setDays(span.days)}
+            >
+              {span.label}
+            </button>
+          ))}
+        </fieldset>
+      </header>
+      <div class="inbox-log">
+        <div class="inbox-column usage">
+          <p class="usage-problem" role="alert">
+            {problem}
+          </p>
+          {byDay && <Total total={byDay.total} complete={byDay.complete} />}
+          <p>
+            <a href={timelineHref()}>Timeline of all projects</a>
+          </p>
+          {byDay && <DayPlot spans={overTime(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
+          {RANKED.map(({ by, title }) => {
+            const used = found[by]?.rows ?? [];
+            const rows = by === 'session' ? named(sessions.listing.value.sessions, used) : used;
+            return <Ranking key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />;
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The value as it was a moment ago: what changes often is not asked for each time. */
+function useGathered(value: string): string {
+  const [seen, setSeen] = useState(value);
+  const latest = useRef(value);
+  latest.current = value;
+  const changed = seen !== value;
+  useEffect(() => {
+    if (!changed) return;
+    const timer = setTimeout(() => setSeen(latest.current), GATHERED_MS);
+    return () => clearTimeout(timer);
+  }, [changed]);
+  return seen;
+}
+
+/** Sessions under the names that the list has for them now. */
+function named(sessions: ReadonlyMap<string, Session>, used: readonly Used[]): Used[] {
+  return used.map((one) => {
+    const known = sessions.get(one.key);
+    return known ? { ...one, label: titleOf(known) } : one;
+  });
+}
+
+/** A session, or what was done in a project. */
+function hrefOf(by: UsageBy, key: string): string | null {
+  if (by === 'session') return sessionHref(key);
+  return by === 'project' && key !== '' ? timelineHref({ workdir: key }) : null;
+}
+
+function Total({ total, complete }: { total: Amount; complete: boolean }) {
+  return (
+    <section class="usage-total" aria-label="In all">
+      <p class="usage-cost">{money(total.costUsd)}</p>
+      <dl>
+        <Figure name="Input" amount={total.input} />
+        <Figure name="Output" amount={total.output} />
+        <Figure name="Cache written" amount={total.cacheWrite} />
+        <Figure name="Cache read" amount={total.cacheRead} />
+      </dl>
+      <p class="usage-note">
+        At list prices, every reply once, subagents included.
+        {!complete && ' Not every session has been read yet; this will be more.'}
+      </p>
+    </section>
+  );
+}
+
+function Figure({ name, amount }: { name: string; amount: number }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{roughly(amount)}</dd>
+    </div>
+  );
+}
+
+/** A day by the calendar of whoever looks. */
+function dayAgo(days: number): string {
+  const then = new Date();
+  then.setDate(then.getDate() - days);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
+}

@@ -1,0 +1,93 @@
+import type { Used } from '../api/usage';
+
+/** One bar of a plot: where it stands and how tall it is, from 0 to 1. */
+export interface Bar {
+  used: Used;
+  share: number;
+}
+
+// one day alone would be a wall and not a bar
+const FEWEST = 14;
+
+/** What a plot shows: days, or weeks where there are more days than it has room for. */
+export interface Spans {
+  step: 'day' | 'week';
+  rows: Used[];
+}
+
+/** All of the time from the first to the last, in as many bars as there is room for. */
+export function overTime(rows: readonly Used[], most: number): Spans {
+  const days = daily(rows, most);
+  const first = rows.find((row) => row.key !== '')?.key;
+  const shown = days[0]?.key;
+  if (!first || !shown || first >= shown) return { step: 'day', rows: days };
+  return { step: 'week', rows: weekly(rows, most) };
+}
+
+/** The same by weeks, each named by its Monday. */
+function weekly(rows: readonly Used[], most: number): Used[] {
+  const weeks = new Map<string, Used>();
+  for (const row of rows) {
+    if (row.key === '') continue;
+    const key = mondayOf(row.key);
+    const week = weeks.get(key) ?? nothing(key);
+    weeks.set(key, {
+      ...week,
+      input: week.input + row.input,
+      output: week.output + row.output,
+      cacheRead: week.cacheRead + row.cacheRead,
+      cacheWrite: week.cacheWrite + row.cacheWrite,
+      costUsd: week.costUsd + row.costUsd,
+    });
+  }
+  const keys = [...weeks.keys()].sort();
+  const [first, last] = [keys[0], keys.at(-1)];
+  const found: Used[] = [];
+  for (let week = last; first && week && week >= first && found.length < most; ) {
+    found.unshift(weeks.get(week) ?? nothing(week));
+    week = moved(week, -7);
+  }
+  return found;
+}
+
+function mondayOf(day: string): string {
+  const weekday = new Date(`${day}T12:00:00Z`).getUTCDay();
+  return moved(day, -((weekday + 6) % 7));
+}
+
+/** Every day from the first to the last, also those on which nothing was used. */
+export function daily(rows: readonly Used[], most: number): Used[] {
+  const days = new Map(rows.filter((row) => row.key !== '').map((row) => [row.key, row]));
+  const first = rows.find((row) => row.key !== '')?.key;
+  const last = rows.at(-1)?.key;
+  if (!first || !last) return [];
+  const found: Used[] = [];
+  // counted from the end: the newest are what one wants to see
+  for (
+    let day = last;
+    (day >= first || found.length < FEWEST) && found.length < most;
+    day = moved(day, -1)
+  ) {
+    found.unshift(days.get(day) ?? nothing(day));
+  }
+  return found;
+}
+
+/** So many days later, by the calendar alone. */
+function moved(day: string, by: number): string {
+  const then = new Date(`${day}T12:00:00Z`);
+  then.setUTCDate(then.getUTCDate() + by);
+  return then.toISOString().slice(0, 10);
+}
+
+function nothing(key: string): Used {
+  return { key, label: key, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
+}
+
+/** Heights in proportion to the cost; where nothing has a price, to what was said. */
+export function bars(rows: readonly Used[]): Bar[] {
+  const priced = rows.some((row) => row.costUsd > 0);
+  const size = (row: Used): number => (priced ? row.costUsd : row.output);
+  const tallest = Math.max(0, ...rows.map(size));
+  return rows.map((used) => ({ used, share: tallest > 0 ? size(used) / tallest : 0 }));
+}

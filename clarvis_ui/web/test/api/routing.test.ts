@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { readRouting, readRoutings } from '../../src/api/routing';
+import { waysOf } from '../../src/command/destinations';
+import { createHolding } from '../../src/command/undoSend';
+import { createMemory } from '../../src/lib/storage';
+
+const RAW = {
+  id: 'answer',
+  action: 'resume',
+  sessionId: 's',
+  title: 'The till',
+  confidence: 0.85,
+  scorer: 'improved',
+  reason: 'It says so.',
+  candidates: [{ sessionId: 's', score: 0.85, leavesPlanFor: 'acceptEdits' }],
+};
+
+test('every way carries the answer by which it was offered, and whether planning ends', () => {
+  const ways = waysOf(readRouting(RAW), new Map(), '/code');
+  expect(ways).toMatchObject([
+    { kind: 'resume', routing: 'answer', leavesPlanFor: 'acceptEdits' },
+    { kind: 'new', routing: 'answer' },
+  ]);
+  const { id, ...older } = RAW;
+  expect(id).toBe('answer');
+  expect(waysOf(readRouting(older), new Map(), '/code')[1]).not.toHaveProperty('routing');
+});
+
+test('why messages are here is read, whatever else stands there', () => {
+  const read = readRoutings({
+    routings: [
+      { uuid: 'u', routing: RAW, followed: false, leftPlanFor: 'default' },
+      { uuid: 'v' },
+      null,
+      { uuid: 'w', routing: { action: 'new' } },
+    ],
+  });
+  expect(read).toMatchObject([
+    { uuid: 'u', followed: false, leftPlanFor: 'default', routing: { confidence: 0.85 } },
+    { uuid: 'w', followed: true, leftPlanFor: null, routing: { action: 'new', candidates: [] } },
+  ]);
+  expect(readRoutings('rubbish')).toEqual([]);
+});
+
+test('a message that is held back is sent by the same answer', async () => {
+  const sent: unknown[] = [];
+  const holding = createHolding({
+    memory: createMemory(null),
+    onSent: () => {},
+    async deliver(delivery) {
+      sent.push(delivery);
+      return { ok: true, value: 's' };
+    },
+  });
+  holding.begin('Now implement it', { ...way(), routing: 'answer' }, false);
+  holding.leave();
+  holding.begin('by itself', way(), false);
+  holding.leave();
+  expect(sent).toMatchObject([{ routing: 'answer' }, { text: 'by itself' }]);
+  expect(sent[1]).not.toHaveProperty('routing');
+});
+
+const way = () => ({ kind: 'new' as const, workdir: '/code', because: null });

@@ -1,0 +1,48 @@
+import { expect, test, vi } from 'vitest';
+import { createPlace } from '../../src/app/router';
+
+function browserAt(hash: string) {
+  const listeners: (() => void)[] = [];
+  const browser = {
+    location: { hash, pathname: '/', search: '' },
+    history: {
+      state: null,
+      replaceState: vi.fn((_state: unknown, _title: string, url: string) => {
+        browser.location.hash = url.slice(url.indexOf('#') + 1 || url.length);
+      }),
+    },
+    addEventListener: (_type: string, listener: () => void) => listeners.push(listener),
+    goTo(next: string) {
+      browser.location.hash = next;
+      for (const listener of listeners) listener();
+    },
+  };
+  return browser;
+}
+
+const placeOf = (browser: ReturnType<typeof browserAt>) =>
+  createPlace(browser as unknown as Parameters<typeof createPlace>[0]);
+
+test('a code is taken out of the address at once, and the rest stays', () => {
+  const browser = browserAt('#login=AAAA&session=abc');
+  const place = placeOf(browser);
+  expect(place.takeLogin()).toBe('AAAA');
+  expect(browser.history.replaceState).toHaveBeenCalledWith(null, '', '/#session=abc');
+  expect(place.session.value).toBe('abc');
+});
+
+test('without a code the address is left alone', () => {
+  const browser = browserAt('#session=abc');
+  expect(placeOf(browser).takeLogin()).toBe(null);
+  expect(browser.history.replaceState).not.toHaveBeenCalled();
+});
+
+test('the place follows the address', () => {
+  const browser = browserAt('');
+  const place = placeOf(browser);
+  expect(place.session.value).toBe(null);
+  browser.goTo('#session=abc');
+  expect(place.session.value).toBe('abc');
+  browser.goTo('#');
+  expect(place.session.value).toBe(null);
+});

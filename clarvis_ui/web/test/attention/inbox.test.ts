@@ -1,0 +1,346 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Attention, Decision } from '../../src/api/attention';
+import type { KeeperEvent } from '../../src/api/events';
+import { tabTitle } from '../../src/app/tabTitle';
+import { createHalves, NO_CHOICE } from '../../src/attention/answerDrafts';
+import { lastSettledIn, openBySession } from '../../src/attention/inbox';
+import { createNotifications, type Notifier, notifierOf } from '../../src/attention/notifications';
+import { createQuestions, nameOf, type Questions } from '../../src/attention/store';
+import { createMemory, type Memory } from '../../src/lib/storage';
+import { FakeApi, FakeStorage } from '../support/fakes';
+
+let api: FakeApi;
+let memory: Memory;
+let questions: Questions;
+
+function question(id: string, changes: Partial<Attention> = {}): Attention {
+  return {
+    id,
+    sessionId: 's',
+    toolUseId: null,
+    tool: 'Bash',
+    input: { command: 'ls' },
+    kind: 'permission',
+    title: null,
+    description: null,
+    suggestions: [],
+    grants: [],
+    blockedPath: null,
+    reason: null,
+    agentId: null,
+    origin: 'gateway',
+    raised: `2025-10-01T08:00:0${id}Z`,
+    ...changes,
+  };
+}
+
+const raised = (id: string, changes = {}): KeeperEvent => ({
+  type: 'attention/raised',
+  position: null,
+  sessionId: 's',
+  attention: question(id, changes),
+});
+const settled = (attentionId: string, decision: Decision, by: string | null): KeeperEvent => ({
+  type: 'attention/settled',
+  position: null,
+  sessionId: 's',
+  attentionId,
+  decision,
+  by,
+});
+const open = () => questions.inbox.value.open.map(({ id }) => id);
+
+beforeEach(() => {
+  api = new FakeApi();
+  memory = createMemory(new FakeStorage());
+  api.answers.attention = [];
+  questions = createQuestions(api, createHalves(memory), 'me', () => {});
+});
+
+afterEach(() => questions.forget());
+
+describe('an answer that was begun', () => {
+  const half = {
+    open: 'deny',
+    text: 'not like\nthis',
+    choices: { 'Which one?': { ...NO_CHOICE, labels: ['This', 'That'] } },
+  };
+  const first = question('1');
+  const second = question('2', { input: { command: 'rm' } });
+  const afterARefresh = (asked: Attention) => createHalves(memory).read(asked);
+
+  test('is there after a refresh, as long as it is asked for', async () => {
+    questions.halves.write(first, half);
+    questions.halves.write(second, half);
+    api.answers.attention = [first, second];
+    questions.reload();
+    await vi.waitFor(() => expect(open()).toEqual(['1', '2']));
+    questions.hear([settled('2', 'allow', 'somebody')]);
+    expect(afterARefresh(first)).toEqual(half);
+    expect(afterARefresh(second).open).toBeNull();
+  });
+
+  const later = question('9');
+
+  test('is there when the same is asked anew after a restart of the keeper', async () => {
+    questions.halves.write({ ...first, input: { command: 'ls', why: 1 } }, half);
+    questions.reload(); // nothing is open there
+    await vi.waitFor(() => expect(memory.keys('answer.')).toEqual([]));
+    expect(afterARefresh({ ...later, input: { why: 1, command: 'ls' } })).toEqual(half);
+    // and is that question's own from then on
+    expect(memory.keys('unanswered.')).toEqual([]);
+    questions.halves.forget('9');
+    expect(memory.keys('')).toEqual([]);
+  });
+
+  test('is there when the same is asked again after it was withdrawn', () => {
+    questions.hear([raised('1')]);
+    questions.halves.write(first, half);
+    questions.hear([settled('1', 'withdrawn', null)]);
+    expect(afterARefresh(later)).toEqual(half);
+  });
+
+  test.each([
+    ['another input', { input: { command: 'ls -a' } }],
+    ['another tool', { tool: 'Read' }],
+    ['another session', { sessionId: 'other' }],
+  ])('is not there for %s', (_, changes) => {
+    questions.halves.write(first, half);
+    questions.halves.leave('1');
+    expect(afterARefresh(question('9', changes)).open).toBeNull();
+  });
+
+  test('is forgotten after a day in which nobody asked again', () => {
+    const yesterday = createHalves(memory, () => Date.now() - 25 * 3_600_000);
+    yesterday.write(first, half);
+    yesterday.leave('1');
+    questions.halves.keepOnly([]);
+    expect(memory.keys('')).toEqual([]);
+  });
+
+  test('is there as long as the page is, where the browser keeps nothing', () => {
+    memory = createMemory(null);
+    createHalves(memory).write(first, half);
+    expect(afterARefresh(first)).toEqual(half);
+    createHalves(memory).forget('1');
+    expect(afterARefresh(first).open).toBeNull();
+  });
+
+  test('that is put back leaves nothing', () => {
+    questions.halves.write(first, half);
+    questions.halves.write(first, { open: null, text: null, choices: {} });
+    expect(memory.keys('')).toEqual([]);
+  });
+});
+
+describe('what waits', () => {
+  test('is told once however often it is raised, the oldest first', () => {
+    questions.hear([raised('2'), raised('1'), raised('2')]);
+    expect(open()).toEqual(['1', '2']);
+  });
+
+  test('is known by session', () => {
+    questions.hear([raised('1'), raised('2', { sessionId: 'other' }), raised('3')]);
+    const bySession = openBySession(questions.inbox.value);
+    expect(bySession.get('s')?.map(({ id }) => id)).toEqual(['1', '3']);
+    expect(bySession.get('other')?.map(({ id }) => id)).toEqual(['2']);
+  });
+
+  test('and was answered in the terminal a moment before us is put right', async () => {
+    questions.hear([raised('1', { origin: 'terminal' })]);
+    await questions.answer('1', { decision: 'deny' });
+    questions.hear([settled('1', 'allow', 'terminal'), settled('1', 'deny', 'me')]);
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
+      decision: 'allow',
+      by: 'terminal',
+      mine: false,
+    });
+  });
+
+  test('and was settled elsewhere says by whom, and a replay does not bring it back', () => {
+    questions.hear([raised('1'), settled('1', 'deny', 'Clarvis on iPhone'), raised('1')]);
+    expect(open()).toEqual([]);
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
+      decision: 'deny',
+      by: 'Clarvis on iPhone',
+      mine: false,
+    });
+  });
+
+  test('is what the keeper lists, and what was raised since', async () => {
+    questions.hear([raised('1'), raised('2')]);
+    api.answers.attention = [question('2'), question('3')];
+    api.hold();
+    questions.reload();
+    questions.hear([raised('4')]);
+    api.release?.();
+    await vi.waitFor(() => expect(open()).toEqual(['2', '3', '4']));
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ decision: 'gone' });
+  });
+});
+
+describe('an answer', () => {
+  test('settles it, and says that it was ours', async () => {
+    questions.hear([raised('1')]);
+    await questions.answer('1', { decision: 'allow' });
+    expect(api.asked).toEqual(['resolve 1 {"decision":"allow"} me']);
+    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ mine: true });
+  });
+
+  test('given twice goes out once', async () => {
+    questions.hear([raised('1')]);
+    await Promise.all([
+      questions.answer('1', { decision: 'allow' }),
+      questions.answer('1', { decision: 'deny' }),
+    ]);
+    expect(api.asked).toHaveLength(1);
+  });
+
+  test('that was not taken leaves the card and says why', async () => {
+    questions.hear([raised('1')]);
+    api.trouble = 'keeper_unreachable';
+    await questions.answer('1', { decision: 'allow' });
+    expect(open()).toEqual(['1']);
+    expect(questions.inbox.value.problems.get('1')).toBe('said keeper_unreachable');
+    expect(questions.inbox.value.answering.size).toBe(0);
+  });
+
+  test('whose own answer was lost on the way is ours all the same', async () => {
+    questions.hear([raised('1'), raised('2')]);
+    api.trouble = 'clarvis_unreachable';
+    await questions.answer('1', { decision: 'allow' });
+    await questions.answer('2', { decision: 'allow' });
+    questions.hear([settled('1', 'allow', 'me'), settled('2', 'deny', 'somebody')]);
+    expect(questions.inbox.value.settled.map(({ by, mine }) => [by, mine])).toEqual([
+      ['somebody', false],
+      ['me', true],
+    ]);
+  });
+
+  test('that came too late asks what is still open', async () => {
+    questions.hear([raised('1')]);
+    api.trouble = 'attention_gone';
+    await questions.answer('1', { decision: 'allow' });
+    expect(api.asked).toContain('attention');
+  });
+});
+
+describe('notifications', () => {
+  let shown: string[];
+  let closed: string[];
+  let lookedAt: boolean;
+  let permission: 'granted' | 'default' | 'denied' | 'missing';
+  let answer: typeof permission;
+
+  function make() {
+    const notifier: Notifier = {
+      permission: () => permission,
+      ask: async () => {
+        permission = answer;
+      },
+      isLookedAt: () => lookedAt,
+      show(title, body, tag) {
+        shown.push(`${title}: ${body}`);
+        return () => closed.push(tag);
+      },
+    };
+    const words = ({ input }: Attention) => ({ title: 'Shop', body: `run ${input.command}` });
+    const memory = createMemory(new FakeStorage());
+    return createNotifications(
+      notifier,
+      memory,
+      words,
+      (id) => `session ${id}`,
+      () => {},
+    );
+  }
+
+  beforeEach(() => {
+    shown = [];
+    closed = [];
+    lookedAt = false;
+    permission = 'default';
+    answer = 'granted';
+  });
+
+  test('come only to those who want them, name the command, and go when it is settled', async () => {
+    const notifications = make();
+    notifications.hear([raised('1')]);
+    await notifications.turnOn();
+    notifications.hear([raised('2'), raised('2')]);
+    expect(shown).toEqual(['Shop: run ls']);
+    notifications.hear([settled('2', 'allow', 'x')]);
+    expect(closed).toEqual(['2']);
+    notifications.turnOff();
+    notifications.hear([raised('3')]);
+    expect(shown).toHaveLength(1);
+  });
+
+  test('do not come to who looks at the page', async () => {
+    const notifications = make();
+    await notifications.turnOn();
+    lookedAt = true;
+    notifications.hear([raised('1')]);
+    expect(shown).toEqual([]);
+  });
+
+  test('tell what a terminal says, but not twice what it asks', async () => {
+    const told = (event: string, reason: string | null) =>
+      ({ position: null, sessionId: 's', type: 'session/notified', event, reason }) as const;
+    const notifications = make();
+    await notifications.turnOn();
+    notifications.hear([
+      { ...told('Notification', 'permission_prompt'), text: 'Claude needs your permission' },
+      { ...told('Notification', 'idle_prompt'), text: 'Claude is waiting for your input' },
+      { ...told('Stop', null), text: null },
+    ]);
+    expect(shown).toEqual(['session s: Claude is waiting for your input']);
+  });
+
+  test('are not offered where only a service worker may show them', () => {
+    class Notification {
+      static permission = 'default';
+      constructor() {
+        throw new TypeError('Illegal constructor');
+      }
+    }
+    const phone = { Notification, isSecureContext: true } as unknown as typeof window;
+    expect(notifierOf(phone).permission()).toBe('missing');
+    class Shown extends EventTarget {
+      static permission = 'default';
+      close() {}
+    }
+    const desk = { Notification: Shown, isSecureContext: true } as unknown as typeof window;
+    expect(notifierOf(desk).permission()).toBe('default');
+  });
+
+  test('are not offered where the browser has none', () => {
+    permission = 'missing';
+    expect(make().state.value).toBe('missing');
+  });
+
+  test('are said to be blocked to who blocked them', async () => {
+    answer = 'denied';
+    const notifications = make();
+    await notifications.turnOn();
+    expect(notifications.state.value).toBe('refused');
+    notifications.hear([raised('1')]);
+    expect(shown).toEqual([]);
+  });
+});
+
+test.each([
+  [0, null, 'Clarvis'],
+  [2, null, '(2) Clarvis'],
+  [1, 'Fix login', '(1) Fix login · Clarvis'],
+])('the tab says %i and %s', (waiting, title, words) => {
+  expect(tabTitle(waiting, title)).toBe(words);
+});
+
+test.each([
+  ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)', 'Clarvis on iPhone'],
+  ['Mozilla/5.0 (X11; Linux x86_64)', 'Clarvis on Linux'],
+  ['something else', 'Clarvis'],
+])('%s is called %s', (agent, name) => {
+  expect(nameOf(agent)).toBe(name);
+});

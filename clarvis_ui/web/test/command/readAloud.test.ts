@@ -1,0 +1,51 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { KeeperEvent } from '../../src/api/events';
+import { type Aloud, createAloud, speakable } from '../../src/command/readAloud';
+import { createMemory } from '../../src/lib/storage';
+import { FakeStorage } from '../support/fakes';
+import { at, message } from '../support/world';
+
+const speak = vi.fn();
+let aloud: Aloud;
+
+beforeEach(() => {
+  speak.mockReset();
+  aloud = createAloud(createMemory(new FakeStorage()), speak);
+});
+
+function turn(uuid: string, words: string, outcome: 'done' | 'failed' = 'done'): KeeperEvent[] {
+  const reply = message(`r ${uuid}`, {
+    role: 'assistant',
+    kind: 'reply',
+    content: [{ type: 'text', text: words }],
+  });
+  const ended = { error: null, costUsd: null, durationMs: null };
+  return [
+    { ...at(1), type: 'message/added', message: reply, after: null },
+    { ...at(2), type: 'turn/finished', uuid, outcome, ...ended },
+  ];
+}
+
+test('only the replies to what was said in the bar are read, and only if one wants it', () => {
+  aloud.expect('a');
+  aloud.hear(turn('a', 'Done.'));
+  expect(speak).not.toHaveBeenCalled();
+  aloud.state.value = 'on';
+  aloud.hear(turn('b', 'Somebody else asked.'));
+  aloud.expect('c');
+  aloud.hear(turn('c', 'All **41** tests pass.'));
+  aloud.expect('d');
+  aloud.hear(turn('d', 'Broken.', 'failed'));
+  expect(speak.mock.calls).toEqual([['All 41 tests pass.']]);
+});
+
+test.each([
+  ['It is in [login.py](src/login.py), `revoke()`.', 'It is in login.py, revoke().'],
+  ['# Done\n\n- one\n- two', 'Done one two'],
+  ['```\ncode\n```', null],
+  ['| a | b |\n| - | - |', null],
+  ['word '.repeat(100), null],
+  ['', null],
+])('%j is said as %j', (reply, words) => {
+  expect(speakable(reply)).toBe(words);
+});

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { failed, type Outcome, success } from '../../src/api/result';
+import type { Way } from '../../src/command/destinations';
+import { createHolding, HELD_MS, type Holding } from '../../src/command/undoSend';
+import type { Delivery } from '../../src/conversation/openConversations';
+import { createMemory } from '../../src/lib/storage';
+import { FakeStorage } from '../support/fakes';
+
+const NEW: Way = { kind: 'new', workdir: '/code', because: null };
+const RESUME: Way = { kind: 'resume', sessionId: 's', title: 'T', because: null, copy: false };
+
+let storage: FakeStorage;
+let delivered: Delivery[];
+let answer: (delivery: Delivery) => Promise<Outcome<string>>;
+let holding: Holding;
+const onSent = vi.fn();
+
+function make(): Holding {
+  return createHolding({
+    memory: createMemory(storage),
+    deliver(delivery) {
+      delivered.push(delivery);
+      return answer(delivery);
+    },
+    onSent,
+  });
+}
+
+const only = () => holding.entries.value[0];
+const uuid = () => only()?.uuid as string;
+const soon = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  storage = new FakeStorage();
+  delivered = [];
+  answer = async () => success('s');
+  onSent.mockReset();
+  holding = make();
+});
+afterEach(() => vi.useRealTimers());
+
+describe('what was sent', () => {
+  test('is held back, then goes, and is forgotten once it is there', async () => {
+    holding.begin('fix it', NEW, true);
+    expect([only()?.state, delivered.length, storage.kept.size]).toEqual(['held', 0, 1]);
+    await vi.advanceTimersByTimeAsync(HELD_MS);
+    expect(delivered).toMatchObject([{ text: 'fix it', to: { workdir: '/code' } }]);
+    expect(only()).toMatchObject({ state: 'sent', sessionId: 's' });
+    expect(storage.kept.size).toBe(0);
+    expect(onSent).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ follow: true }));
+  });
+
+  test('can be undone as if it had never been', async () => {
+    holding.begin('fix it', RESUME, false);
+    expect(holding.undo(uuid())).toBe('fix it');
+    await vi.advanceTimersByTimeAsync(2 * HELD_MS);
+    expect([delivered, holding.entries.value, storage.kept.size]).toEqual([[], [], 0]);
+  });
+
+  test('can no longer be undone once it is on its way', async () => {
+    holding.begin('fix it', RESUME, false);
+    holding.send(uuid());
+    expect(holding.undo(uuid())).toBeNull();
+    await soon();
+    expect(holding.undo(uuid())).toBeNull();
+    expect(delivered).toHaveLength(1);
+  });
+
+  test('goes at once when another is sent, or the page is left', async () => {
+    holding.begin('one', RESUME, false);
+    holding.begin('two', RESUME, false);
+    expect(delivered.map(({ text }) => text)).toEqual(['one']);
+    holding.leave();
+    expect(delivered.map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+});
+
+describe('after a refresh', () => {
+  test('what may or may not have arrived is sent again under its uuid', async () => {
+    answer = () => new Promise(() => {});
+    holding.begin('fix it', NEW, true);
+    holding.leave();
+    const first = uuid();
+    answer = async () => success('s');
+    holding = make();
+    holding.restore();
+    await soon();
+    expect(delivered.map((each) => each.uuid)).toEqual([first, first]);
+    expect(only()).toMatchObject({ state: 'sent', sessionId: 's', follow: false });
+  });
+
+  test('what another tab holds back is left to it, unless that tab is gone', async () => {
+    holding.begin('fix it', NEW, true);
+    const another = make();
+    another.restore();
+    expect(holding.undo(uuid())).toBe('fix it');
+    await vi.advanceTimersByTimeAsync(10 * HELD_MS);
+    expect(delivered).toEqual([]);
+
+    holding.begin('and this', NEW, true);
+    vi.clearAllTimers(); // that tab is gone without a word
+    make().restore();
+    await vi.advanceTimersByTimeAsync(100 * HELD_MS);
+    expect(delivered).toMatchObject([{ text: 'and this' }]);
+  });
+
+  test('what is not ours, or of another version, is left alone', () => {
+    storage.setItem('clarvis.held.x', JSON.stringify({ uuid: 'x', text: 'a', way: { kind: 1 } }));
+    storage.setItem('clarvis.held.y', 'nonsense');
+    holding.restore();
+    expect([holding.entries.value, delivered]).toEqual([[], []]);
+  });
+});
+
+describe('what could not be sent', () => {
+  beforeEach(async () => {
+    answer = async () => failed('keeper_unreachable', 'The keeper does not answer.');
+    holding.begin('fix it', RESUME, false);
+    holding.send(uuid());
+    await soon();
+  });
+
+  test('says why, stays over a refresh, and goes again', async () => {
+    expect(only()).toMatchObject({ state: 'unsent', problem: 'The keeper does not answer.' });
+    const before = uuid();
+    holding = make();
+    holding.restore();
+    await soon();
+    expect(only()).toMatchObject({ state: 'unsent', uuid: before });
+    expect(delivered).toHaveLength(1);
+    answer = async () => success('s');
+    holding.send(uuid());
+    await soon();
+    expect(only()?.state).toBe('sent');
+  });
+
+  test('can be taken back to be changed', () => {
+    expect(holding.undo(uuid())).toBe('fix it');
+    expect(storage.kept.size).toBe(0);
+  });
+
+  test('because somebody else runs the session goes on in a copy', async () => {
+    answer = async () => failed('session_elsewhere', 'It runs elsewhere.');
+    holding.send(uuid());
+    await soon();
+    expect(only()).toMatchObject({ state: 'unsent', elsewhere: true });
+    answer = async () => success('copy');
+    holding.sendToCopy(uuid());
+    await soon();
+    expect(delivered.at(-1)?.to).toEqual({ sessionId: 's', copy: true });
+    expect(only()).toMatchObject({ state: 'sent', sessionId: 'copy' });
+  });
+});

@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createDrafts, type Draft } from '../../src/composer/drafts';
+import { createMemory } from '../../src/lib/storage';
+import { FakeStorage } from '../support/fakes';
+
+const PICTURE = { mediaType: 'image/png', data: 'AAAA' };
+let storage: FakeStorage;
+let written: string[];
+
+/** A tab of its own, in the same browser as the others. */
+function tab(room = Number.POSITIVE_INFINITY) {
+  const events = new EventTarget();
+  const memory = createMemory(
+    {
+      get length() {
+        return storage.length;
+      },
+      key: (at) => storage.key(at),
+      getItem: (key) => storage.getItem(key),
+      removeItem: (key) => storage.removeItem(key),
+      setItem(key, value) {
+        if (value.length > room) throw new Error('full');
+        written.push(key);
+        storage.setItem(key, value);
+      },
+    },
+    events as unknown as Window,
+  );
+  const drafts = createDrafts(memory);
+  const told = (key: string) => {
+    events.dispatchEvent(Object.assign(new Event('storage'), { key: `clarvis.${key}` }));
+  };
+  return { drafts, told };
+}
+
+beforeEach(() => {
+  storage = new FakeStorage();
+  written = [];
+});
+
+describe('a draft', () => {
+  test('is there after a refresh, images included, and gone once it is sent', () => {
+    tab().drafts.write('s', { text: 'look at', pictures: [PICTURE] });
+    expect(tab().drafts.read('s')).toEqual({ text: 'look at', pictures: [PICTURE] });
+    const after = tab().drafts;
+    after.read('s');
+    after.write('s', { text: '', pictures: [] });
+    expect(tab().drafts.read('s')).toEqual({ text: '', pictures: [] });
+    expect(storage.length).toBe(0);
+  });
+
+  test('does not write its images again with every key', () => {
+    const { drafts } = tab();
+    const pictures = [PICTURE];
+    for (const text of ['l', 'lo', 'loo', 'look']) drafts.write('s', { text, pictures });
+    expect(written.filter((key) => key.includes('pictures'))).toHaveLength(1);
+    const { drafts: refreshed } = tab();
+    const kept = refreshed.read('s');
+    refreshed.write('s', { ...kept, text: 'look at' });
+    expect(written.filter((key) => key.includes('pictures'))).toHaveLength(1);
+  });
+
+  test('with more images than the browser keeps has them as long as the page is there', () => {
+    const { drafts } = tab(40);
+    const pictures = [PICTURE];
+    drafts.write('s', { text: 'look', pictures });
+    expect(drafts.read('s')).toEqual({ text: 'look', pictures });
+    expect(tab().drafts.read('s')).toEqual({ text: 'look', pictures: [] });
+  });
+
+  test('is the same in every tab: what one types the others have, what it sends is gone', () => {
+    const [one, other] = [tab(40), tab()];
+    const pictures = [PICTURE];
+    one.drafts.write('s', { text: 'mine', pictures });
+    const heard: Draft[] = [];
+    const leave = one.drafts.onElsewhere('s', (draft) => heard.push(draft));
+    other.drafts.read('s');
+    other.drafts.write('s', { text: 'mine, and on', pictures: [] });
+    one.told('draft.another');
+    one.told('draft.s');
+    // its own images, which no other tab could see, stay
+    expect(heard).toEqual([{ text: 'mine, and on', pictures }]);
+    other.drafts.write('s', { text: '', pictures: [] });
+    one.told('draft.s');
+    expect(heard.at(-1)?.text).toBe('');
+    leave();
+    one.told('draft.s');
+    expect(heard).toHaveLength(2);
+  });
+});

@@ -1,0 +1,289 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Message } from '../../src/api/messages';
+import {
+  type Conversation,
+  type ConversationEvent,
+  emptyConversation,
+  inLine,
+  reduce,
+  shownMessages,
+} from '../../src/conversation/conversation';
+import type { Sending } from '../../src/conversation/optimistic';
+import {
+  ENDS,
+  type Failing,
+  type Failure,
+  SESSION,
+  type Step,
+  World,
+  type WorldEvent,
+} from '../support/world';
+
+const pick = fc.nat({ max: 50 });
+const when = fc.option(fc.nat({ max: ENDS.length }));
+const failing: fc.Arbitrary<Failing> = fc.record({
+  written: fc.boolean(),
+  said: fc.boolean(),
+  pieces: fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+  outcome: fc.constantFrom('failed' as const, 'interrupted' as const),
+  ends: fc.oneof(
+    fc.shuffledSubarray([...ENDS], { minLength: ENDS.length }),
+    fc.shuffledSubarray(ENDS.slice(0, 2), { minLength: 2 }),
+  ),
+  late: fc.record({ prompt: when, reply: when }),
+});
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ do: fc.constant('prompt' as const), ours: fc.boolean() }),
+    fc.record({ do: fc.constant('copy' as const) }),
+    fc.record({
+      do: fc.constant('reply' as const),
+      blocks: fc.array(fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 4 }), {
+        maxLength: 3,
+      }),
+    }),
+    fc.record({ do: fc.constant('insert' as const), behind: pick }),
+    fc.record({ do: fc.constant('move' as const), which: pick, behind: pick }),
+    fc.record({ do: fc.constant('change' as const), which: pick }),
+    fc.record({
+      do: fc.constant('queue' as const),
+      uuid: fc.constantFrom('q1', 'q2'),
+      state: fc.constantFrom('queued' as const, 'held' as const),
+    }),
+    {
+      weight: 2,
+      arbitrary: fc
+        .record({ ours: fc.boolean(), how: failing })
+        .map(({ ours, how }) => ({ do: 'fail' as const, ours, ...how })),
+    },
+    fc.record({
+      do: fc.constant('again' as const),
+      which: pick,
+      failing: fc.option(failing, { freq: 1 }),
+    }),
+  ),
+  { maxLength: 14 },
+);
+
+/** What happens to the page; each number is taken modulo what is possible then. */
+type Fate =
+  | { do: 'pass'; time: number }
+  | { do: 'hear'; events: number }
+  | { do: 'hear again'; from: number }
+  | { do: 'reload'; ago: number }
+  | { do: 'scroll up'; ago: number }
+  | { do: 'lose'; events: number }
+  | { do: 'refresh' };
+
+const fates: fc.Arbitrary<Fate[]> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('pass' as const), time: pick }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('hear' as const), events: pick }) },
+    fc.record({ do: fc.constant('hear again' as const), from: pick }),
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('reload' as const), ago: pick }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('scroll up' as const), ago: pick }) },
+    fc.record({ do: fc.constant('lose' as const), events: pick }),
+    fc.record({ do: fc.constant('refresh' as const) }),
+  ),
+  { maxLength: 40 },
+);
+
+/** A browser that lives through `fates`; at the end it hears everything and scrolls to the top. */
+class Browser {
+  state: Conversation = emptyConversation(SESSION);
+  private now = 0;
+  private heard = 0;
+  /** Pages from before this would leave a hole. */
+  private safe = 0;
+  /** Ours that were sent under the uuid that they keep. */
+  private readonly sent = new Set<string>();
+
+  constructor(
+    private readonly world: World,
+    private readonly limit: number,
+  ) {}
+
+  private reduce(event: ConversationEvent): void {
+    this.state = reduce(this.state, event);
+    const uuids = shownMessages(this.state).map((shown) => shown.uuid);
+    expect(new Set(uuids).size, `nothing twice after ${event.type}`).toBe(uuids.length);
+    this.nothingIsLost(event.type);
+    this.failuresAreTold(event.type);
+  }
+
+  /** What we said is on the page, unless it stands further up than what is loaded. */
+  private nothingIsLost(after: string): void {
+    const waits = inLine(this.state).map((queued) => queued.uuid);
+    const here = new Set([...shownMessages(this.state).map((shown) => shown.uuid), ...waits]);
+    for (const uuid of this.sent) {
+      const isPartial = this.state.before !== null || !this.state.loaded;
+      const isAbove = isPartial && this.world.isWritten(uuid);
+      expect(here.has(uuid) || isAbove, `${uuid} is lost after ${after}`).toBe(true);
+    }
+  }
+
+  /** Each turn that failed says why, with what was said and streamed in it. */
+  private failuresAreTold(after: string): void {
+    const { loaded, before, seen, pageAt } = this.state;
+    if (!loaded || before !== null) return;
+    for (const failure of this.world.failures) {
+      if (seen < failure.said && pageAt < failure.told) continue;
+      this.isTold(failure, seen, `of ${failure.uuid} after ${after}`);
+    }
+  }
+
+  private isTold(failure: Failure, seen: number, what: string): void {
+    const { uuid, written, reason, words, again } = failure;
+    const shown = shownMessages(this.state);
+    const all = shown.map((one) => [one.problem, said(one)].join(' ')).join('\n');
+    for (const each of words) {
+      expect(all.split(each).length - 1, `how often “${each}” is there ${what}`).toBe(1);
+    }
+    const prompt = shown.find((one) => one.uuid === uuid);
+    if (seen >= again) {
+      // sent once more, it has not failed until that does
+      const later = this.world.failures.find((one) => one.uuid === uuid && one.told > again);
+      if (seen < (later?.from ?? Infinity)) {
+        expect(prompt?.optimistic, `the words ${what}, sent again`).not.toBe('failed');
+      }
+      return;
+    }
+    expect(all, `the reason ${what}`).toContain(reason);
+    const waiting = inLine(this.state).map((queued) => queued.uuid);
+    expect(waiting, `what waits, with the failure ${what}`).not.toContain(uuid);
+    const state = written <= seen ? undefined : 'failed';
+    expect(prompt, `the words ${what}`).toBeDefined();
+    expect(prompt?.optimistic, `the words ${what}`).toBe(state);
+  }
+
+  /** Time passes at the keeper; what we send is on the page before it can happen there. */
+  private pass(until: number): void {
+    while (this.now < until) {
+      this.now += 1;
+      const sent = this.world.ours.get(this.now);
+      if (sent) this.send(sent);
+    }
+  }
+
+  private send({ uuid, text, copied }: { uuid: string; text: string; copied: boolean }): void {
+    if (!copied) this.sent.add(uuid);
+    const sending: Sending = {
+      uuid,
+      text,
+      content: [{ type: 'text', text }],
+      images: 0,
+      state: 'sending',
+      problem: null,
+      behind: this.state.messages.at(-1)?.timestamp ?? null,
+      begun: 0,
+    };
+    this.reduce({ type: 'sending/begun', sending });
+    if (copied || uuid.length % 2 === 0) this.reduce({ type: 'sending/accepted', uuid });
+  }
+
+  private hear(until: number): void {
+    while (this.heard < until) {
+      const event = this.world.events[this.heard];
+      this.heard += 1;
+      if (event) this.tell(event, this.heard);
+    }
+  }
+
+  private tell(event: WorldEvent, seq: number): void {
+    if (event.type !== 'resync') {
+      this.reduce(event);
+      return;
+    }
+    // what was told before does not hold: only a page from then on does
+    this.reduce({ type: 'stream/broken' });
+    this.safe = Math.max(this.safe, seq);
+  }
+
+  private reload(seq: number): void {
+    this.reduce({ type: 'page/loaded', page: this.world.page(seq, this.limit) });
+  }
+
+  private scrollUp(seq: number): void {
+    const above = this.state.before;
+    if (above === null) return;
+    const { messages } = this.world.moment(seq);
+    if (!messages.some((message) => message.uuid === above)) return; // not there yet: a 404
+    const page = this.world.page(seq, this.limit, above);
+    this.reduce({ type: 'page/above', above, page });
+  }
+
+  meet(fate: Fate): void {
+    const { now } = this;
+    switch (fate.do) {
+      case 'pass':
+        this.pass(Math.min(this.world.end, now + fate.time));
+        break;
+      case 'hear':
+        this.hear(Math.min(now, this.heard + fate.events));
+        break;
+      case 'hear again': {
+        const from = fate.from % (this.heard + 1);
+        for (const event of this.world.events.slice(from, this.heard)) this.tell(event, this.safe);
+        break;
+      }
+      case 'reload':
+        this.reload(Math.max(this.safe, now - fate.ago));
+        break;
+      case 'scroll up':
+        this.scrollUp(Math.max(this.safe, now - fate.ago));
+        break;
+      case 'lose':
+        this.reduce({ type: 'stream/broken' });
+        this.heard = Math.min(now, this.heard + fate.events);
+        this.safe = now;
+        break;
+      case 'refresh': {
+        const { sendings, own } = this.state;
+        this.state = { ...emptyConversation(SESSION), sendings, own };
+        this.heard = now;
+        this.safe = now;
+        break;
+      }
+    }
+  }
+
+  end(): void {
+    this.pass(this.world.end);
+    this.hear(this.world.end);
+    if (this.state.waiting !== null) this.reload(this.world.end);
+    while (this.state.before !== null) this.scrollUp(this.world.end);
+  }
+}
+
+test('whatever happens on the way, the page ends with what the keeper has', () => {
+  fc.assert(
+    fc.property(
+      fc.nat({ max: 20 }),
+      steps,
+      fates,
+      fc.integer({ min: 5, max: 9 }),
+      (before, steps, fates, limit) => {
+        const world = new World(before, steps);
+        const browser = new Browser(world, limit);
+        for (const fate of fates) browser.meet(fate);
+        browser.end();
+        const { messages, partial, turn, queue, sendings, failed } = browser.state;
+        const truth = world.moment(world.end);
+        expect(messages.map(said)).toEqual(truth.messages.map(said));
+        expect({ partial, turn, queue }).toEqual({
+          partial: truth.partial,
+          turn: truth.turn,
+          queue: truth.queue,
+        });
+        const unsaid = new Set(failed.flatMap(({ prompt }) => (prompt ? [prompt.uuid] : [])));
+        expect(sendings.filter(({ uuid }) => !unsaid.has(uuid))).toEqual([]);
+      },
+    ),
+    { numRuns: Number(process.env.PROPERTY_EXAMPLES ?? 1500) },
+  );
+});
+
+function said({ uuid, content, model }: Message): string {
+  return `${uuid} ${model}: ${content.map((block) => block.text)}`;
+}

@@ -1,0 +1,447 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { failed, success } from '../../src/api/result';
+import type { Prompt } from '../../src/api/send';
+import { inLine, shownMessages } from '../../src/conversation/conversation';
+import { createTalk, type Talk, type TalkNeeds } from '../../src/conversation/conversationStore';
+import { createConversations } from '../../src/conversation/openConversations';
+import { createOutbox } from '../../src/conversation/outbox';
+import { createMemory } from '../../src/lib/storage';
+import { FakeApi, FakeStorage } from '../support/fakes';
+import { sample } from '../support/samples';
+import { at, message, page, SESSION } from '../support/world';
+
+let api: FakeApi;
+let storage: FakeStorage;
+let needs: TalkNeeds;
+let talk: Talk;
+
+const soon = () => vi.advanceTimersByTimeAsync(0);
+const shown = (one: Talk = talk) => shownMessages(one.state.value);
+const sentUuids = () =>
+  api.asked
+    .filter((what) => what.startsWith('send '))
+    .map((what) => (JSON.parse(what.slice(5)) as Prompt).uuid);
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  api = new FakeApi();
+  storage = new FakeStorage();
+  api.answers.conversation = page({ messages: [message('a')] });
+  api.answers.send = { sessionId: SESSION, state: 'running' };
+  needs = {
+    api,
+    socket: { remember: () => {}, covers: () => true },
+    outbox: createOutbox(createMemory(storage)),
+    retryDelay: (failures) => failures * 1000,
+    onSession: () => {},
+    onLoggedOut: () => {},
+  };
+  talk = createTalk(SESSION, needs);
+  await soon();
+});
+
+afterEach(() => {
+  talk.end();
+  vi.useRealTimers();
+});
+
+describe('a failed send', () => {
+  test('keeps its words, says why, and goes again under the same uuid', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.send('hello', []);
+    await soon();
+    expect(shown().at(-1)).toMatchObject({
+      optimistic: 'failed',
+      problem: 'said keeper_unreachable',
+    });
+    api.trouble = null;
+    talk.retry(shown().at(-1)?.uuid as string);
+    await soon();
+    expect(shown().at(-1)).toMatchObject({ optimistic: 'sending' });
+    expect(sentUuids()).toHaveLength(2);
+    expect(new Set(sentUuids()).size).toBe(1);
+  });
+
+  test('outlives a refresh', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.send('hello', [{ mediaType: 'image/png', data: 'AAAA' }]);
+    await soon();
+    api.trouble = null;
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
+    expect(shown(again).at(-1)?.content).toHaveLength(2);
+    again.end();
+  });
+
+  test('is kept without its images where they do not fit', async () => {
+    api.trouble = 'keeper_unreachable';
+    storage.setItem = (key, value) => {
+      if (value.length > 400) throw new Error('full');
+      storage.kept.set(key, value);
+    };
+    talk.send('hello', [{ mediaType: 'image/png', data: 'A'.repeat(1000) }]);
+    await soon();
+    expect([...storage.kept.values()].join()).toContain('hello');
+  });
+});
+
+describe('a session that somebody else runs', () => {
+  const refuse = (prompt: Prompt) =>
+    prompt.wait === false && !prompt.fork
+      ? failed('session_elsewhere', 'It runs elsewhere.', ['watch', 'fork', 'wait'])
+      : success({ sessionId: prompt.fork ? 'copy' : SESSION, state: 'idle' });
+  const left = (one: Talk = talk) =>
+    one.state.value.sendings.map(({ text, state }) => [text, state]);
+  let prompts: Prompt[];
+
+  beforeEach(async () => {
+    prompts = [];
+    api.send = async (prompt) => {
+      prompts.push(prompt);
+      return refuse(prompt);
+    };
+    talk.send('hello', []);
+    await soon();
+  });
+
+  test('takes no message, and keeps it until the person has chosen', async () => {
+    expect(left()).toEqual([['hello', 'elsewhere']]);
+    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(left(again)).toEqual([['hello', 'elsewhere']]);
+    again.end();
+  });
+
+  test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
+    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    api.asked = [];
+    expect(talk.takeBack(uuid)).toMatchObject({ text: 'hello' });
+    expect(left()).toEqual([]);
+    expect(api.asked).toEqual([]);
+  });
+
+  test('is waited for under the same uuid', async () => {
+    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    expect(await talk.goOn(uuid, 'wait')).toBeNull();
+    expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid });
+    expect(left()).toEqual([['hello', 'accepted']]);
+  });
+
+  test('is gone on with in a copy, which has the message from the first moment', async () => {
+    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    expect(await talk.goOn(uuid, 'fork')).toBe('copy');
+    expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid, fork: true });
+    expect(left()).toEqual([]);
+    expect(needs.outbox.restore('copy')).toMatchObject([{ uuid, state: 'accepted' }]);
+  });
+});
+
+test('where every place is taken a message stands in line', async () => {
+  const waits: unknown[] = [];
+  api.send = async ({ wait }) => {
+    waits.push(wait);
+    return wait
+      ? success({ sessionId: SESSION, state: 'idle' })
+      : failed('keeper_busy', 'All places are taken.');
+  };
+  talk.send('hello', []);
+  await soon();
+  expect(waits).toEqual([false, true]);
+  expect(talk.state.value.sendings[0]?.state).toBe('accepted');
+});
+
+describe('what is on its way', () => {
+  test('is forgotten once it is confirmed', async () => {
+    talk.send('hello', []);
+    expect(storage.kept.size).toBe(1);
+    await soon();
+    const [uuid] = sentUuids();
+    talk.hear([{ ...at(5), type: 'message/added', message: message(uuid as string), after: null }]);
+    expect(storage.kept.size).toBe(0);
+    expect(shown().map((one) => one.uuid)).toEqual(['a', uuid]);
+  });
+
+  test('when the page was left is doubtful until the keeper is asked', async () => {
+    api.send = () => new Promise(() => {});
+    talk.send('hello', []);
+    const [uuid] = talk.state.value.sendings.map((sending) => sending.uuid);
+    const arrived = page({ messages: [message('a'), message(uuid as string)] });
+    api.answers.conversation = arrived;
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(shown(again).map((one) => one.optimistic)).toEqual([undefined, undefined]);
+    again.end();
+  });
+
+  test('and never arrived can be sent again', async () => {
+    api.send = () => new Promise(() => {});
+    talk.send('hello', []);
+    const again = createTalk(SESSION, needs);
+    await soon();
+    expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
+    again.end();
+  });
+
+  test('and never arrived in a session that runs can be sent again too', async () => {
+    api.send = () => new Promise(() => {});
+    talk.send('hello', []);
+    talk.send('this one waits', []);
+    talk.send('this one runs', []);
+    const [, waiting, running] = talk.state.value.sendings.map((sending) => sending.uuid);
+    api.answers.conversation = page({
+      messages: [message('a')],
+      session: sample(1, { state: 'running' }),
+      queue: [{ uuid: waiting as string, text: 'this one waits', images: 0, state: 'queued' }],
+      turn: { uuid: running as string, started: null, status: null },
+    });
+    const again = createTalk(SESSION, needs);
+    await soon();
+    const left = again.state.value.sendings.map(({ text, state }) => [text, state]);
+    expect(left).toEqual([
+      ['hello', 'failed'],
+      ['this one waits', 'accepted'],
+      ['this one runs', 'accepted'],
+    ]);
+    again.end();
+  });
+
+  test('is no message of this page any more once it has left the line', async () => {
+    talk.send('hello', []);
+    await soon();
+    const [uuid] = sentUuids();
+    // what waits is taken out of the line, not out of the page
+    expect(talk.takeBack(uuid as string)).toBe(null);
+    talk.withdrawn(uuid as string);
+    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    expect(storage.length).toBe(0);
+  });
+
+  test('that failed is taken back everywhere: it may have arrived all the same', async () => {
+    api.trouble = 'clarvis_unreachable';
+    talk.send('hello', []);
+    await soon();
+    const [uuid] = sentUuids();
+    // whoever wants to change it does not wait for a keeper that may be away
+    expect(talk.takeBack(uuid as string)).toMatchObject({ text: 'hello' });
+    expect(talk.state.value.sendings).toEqual([]);
+    expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
+  });
+});
+
+describe('who stops a turn', () => {
+  test('waits until the keeper has what was sent before', async () => {
+    let stopped = false;
+    const stop = (): void => {
+      void talk.sent().then(() => {
+        stopped = true;
+      });
+    };
+    stop();
+    await soon();
+    expect(stopped).toBe(true);
+    stopped = false;
+    api.hold();
+    talk.send('hello', []);
+    stop();
+    await soon();
+    expect(stopped).toBe(false);
+    api.release?.();
+    await soon();
+    expect(stopped).toBe(true);
+    expect(talk.state.value.sendings).toMatchObject([{ state: 'accepted' }]);
+  });
+
+  test('waits not for long: what has not arrived by then is not sent, and kept', async () => {
+    needs.api.send = (_, signal) =>
+      new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve(failed('cancelled', 'not wanted')));
+      });
+    talk.send('hello', []);
+    const sent = talk.sent();
+    await vi.advanceTimersByTimeAsync(2000);
+    await sent;
+    expect(shown().at(-1)).toMatchObject({
+      optimistic: 'failed',
+      problem: 'It was stopped before it had arrived.',
+    });
+  });
+});
+
+describe('a message for which what runs is stopped', () => {
+  const wishes = () =>
+    api.asked
+      .filter((what) => what.startsWith('send '))
+      .map((what) => (JSON.parse(what.slice(5)) as Prompt).interrupt);
+
+  test('is one request, and says so again when it is repeated, also after a refresh', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.send('hello', [], true);
+    await soon();
+    const [uuid] = sentUuids() as [string];
+    talk.retry(uuid);
+    await soon();
+    const again = createTalk(SESSION, needs);
+    await soon();
+    api.trouble = null;
+    again.retry(uuid);
+    await soon();
+    expect(wishes()).toEqual([true, true, true]);
+    expect(new Set(sentUuids())).toEqual(new Set([uuid]));
+    again.end();
+  });
+
+  test('is the first in line, and says why', async () => {
+    talk.hear([
+      { type: 'turn/started', ...at(1), uuid: 'a' },
+      {
+        type: 'queue/updated',
+        ...at(2),
+        queue: [{ uuid: 'q', text: 'waits', state: 'queued', images: 0 }],
+      },
+    ]);
+    talk.send('hello', [], true);
+    expect(inLine(talk.state.value).map(({ text, interrupt }) => [text, interrupt])).toEqual([
+      ['hello', true],
+      ['waits', undefined],
+    ]);
+  });
+
+  test('stops nothing where it goes on in a copy', async () => {
+    api.trouble = 'session_elsewhere';
+    talk.send('hello', [], true);
+    await soon();
+    api.trouble = null;
+    api.answers.send = { sessionId: 'copy', state: 'running' };
+    expect(await talk.goOn(sentUuids()[0] as string, 'fork')).toBe('copy');
+    expect(wishes()).toEqual([true, undefined]);
+  });
+
+  test('a message like any other asks for nothing', async () => {
+    talk.send('hello', []);
+    await soon();
+    expect(wishes()).toEqual([undefined]);
+  });
+});
+
+describe('loading', () => {
+  test('is tried again until it succeeds', async () => {
+    api.trouble = 'keeper_unreachable';
+    talk.reload();
+    await soon();
+    expect(talk.trouble.value?.code).toBe('keeper_unreachable');
+    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    api.trouble = null;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(talk.trouble.value).toBe(null);
+    expect(talk.state.value.waiting).toBe(null);
+  });
+
+  test('a page from before we listened is asked for again', async () => {
+    needs.socket.covers = () => false;
+    const late = createTalk(SESSION, needs);
+    await soon();
+    expect(late.state.value.loaded).toBe(false);
+    needs.socket.covers = () => true;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(late.state.value.loaded).toBe(true);
+    late.end();
+  });
+
+  test('a session that is not there is not asked for again and again', async () => {
+    api.trouble = 'session_not_found';
+    talk.reload();
+    await soon();
+    api.asked = [];
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(api.asked).toEqual([]);
+  });
+
+  test('a session that is said to be gone is not here any more', async () => {
+    api.trouble = 'session_not_found';
+    talk.hear([{ type: 'session/removed', ...at(8) }]);
+    await soon();
+    expect(talk.trouble.value?.code).toBe('session_not_found');
+  });
+
+  test('a session that was deleted is asked for once it is there again', async () => {
+    api.trouble = 'session_not_found';
+    talk.reload();
+    await soon();
+    api.trouble = null;
+    api.answers.conversation = page({ messages: [message('reborn')], position: 'e1:8' });
+    talk.hear([{ type: 'session/updated', session: sample(1), ...at(8) }]);
+    await soon();
+    expect(talk.trouble.value).toBeNull();
+    expect(shown().map(({ uuid }) => uuid)).toEqual(['reborn']);
+  });
+
+  test('after a hole asks for as much as was shown', async () => {
+    const many = Array.from({ length: 400 }, (_, n) => message(`m${n}`));
+    api.answers.conversation = page({ messages: many, position: 'e1:9' });
+    talk.reload();
+    await soon();
+    talk.reload();
+    await soon();
+    expect(api.asked.at(-1)).toBe(`conversation ${SESSION} null 400`);
+  });
+});
+
+test('more than a page above is asked for at once, up to what one answer may hold', async () => {
+  api.answers.conversation = page({ messages: [message('b')], before: 'b' });
+  talk.reload();
+  await soon();
+  talk.older(4);
+  await soon();
+  expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 600`);
+  talk.older(1 << 20);
+  await soon();
+  expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 10000`);
+});
+
+describe('several conversations', () => {
+  test('hear each its own', async () => {
+    api.answers.conversation = (id: string) =>
+      page({ messages: [message(`first of ${id}`)], position: 'e1:0' });
+    const conversations = createConversations(needs);
+    const [one, other] = [conversations.open('one'), conversations.open('other')];
+    await soon();
+    conversations.hear([
+      { ...at(1), sessionId: 'one', type: 'message/added', message: message('x'), after: null },
+      { ...at(2), sessionId: 'nobody', type: 'message/added', message: message('y'), after: null },
+    ]);
+    expect(shown(one).map((each) => each.uuid)).toEqual(['first of one', 'x']);
+    expect(shown(other).map((each) => each.uuid)).toEqual(['first of other']);
+    conversations.forget();
+  });
+
+  test('a new one shows its first message from the beginning', async () => {
+    api.answers.conversation = page();
+    api.answers.send = { sessionId: 'new', state: 'starting' };
+    const conversations = createConversations(needs);
+    const outcome = await conversations.deliver({
+      uuid: 'u',
+      text: 'begin',
+      to: { workdir: '/code' },
+    });
+    expect(outcome).toEqual({ ok: true, value: 'new' });
+    expect(shown(conversations.open('new'))).toMatchObject([
+      { content: [{ text: 'begin' }], optimistic: 'sending' },
+    ]);
+    conversations.forget();
+  });
+
+  test('the open one is asked for again after a resync, the others when they are opened', async () => {
+    const conversations = createConversations(needs);
+    conversations.open('one');
+    const other = conversations.open('other');
+    await soon();
+    api.asked = [];
+    conversations.resync(null);
+    await soon();
+    expect(api.asked).toEqual(['conversation other null 150']);
+    expect(conversations.open('other')).toBe(other);
+    conversations.forget();
+  });
+});

@@ -1,0 +1,132 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { type Found, type Hit, readFound, searchQuery, type Wanted } from '../../src/api/search';
+import {
+  createSearch,
+  hitHref,
+  indexedPercent,
+  isWorthFinding,
+  nearFind,
+  type Search,
+  saidBy,
+} from '../../src/search/store';
+import { FakeApi } from '../support/fakes';
+
+const hit = (uuid: string) => ({ sessionId: 's', uuid, snippet: [{ text: 'x', match: true }] });
+const found = (uuids: string[], changes: object = {}) =>
+  readFound({ hits: uuids.map(hit), cursor: null, index: { stage: 'ready' }, ...changes }) as Found;
+const wanted = (words: string): Wanted => ({ words, kind: null, workdir: null, best: false });
+
+let api: FakeApi;
+let search: Search;
+const onLoggedOut = vi.fn();
+
+beforeEach(() => {
+  onLoggedOut.mockReset();
+  api = new FakeApi();
+  search = createSearch(api, onLoggedOut);
+});
+
+const uuids = () => search.results.value?.hits.map(({ uuid }) => uuid);
+
+test('an answer that comes late does not take the place of a newer one', async () => {
+  let release = () => {};
+  api.held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  api.answers.search = (asked: Wanted) => found([asked.words]);
+  const first = search.ask(wanted('au'));
+  api.held = Promise.resolve();
+  await search.ask(wanted('auth'));
+  release();
+  await first;
+  expect(uuids()).toEqual(['auth']);
+});
+
+test('more is appended, and nothing is asked for nothing', async () => {
+  api.answers.search = (_: Wanted, cursor: string | null) =>
+    cursor === null ? found(['a'], { cursor: 'c' }) : found(['b']);
+  await search.ask(wanted('auth'));
+  await search.more();
+  expect(uuids()).toEqual(['a', 'b']);
+  await search.more();
+  expect(uuids()).toEqual(['a', 'b']);
+  await search.ask(wanted('  '));
+  expect(search.results.value).toBeNull();
+});
+
+test('while the index is built it is asked again', async () => {
+  vi.useFakeTimers();
+  api.answers.search = found([], { index: { stage: 'building', done: 1, total: 4 } });
+  await search.ask(wanted('auth'));
+  api.answers.search = found(['a']);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(uuids()).toEqual(['a']);
+  vi.useRealTimers();
+});
+
+test('what failed is said', async () => {
+  api.trouble = 'not_logged_in';
+  await search.ask(wanted('auth'));
+  expect(onLoggedOut).toHaveBeenCalled();
+  expect(search.failure.value?.code).toBe('not_logged_in');
+});
+
+test('how far the index is', () => {
+  expect(indexedPercent({ stage: 'ready', done: 0, total: 0 })).toBeNull();
+  expect(indexedPercent({ stage: 'starting', done: 0, total: 0 })).toBe(0);
+  expect(indexedPercent({ stage: 'building', done: 1, total: 3 })).toBe(33);
+});
+
+test.each([
+  [{ kind: 'prompt' }, 'You'],
+  [{ kind: 'reply', where: 'thinking' }, 'Claude, thinking'],
+  [{ kind: 'reply', where: 'input', tool: 'Edit' }, 'Edit'],
+  [{ kind: 'toolResult', decision: true }, 'Decision'],
+  [{ kind: 'something new' }, 'Message'],
+])('%j', (given, words) => {
+  expect(saidBy({ where: null, tool: null, decision: false, ...given } as Hit)).toBe(words);
+});
+
+test('what is strange in an answer costs a detail only', () => {
+  const read = readFound({ hits: [null, 7, { uuid: 'a' }, hit('a')], cursor: 7 });
+  expect(read?.hits).toHaveLength(1);
+  expect(read?.index.stage).toBe('ready');
+  expect(readFound(null)).toBeNull();
+});
+
+test('the parameters of a request', () => {
+  const asked: Wanted = { words: 'a&b', kind: 'decision', workdir: '/x', best: true };
+  expect(Object.fromEntries(searchQuery(asked, 'c', 50))).toEqual({
+    q: 'a&b',
+    limit: '50',
+    kind: 'decision',
+    workdir: '/x',
+    order: 'relevance',
+    cursor: 'c',
+  });
+});
+
+test('a hit leads to its message; what a subagent said, to its call', () => {
+  const at = (changes: object) => hitHref({ ...found(['u']).hits[0], ...changes } as Hit);
+  expect(at({})).toBe('#session=s&message=u');
+  expect(at({ agentId: 'a', toolUseId: 'toolu_1' })).toBe('#session=s&message=toolu_1');
+  expect(at({ agentId: 'a', toolUseId: null })).toBe('#session=s');
+});
+
+test('what is looked for is neither a letter nor a page', () => {
+  expect(isWorthFinding('auth')).toBe(true);
+  expect(isWorthFinding(' au ')).toBe(false);
+  expect(isWorthFinding('one\ntwo')).toBe(false);
+  expect(isWorthFinding('word '.repeat(20))).toBe(false);
+});
+
+test('a find stands near the beginning of its line', () => {
+  const found = { text: 'heron', match: true };
+  const long = { text: `${'before '.repeat(9)}the grey `, match: false };
+  expect(nearFind([long, found])).toEqual([
+    { text: '…before before the grey ', match: false },
+    found,
+  ]);
+  expect(nearFind([found])).toEqual([found]);
+  expect(nearFind([])).toEqual([]);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { remembered } from '../../src/lib/persistedSignal';
+import { createMemory } from '../../src/lib/storage';
+import { createUnread } from '../../src/sessions/unread';
+import { sample } from '../support/samples';
+
+const KEY = 'clarvis.seen';
+
+function shelf(kept: Record<string, string> = {}) {
+  return createMemory({
+    length: 0,
+    key: () => null,
+    getItem: (key) => kept[key] ?? null,
+    setItem: (key, value) => {
+      kept[key] = value;
+    },
+    removeItem: () => {},
+  });
+}
+
+function refuse(): never {
+  throw new Error('refused');
+}
+
+const REFUSING = createMemory({
+  length: 0,
+  key: refuse,
+  getItem: refuse,
+  setItem: refuse,
+  removeItem: refuse,
+});
+
+const FIRST_VISIT = () => Date.UTC(2025, 9, 1, 12);
+const before = { modified: '2025-10-01T11:00:00Z' };
+const after = { modified: '2025-10-01T13:00:00Z', messageCount: 5 };
+const later = { modified: '2025-10-01T14:00:00Z', messageCount: 6 };
+
+test('at the first visit nothing is news; what comes after it is', () => {
+  const unread = createUnread(shelf(), FIRST_VISIT);
+  expect(unread.isUnread(sample(1, before))).toBe(false);
+  expect(unread.isUnread(sample(1, after))).toBe(true);
+});
+
+test('what was seen is read until there is more, also after a reload', () => {
+  const kept = shelf();
+  createUnread(kept, FIRST_VISIT).see(sample(1, after));
+  const unread = createUnread(kept, () => Date.UTC(2026, 1, 1));
+  expect(unread.isUnread(sample(1, after))).toBe(false);
+  expect(unread.isUnread(sample(1, later))).toBe(true);
+  expect(unread.isUnread(sample(1, { ...later, messageCount: 5 }))).toBe(false);
+  expect(unread.isUnread(sample(2, after))).toBe(true);
+});
+
+test('what another tab has seen is read here too', () => {
+  const kept = shelf();
+  const here = createUnread(kept, FIRST_VISIT);
+  createUnread(kept, FIRST_VISIT).see(sample(1, after));
+  expect(here.isUnread(sample(1, after))).toBe(true);
+  here.readAgain();
+  expect(here.isUnread(sample(1, after))).toBe(false);
+});
+
+test('only so many are kept', () => {
+  const seen = Array.from({ length: 1000 }, (_, n) => [sample(n).id, [after.modified, 5]]);
+  const book = { since: before.modified, seen: Object.fromEntries(seen) };
+  const kept = { [KEY]: JSON.stringify(book) };
+  const unread = createUnread(shelf(kept), FIRST_VISIT);
+  expect(unread.isUnread(sample(0, after))).toBe(false);
+  unread.see(sample(1000, after));
+  expect(unread.isUnread(sample(0, after))).toBe(true);
+  expect(unread.isUnread(sample(1000, after))).toBe(false);
+  expect(Object.keys(JSON.parse(kept[KEY] ?? '').seen)).toHaveLength(1000);
+});
+
+test.each(['', '{', 'null', '7', '{"since": 7}', '{"since": "x", "seen": {"id-0001": 7}}'])(
+  'a shelf with %j on it is begun anew',
+  (text) => {
+    const unread = createUnread(shelf({ [KEY]: text }), FIRST_VISIT);
+    expect(unread.isUnread(sample(1, before))).toBe(false);
+  },
+);
+
+test('a browser that keeps nothing forgets with the page', () => {
+  for (const nothing of [REFUSING, createMemory(null)]) {
+    const unread = createUnread(nothing, FIRST_VISIT);
+    unread.see(sample(1, after));
+    expect(unread.isUnread(sample(1, after))).toBe(false);
+    const choice = remembered(nothing, 'key', ['one', 'two']);
+    choice.value = 'two';
+    expect(choice.value).toBe('two');
+  }
+});
+
+test('a choice is remembered, and a strange one is not', () => {
+  const kept = shelf();
+  remembered(kept, 'key', ['one', 'two']).value = 'two';
+  expect(remembered(kept, 'key', ['one', 'two']).value).toBe('two');
+  expect(remembered(kept, 'key', ['three', 'four']).value).toBe('three');
+});

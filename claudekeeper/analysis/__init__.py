@@ -1,0 +1,1 @@
+"""Pure folds over the lines of a transcript."""

@@ -1,0 +1,1 @@
+"""Deleted transcripts, kept."""

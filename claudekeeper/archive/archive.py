@@ -1,0 +1,303 @@
+"""Transcripts that Claude Code would delete, kept: a second name for each, in the keeper's home.
+
+A hard link costs no space and follows what is appended. `kept` has a link to everything that
+lives; what Claude Code (or anybody) deletes moves from there to `gone`, where it can be read and
+from where it can be brought back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import orjson
+
+from claudekeeper.catalog.discovery import TRANSCRIPT_NAME, TRANSCRIPT_SUFFIX, SessionRow
+from claudekeeper.contract.errors import StateUnwritable
+from claudekeeper.core.atomic_files import make_private_folder, read_file, replace_file
+from claudekeeper.core.config import config_path, load_config
+from claudekeeper.core.json_edit import decode, parse
+from claudekeeper.core.tasks import Tasks
+from claudekeeper.core.timestamps import iso_from_ns
+from claudekeeper.net.errors import ApiError
+
+log = logging.getLogger(__name__)
+
+# seconds between two rounds
+ROUND_SECONDS = 60.0
+DAY_SECONDS = 86_400.0
+# Claude Code's own default
+DEFAULT_CLEANUP_DAYS = 30
+WARNING_DAYS = 7
+# longer is for ever
+MOST_DAYS = 1_000_000.0
+REWRITTEN_MARKER = ".rewritten-"
+
+
+class TranscriptNotArchived(ApiError):
+    code, status = "not_archived", 404
+    sentence = "The archive holds no deleted session with this id."
+
+
+class TranscriptExists(ApiError):
+    code, status = "session_there_again", 409
+    sentence = "A session with this id is there again; what is archived would replace it."
+
+
+class ArchiveSize(msgspec.Struct):
+    """What the archive holds."""
+
+    kept: int = 0
+    gone: int = 0
+    rewritten: int = 0
+    # bytes that would be free without it: links to what lives cost nothing
+    cost: int = 0
+
+
+class DueDeletion(msgspec.Struct, rename="camel", frozen=True):
+    """A session that Claude Code is about to delete, and when."""
+
+    session_id: str
+    workdir: str | None
+    at: str
+
+
+class Archive:
+    """The archive of one keeper's home. Its methods block, unless they are async."""
+
+    def __init__(self, projects: Path, home: Path) -> None:
+        self._projects = projects
+        self._config = config_path(home)
+        self.live_folder = home / "archive" / "kept"
+        self.deleted_folder = home / "archive" / "gone"
+        self._tasks = Tasks()
+        self._wake_event = asyncio.Event()
+        self._deletion_times: dict[str, str] = {}
+        # who shows sessions: told the folders in which deleted ones came to lie
+        self.on_folders_changed: Callable[[set[str]], Awaitable[None]] | None = None
+
+    @property
+    def is_enabled(self) -> bool:
+        """As config.json says now: it is switched while a keeper runs."""
+        try:
+            return orjson.loads(read_file(self._config)).get("archive") is True
+        except (OSError, orjson.JSONDecodeError, AttributeError):
+            return False
+
+    async def start(self) -> None:
+        self._tasks.start(self._run_rounds(), name="archive")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def _run_rounds(self) -> None:
+        while True:
+            self._wake_event.clear()
+            if await asyncio.to_thread(lambda: self.is_enabled):
+                try:
+                    folders = await asyncio.to_thread(self.link_all)
+                except OSError as error:
+                    # a disk that takes nothing now may take it at the next round
+                    log.warning("the archive cannot keep anything: %s", error)
+                    folders = set()
+                if folders and self.on_folders_changed is not None:
+                    await self.on_folders_changed(folders)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ROUND_SECONDS):
+                    await self._wake_event.wait()
+
+    def wake(self) -> None:
+        """A session was deleted: look now."""
+        self._wake_event.set()
+
+    def set_enabled(self, on: bool) -> None:
+        """In config.json, so that it stays; whatever else stands there stays too."""
+        try:
+            load_config(self._config.parent)
+            settings = msgspec.json.decode(self._config.read_bytes(), type=dict[str, msgspec.Raw])
+            settings["archive"] = msgspec.Raw(b"true" if on else b"false")
+            replace_file(self._config, msgspec.json.format(msgspec.json.encode(settings)) + b"\n")
+            if on:
+                self.link_all()
+            else:
+                self.unlink_live()
+        except OSError as error:
+            raise StateUnwritable(f"The archive cannot be switched: {error.strerror}.") from error
+
+    # ---- keeping ----
+
+    def link_all(self) -> set[str]:
+        """A link to everything that lives; returns where what lives no more is set apart."""
+        folders: set[str] = set()
+        make_private_folder(self.live_folder)
+        for source in _files_below(self._projects):
+            with contextlib.suppress(OSError):
+                _link_file(source, self.live_folder / source.relative_to(self._projects))
+        for link in list(_files_below(self.live_folder)):
+            inside = link.relative_to(self.live_folder)
+            if REWRITTEN_MARKER not in link.name and not (self._projects / inside).exists():
+                with contextlib.suppress(OSError):
+                    _rename_rewritten(self.deleted_folder / inside)
+                    _move(link, self.deleted_folder / inside)
+                    folders.add(str(self.deleted_folder / inside.parts[0]))
+        return folders
+
+    def unlink_live(self) -> None:
+        """Forget what still lives anyway; what is deleted stays until a person removes it."""
+        shutil.rmtree(self.live_folder, ignore_errors=True)
+
+    # ---- bringing back ----
+
+    def is_archived(self, row: SessionRow) -> bool:
+        """Whether this is the archive's copy of a session that is deleted."""
+        return row.file.path.startswith(f"{self.deleted_folder}{os.sep}")
+
+    def archived_since(self, row: SessionRow) -> str | None:
+        """When a deleted session was set apart; None for one that lives."""
+        if not self.is_archived(row):
+            return None
+        path = row.file.path
+        if path not in self._deletion_times:
+            try:
+                # a file that is moved keeps the time of its content, and gets this one
+                self._deletion_times[path] = iso_from_ns(Path(path).stat().st_ctime_ns)
+            except OSError:
+                return None
+        return self._deletion_times[path]
+
+    def find_deleted(self, session_id: str) -> Path | None:
+        """The transcript of a deleted session."""
+        return next(
+            iter(self.deleted_folder.glob(f"*/{session_id.lower()}{TRANSCRIPT_SUFFIX}")), None
+        )
+
+    def restore(self, session_id: str) -> Path:
+        """Put a deleted session back where Claude Code finds it, and looks upon it as new."""
+        found = self.find_deleted(session_id)
+        if found is None:
+            raise TranscriptNotArchived
+        target = self._projects / found.relative_to(self.deleted_folder)
+        if target.exists():
+            raise TranscriptExists
+        own = found.with_suffix("")
+        inside = list(_files_below(own)) if own.is_dir() else []
+        for path in (*inside, found):
+            back = self._projects / path.relative_to(self.deleted_folder)
+            _move(path, back)
+            # its age counts from now: the next cleanup would delete it again
+            os.utime(back)
+        self._deletion_times.pop(str(found), None)
+        return target
+
+    # ---- saying ----
+
+    def size(self) -> ArchiveSize:
+        held = ArchiveSize()
+        for path in (*_files_below(self.live_folder), *_files_below(self.deleted_folder)):
+            # the round goes on meanwhile, and moves what is deleted
+            with contextlib.suppress(FileNotFoundError):
+                facts = path.stat()
+                lives = path.is_relative_to(self.live_folder)
+                if TRANSCRIPT_NAME.fullmatch(path.name):
+                    held.kept += lives
+                    held.gone += not lives
+                held.rewritten += REWRITTEN_MARKER in path.name
+                held.cost += 0 if lives and facts.st_nlink > 1 else facts.st_size
+        return held
+
+    def due_deletions(
+        self, settings: Path, now: Callable[[], float] = time.time
+    ) -> dict[Path, float]:
+        """Transcripts that Claude Code is about to delete, and that nothing keeps; and when."""
+        days = cleanup_days(settings)
+        limit = now() - (days - WARNING_DAYS) * DAY_SECONDS
+        found: dict[Path, float] = {}
+        for path in _files_below(self._projects):
+            if not TRANSCRIPT_NAME.fullmatch(path.name):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                modified = path.stat().st_mtime
+                link = self.live_folder / path.relative_to(self._projects)
+                if modified < limit and not link.exists():
+                    found[path] = modified + days * DAY_SECONDS
+        return found
+
+
+def cleanup_days(settings: Path) -> float:
+    """After how many days Claude Code deletes a transcript."""
+    try:
+        # a pipe would keep whoever reads it waiting
+        text = settings.read_text(encoding="utf-8") if settings.is_file() else "{}"
+        value = parse(text)["cleanupPeriodDays"]
+        days = decode(text, value) if value is not None else None
+    except (OSError, ValueError):
+        return DEFAULT_CLEANUP_DAYS
+    if isinstance(days, bool) or not isinstance(days, int | float) or days < 0:
+        return DEFAULT_CLEANUP_DAYS
+    return min(float(days), MOST_DAYS)
+
+
+def _files_below(root: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = Path(folder, name)
+            # a link could lead anywhere, and a half-written copy is none of ours
+            if not path.is_symlink() and ".tmp." not in name:
+                yield path
+
+
+def _link_file(source: Path, link: Path) -> None:
+    facts = source.stat()
+    try:
+        known = link.stat()
+    except FileNotFoundError:
+        known = None
+    if known is not None and known.st_ino == facts.st_ino:
+        return
+    if known is not None and known.st_nlink == 1 and _is_copy(known, facts):
+        return
+    if known is not None and _is_beginning_of(link, source, known.st_size):
+        # a copy that fell behind
+        shutil.copy2(source, link)
+        return
+    # another file stands there now: what it was before is kept beside it
+    _rename_rewritten(link)
+    make_private_folder(link.parent)
+    try:
+        os.link(source, link, follow_symlinks=False)
+    except OSError:
+        # another file system, or one without links
+        shutil.copy2(source, link)
+
+
+def _is_copy(known: os.stat_result, facts: os.stat_result) -> bool:
+    return (known.st_size, known.st_mtime_ns) == (facts.st_size, facts.st_mtime_ns)
+
+
+def _is_beginning_of(link: Path, source: Path, size: int) -> bool:
+    """Whether the copy is the beginning of what stands there now."""
+    if source.stat().st_size < size or link.stat().st_nlink > 1:
+        return False
+    with link.open("rb") as old, source.open("rb") as new:
+        while block := old.read(1 << 20):
+            if new.read(len(block)) != block:
+                return False
+    return True
+
+
+def _rename_rewritten(path: Path) -> None:
+    """What has this name keeps a place beside it."""
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(path.with_name(f"{path.name}{REWRITTEN_MARKER}{path.stat().st_mtime_ns}"))
+
+
+def _move(source: Path, target: Path) -> None:
+    make_private_folder(target.parent)
+    shutil.move(source, target)

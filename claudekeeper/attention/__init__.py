@@ -1,0 +1,1 @@
+"""Open questions: ours and those of terminals."""

@@ -1,0 +1,1 @@
+"""Branches inside a session, and forks of it."""

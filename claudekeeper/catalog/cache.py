@@ -1,0 +1,303 @@
+"""What was learned about transcripts, kept for the next start. It can be deleted at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+import msgspec
+
+from claudekeeper.analysis.activity import PromptAt
+from claudekeeper.analysis.session_facts import SubagentShare
+from claudekeeper.analysis.summary import unpack_activity, unpack_usage
+from claudekeeper.catalog import usage_tables
+from claudekeeper.catalog.discovery import SessionRow
+from claudekeeper.catalog.hourly_tables import HourSums, SessionPrompt
+from claudekeeper.catalog.usage_tables import FileUsage, StoredUsage, UsageSums
+from claudekeeper.core.atomic_files import make_private_folder
+
+T = TypeVar("T")
+# rows by the path of their transcript, by the folder they lie in
+FolderRows = dict[str, SessionRow]
+RowsByFolder = dict[str, FolderRows]
+# when a folder last changed: with every file that comes or goes
+FolderTimes = dict[str, int]
+
+log = logging.getLogger(__name__)
+
+# Raised whenever what is kept changes its shape or its meaning.
+VERSION = 19
+
+_TABLES = (
+    """
+-- one row a folder: a start reads all of them, and thousands of small rows would take their time
+CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, time INTEGER, rows BLOB NOT NULL);
+-- one row a transcript: needed only when that one has grown
+CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
+-- what transcripts of projects with a checklist cover of it
+CREATE TABLE IF NOT EXISTS coverage (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
+"""
+    + usage_tables.TABLES
+)
+
+_rows_decoder = msgspec.msgpack.Decoder(list[SessionRow])
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Cache:
+    """Rows and folds in one SQLite file. A broken file is thrown away and begun anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._database: sqlite3.Connection | None = None
+        self._closed = False
+
+    def load(self) -> tuple[RowsByFolder, FolderTimes]:
+        """Every row that was saved, and when each folder had last changed by then."""
+
+        def read(database: sqlite3.Connection) -> tuple[RowsByFolder, FolderTimes]:
+            shelves: RowsByFolder = {}
+            times: FolderTimes = {}
+            for folder, time, rows in database.execute("SELECT folder, time, rows FROM shelf"):
+                # the path stands in the row: told once, held once
+                shelves[folder] = {row.file.path: row for row in _rows_decoder.decode(rows)}
+                times[folder] = time
+            return shelves, times
+
+        nothing: tuple[RowsByFolder, FolderTimes] = ({}, {})
+        # the first start ever has nothing to wait for
+        return self._with_database(read, nothing) if self._path.exists() else nothing
+
+    def load_fold(self, path: str) -> bytes | None:
+        """What the fold of one transcript remembered, packed."""
+        return self._with_database(lambda database: _read_fold(database, path), None)
+
+    def save(
+        self,
+        shelves: Mapping[str, FolderRows],
+        times: Mapping[str, int],
+        folds: Mapping[str, bytes | None],
+    ) -> None:
+        """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
+        full = [
+            (folder, times.get(folder), _encode([row.pack() for row in shelf.values()]))
+            for folder, shelf in shelves.items()
+            if shelf
+        ]
+        empty = [(folder,) for folder, shelf in shelves.items() if not shelf]
+        kept = [(path, fold) for path, fold in folds.items() if fold is not None]
+        lost = [(path,) for path, fold in folds.items() if fold is None]
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?, ?)", full)
+                database.executemany("DELETE FROM shelf WHERE folder = ?", empty)
+                database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", kept)
+                database.executemany("DELETE FROM fold WHERE path = ?", lost)
+
+        self._with_database(write, None)
+
+    # ---- what is covered ----
+
+    def load_coverage(self, path: str) -> bytes | None:
+        """What a transcript covers of its project's checklist, packed."""
+
+        def read(database: sqlite3.Connection) -> bytes | None:
+            found = database.execute("SELECT folded FROM coverage WHERE path = ?", (path,))
+            row = found.fetchone()
+            return row[0] if row else None
+
+        return self._with_database(read, None)
+
+    def save_coverage(self, folds: Mapping[str, bytes | None]) -> None:
+        """What is None is forgotten."""
+
+        def write(database: sqlite3.Connection) -> None:
+            kept = [(path, fold) for path, fold in folds.items() if fold is not None]
+            lost = [(path,) for path, fold in folds.items() if fold is None]
+            with database:
+                database.executemany("INSERT OR REPLACE INTO coverage VALUES (?, ?)", kept)
+                database.executemany("DELETE FROM coverage WHERE path = ?", lost)
+
+        if folds:
+            self._with_database(write, None)
+
+    # ---- what was used ----
+
+    def save_folds(self, folds: Mapping[str, bytes]) -> None:
+        """What the folds of files remember that no list has read."""
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", [*folds.items()])
+
+        if folds:
+            self._with_database(write, None)
+
+    def add_usage(self, claims: Sequence[FileUsage]) -> None:
+        """Count the replies of these files."""
+
+        def write(database: sqlite3.Connection) -> None:
+            # many small pieces all over the file: for as long as this takes, they may stay
+            database.execute("PRAGMA cache_size = -2048")
+            with database:
+                for each in claims:
+                    usage_tables.add_usage(database, each, lambda path: _read_usage(database, path))
+            database.execute("PRAGMA cache_size = -256")
+
+        if claims:
+            self._with_database(write, None)
+
+    def remove_usage(self, paths: Sequence[str]) -> None:
+        """These files are gone."""
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                for path in paths:
+                    usage_tables.remove_usage(
+                        database, path, lambda each: _read_usage(database, each)
+                    )
+
+        if paths:
+            self._with_database(write, None)
+
+    def usage_versions(self, paths: Sequence[str]) -> dict[str, str]:
+        return self._with_database(
+            lambda database: usage_tables.usage_versions(database, paths), {}
+        )
+
+    def usage_paths(self) -> list[str]:
+        return self._with_database(usage_tables.usage_paths, list[str]())
+
+    def paths_sharing_replies(self, path: str) -> list[str]:
+        """The files that have replies of this one."""
+        return self._with_database(
+            lambda database: usage_tables.paths_sharing_replies(database, path), list[str]()
+        )
+
+    def subagent_shares(self, session: str) -> list[SubagentShare]:
+        """What each of its subagents did."""
+        return self._with_database(
+            lambda database: usage_tables.subagent_shares(database, session), list[SubagentShare]()
+        )
+
+    def usage_workdirs(self) -> list[str]:
+        return self._with_database(usage_tables.usage_workdirs, [])
+
+    def usage_sums(
+        self, by: str, after: str | None, before: str | None, allowed: Iterable[str] | None
+    ) -> list[UsageSums]:
+        return self._with_database(
+            lambda database: usage_tables.usage_sums(database, by, after, before, allowed),
+            list[UsageSums](),
+        )
+
+    # ---- what was done when; hours are local, and `before` is not among them ----
+
+    def activity_by_hour(
+        self, after: str, before: str, allowed: Iterable[str] | None
+    ) -> list[HourSums]:
+        return self._with_database(
+            lambda database: usage_tables.activity_by_hour(database, after, before, allowed),
+            list[HourSums](),
+        )
+
+    def subagent_activity_by_hour(self, session: str, after: str, before: str) -> list[HourSums]:
+        return self._with_database(
+            lambda database: usage_tables.subagent_activity_by_hour(
+                database, session, after, before
+            ),
+            list[HourSums](),
+        )
+
+    def first_prompts(
+        self, after: str, before: str, allowed: Iterable[str] | None, limit: int
+    ) -> list[SessionPrompt]:
+        def read(database: sqlite3.Connection) -> list[SessionPrompt]:
+            def asked_in(path: str) -> list[PromptAt]:
+                fold = _read_fold(database, path)
+                return unpack_activity(fold).prompts if fold is not None else []
+
+            return usage_tables.first_prompts(database, after, before, allowed, limit, asked_in)
+
+        return self._with_database(read, list[SessionPrompt]())
+
+    def disconnect(self) -> None:
+        """Let go of what much work has gathered; the next one to ask opens it again."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+    def close(self) -> None:
+        """For good: a thread that comes later finds it shut."""
+        self._closed = True
+        self.disconnect()
+
+    def _with_database(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Do it in the database. What fails there is said in the log: a cache is never needed."""
+        with self._lock:
+            if self._closed:
+                return otherwise
+            try:
+                if self._database is None:
+                    self._database = self._open()
+                return action(self._database)
+            except (sqlite3.DatabaseError, msgspec.MsgspecError, OSError) as error:
+                log.warning("the cache %s is unusable (%s): begun anew", self._path, error)
+                self._discard()
+                return otherwise
+
+    def _open(self) -> sqlite3.Connection:
+        make_private_folder(self._path.parent)
+        # created with its mode, so that no umask can open it to others
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        database = sqlite3.connect(self._path, check_same_thread=False)
+        try:
+            # what is kept is large pieces; a file that is there already keeps its own size
+            database.execute("PRAGMA page_size = 32768")
+            database.execute("PRAGMA journal_mode = WAL")
+            # a lost cache costs a reading, so it may be lazy about the disk
+            database.execute("PRAGMA synchronous = OFF")
+            # kilobytes; what is read once at a start need not stay in memory
+            database.execute("PRAGMA cache_size = -256")
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version != VERSION:
+                for name in ("shelf", "fold", "coverage", *usage_tables.TABLE_NAMES):
+                    database.execute(f"DROP TABLE IF EXISTS {name}")
+                database.execute(f"PRAGMA user_version = {VERSION}")
+                database.executescript(_TABLES)
+            with database:
+                usage_tables.reset_on_new_zone(database)
+        except sqlite3.DatabaseError:
+            database.close()
+            raise
+        return database
+
+    def _discard(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        for name in (self._path.name, self._path.name + "-wal", self._path.name + "-shm"):
+            with contextlib.suppress(OSError):
+                self._path.with_name(name).unlink()
+
+
+def _read_fold(database: sqlite3.Connection, path: str) -> bytes | None:
+    found = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
+    return found[0] if found else None
+
+
+def _read_usage(database: sqlite3.Connection, path: str) -> StoredUsage | None:
+    fold = _read_fold(database, path)
+    if fold is None:
+        return None
+    account = unpack_usage(fold)
+    return account.replies, account.activity

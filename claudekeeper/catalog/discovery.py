@@ -1,0 +1,339 @@
+"""Which sessions there are: every main transcript below `projects/`, and what it is about.
+
+A first look reads the head and the tail of a file and takes what stands there. What needs the
+whole file (counts, tokens, a title in the middle) is folded later, from where the last fold ended.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.analysis.summary import FoldState, Summary, SummaryFold, pack_state, unpack_state
+from claudekeeper.catalog.quick_scan import HEAD_BYTES, read_head, read_tail
+from claudekeeper.contract.errors import Fault
+from claudekeeper.contract.sessions import Tokens
+from claudekeeper.core.paths import SESSION_ID, is_outside
+from claudekeeper.transcripts.entries import is_irrelevant, parse_line
+from claudekeeper.transcripts.line_reader import (
+    READ_ONLY,
+    FileChanged,
+    fingerprint_before,
+    lines_forwards,
+    open_readonly,
+)
+
+TRANSCRIPT_SUFFIX = ".jsonl"
+TRANSCRIPT_NAME = re.compile(SESSION_ID.pattern + re.escape(TRANSCRIPT_SUFFIX))
+# a file this small is folded at once
+SMALL_FILE_BYTES = HEAD_BYTES
+
+
+class TranscriptFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A transcript on disk, and which version of it."""
+
+    id: str
+    path: str
+    inode: int
+    size: int
+    mtime: int
+
+    def is_same_version(self, other: TranscriptFile) -> bool:
+        return (self.inode, self.size, self.mtime) == (other.inode, other.size, other.mtime)
+
+
+EMPTY_FAULT = Fault("transcript_empty", "The transcript is empty.")
+UNREADABLE_FAULT = Fault("transcript_unreadable", "No line of the transcript can be read.")
+
+
+class SessionRow(msgspec.Struct, array_like=True, gc=False):
+    """A session of the list. Thousands are held, so what they tell may stay packed until asked."""
+
+    file: TranscriptFile
+    stored_summary: Summary | bytes
+    is_fully_scanned: bool
+    is_session: bool
+    fault: Fault | None = None
+    # what says where it worked cannot be read; other lines of it may be
+    is_lost: bool = False
+
+    @classmethod
+    def from_summary(
+        cls, found: TranscriptFile, summary: Summary, fault: Fault | None = None
+    ) -> SessionRow:
+        broken = fault is not None or (summary.unreadable > 0 and not summary.main_lines)
+        own = not summary.is_subagent
+        return cls(found, summary, summary.is_fully_scanned, own, fault, own and broken)
+
+    @property
+    def summary(self) -> Summary:
+        return (
+            _summary_decoder.decode(self.stored_summary)
+            if isinstance(self.stored_summary, bytes)
+            else self.stored_summary
+        )
+
+    def pack(self) -> SessionRow:
+        """The same, small."""
+        if isinstance(self.stored_summary, bytes):
+            return self
+        return msgspec.structs.replace(self, stored_summary=_pack(self.stored_summary))
+
+
+_summary_decoder = msgspec.msgpack.Decoder(Summary)
+_pack = msgspec.msgpack.Encoder().encode
+_by_mtime = attrgetter("file.mtime")
+_by_mtime_and_id = attrgetter("file.mtime", "file.id")
+
+
+def project_folders(projects: Path) -> dict[str, int]:
+    """The folders of the projects with their modification times."""
+    folders: dict[str, int] = {}
+    root = str(projects)
+    try:
+        with os.scandir(root) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_dir() and not (entry.is_symlink() and is_outside(entry.path, root)):
+                        folders[entry.path] = entry.stat().st_mtime_ns
+                except OSError:
+                    continue
+    except OSError:
+        return {}
+    return folders
+
+
+def list_transcripts(folder: str) -> list[TranscriptFile]:
+    """The main transcripts of one project; subagents' files have other names."""
+    return split_unchanged(folder, {})[1]
+
+
+def split_unchanged(
+    folder: str, known: Mapping[str, SessionRow]
+) -> tuple[dict[str, SessionRow], list[TranscriptFile]]:
+    """The transcripts of a project: those that are as they were known, and all others."""
+    same: dict[str, SessionRow] = {}
+    others: list[TranscriptFile] = []
+    row_at = known.get
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                path = entry.path
+                row = row_at(path)
+                if row is None and TRANSCRIPT_NAME.fullmatch(entry.name) is None:
+                    continue
+                try:
+                    facts = entry.stat()
+                    if row is not None and row.fault is None:
+                        found = row.file
+                        if (
+                            found.mtime == facts.st_mtime_ns
+                            and found.size == facts.st_size
+                            and found.inode == facts.st_ino
+                        ):
+                            same[path] = row
+                            continue
+                    if entry.is_symlink() and is_outside(entry.path, os.path.dirname(folder)):
+                        continue
+                except OSError:
+                    # gone between the listing and the look: it is not there
+                    continue
+                others.append(
+                    _transcript_file(path, entry.name[: -len(TRANSCRIPT_SUFFIX)].lower(), facts)
+                )
+    except OSError:
+        return {}, []
+    return same, others
+
+
+def are_unchanged(folder: str, rows: Iterable[SessionRow]) -> bool:
+    """Whether all of these, which lie in this folder, are on disk as they were known."""
+    stat = os.stat
+    name = len(folder) + 1
+    try:
+        # asked by name: the way to the folder is found once, not once for each of thousands
+        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        for row in rows:
+            found = row.file
+            facts = stat(found.path[name:], dir_fd=inside)
+            if (
+                found.mtime != facts.st_mtime_ns
+                or found.size != facts.st_size
+                or found.inode != facts.st_ino
+                or row.fault is not None
+            ):
+                return False
+    except OSError:
+        return False
+    finally:
+        os.close(inside)
+    return True
+
+
+def stat_again(found: TranscriptFile) -> TranscriptFile | None:
+    """The version of a transcript that is on disk now; None when it is gone."""
+    try:
+        return _transcript_file(found.path, found.id, os.stat(found.path))
+    except OSError:
+        return None
+
+
+def newest_first(rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """One row a session, the one written last first."""
+    ordered = newest_by_id(rows)
+    # two in one tick are rare: only they need more than a number to be told apart
+    ordered.sort(key=_by_mtime, reverse=True)
+    if any(one.file.mtime == other.file.mtime for one, other in pairwise(ordered)):
+        ordered.sort(key=_by_mtime_and_id, reverse=True)
+    return ordered
+
+
+def newest_by_id(rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """One row a session: of several files with its id, the one written last."""
+    by_id: dict[str, SessionRow] = {}
+    for row in rows:
+        if not row.is_session:
+            continue
+        found = row.file
+        known = by_id.get(found.id)
+        if known is None or (found.mtime, found.path) > (known.file.mtime, known.file.path):
+            by_id[found.id] = row
+    return list(by_id.values())
+
+
+def quick_scan_file(found: TranscriptFile) -> SessionRow | None:
+    """What head and tail of the file tell; None for a file that is gone."""
+    try:
+        with open_readonly(found.path) as descriptor:
+            return _quick_scan_descriptor(descriptor, found)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return SessionRow.from_summary(found, Summary(), _fault(error))
+
+
+def quick_scan_folder(folder: str) -> Iterator[SessionRow]:
+    """The same for a folder that is new to us: one question less for each file."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if TRANSCRIPT_NAME.fullmatch(entry.name) is None:
+                    continue
+                if entry.is_symlink() and is_outside(entry.path, os.path.dirname(folder)):
+                    continue
+                row = _quick_scan_path(entry.path, entry.name[: -len(TRANSCRIPT_SUFFIX)].lower())
+                if row is not None:
+                    yield row
+    except OSError:
+        return
+
+
+def _quick_scan_path(path: str, session_id: str) -> SessionRow | None:
+    try:
+        descriptor = os.open(path, READ_ONLY)
+        try:
+            return _quick_scan_descriptor(
+                descriptor, _transcript_file(path, session_id, os.fstat(descriptor))
+            )
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        try:
+            return SessionRow.from_summary(
+                _transcript_file(path, session_id, os.stat(path)), Summary(), _fault(error)
+            )
+        except OSError:
+            return None
+
+
+def _quick_scan_descriptor(descriptor: int, found: TranscriptFile) -> SessionRow:
+    if found.size == 0:
+        return SessionRow.from_summary(found, Summary(is_fully_scanned=True), EMPTY_FAULT)
+    try:
+        if found.size <= SMALL_FILE_BYTES:
+            return _fold_lines(descriptor, found, SummaryFold(), 0)[0].pack()
+        summary = Summary()
+        read_head(descriptor, summary)
+        read_tail(descriptor, found.size, summary)
+    except (OSError, FileChanged) as error:
+        return SessionRow.from_summary(found, Summary(), _fault(error))
+    return SessionRow(found, _pack(summary), False, not summary.is_subagent)
+
+
+def continue_fold(row: SessionRow, kept: bytes | None) -> tuple[SessionRow, bytes | None] | None:
+    """The row with every line read: from where it stopped, or anew if the file was rewritten.
+
+    `kept` is what the last fold remembered, packed; and so is what comes back.
+    """
+    found = stat_again(row.file)
+    if found is None:
+        return None
+    if found.is_same_version(row.file):
+        # thousands of these are kept: no second copy
+        found = row.file
+    try:
+        with open_readonly(found.path) as descriptor:
+            summary = row.summary
+            folded = unpack_state(kept) if kept is not None else None
+            # what is remembered may be of an earlier reading than the row
+            fits = folded is not None and folded.lines == summary.lines
+            # a directory that none of its own lines told was told by what lies beside it
+            fits = fits and (summary.main_lines > 0 or not summary.workdir)
+            if folded is not None and fits and _only_grown(descriptor, found, folded):
+                # the old row may be in somebody's hands: fold into a copy
+                summary = msgspec.structs.replace(summary)
+                summary.tokens = msgspec.structs.replace(summary.tokens or Tokens())
+                return _fold_lines(descriptor, found, SummaryFold(summary, folded), folded.offset)
+            return _fold_lines(descriptor, found, SummaryFold(), 0)
+    except FileNotFoundError:
+        return None
+    except (OSError, FileChanged) as error:
+        return SessionRow.from_summary(found, row.summary, _fault(error)), None
+
+
+def _only_grown(descriptor: int, found: TranscriptFile, folded: FoldState) -> bool:
+    """Whether the part that was folded is still what it was."""
+    if found.size < folded.offset:
+        return False
+    return fingerprint_before(descriptor, folded.offset) == folded.fingerprint
+
+
+def _fold_lines(
+    descriptor: int, found: TranscriptFile, fold: SummaryFold, start: int
+) -> tuple[SessionRow, bytes]:
+    offset = start
+    for at, line, ended in lines_forwards(descriptor, start, found.size):
+        if line and not is_irrelevant(line):
+            entries, bad = parse_line(line)
+            if bad and not ended:
+                # stop before a torn line; its writer may still be mid-append
+                break
+            for entry in entries:
+                fold.add(entry)
+            fold.summary.unreadable += bad
+        elif line:
+            fold.summary.lines += 1
+        offset = at + len(line) + ended
+    summary, folded = fold.finish(offset, fingerprint_before(descriptor, offset))
+    fault = EMPTY_FAULT if found.size == 0 else UNREADABLE_FAULT if summary.lines == 0 else None
+    return SessionRow.from_summary(found, summary, fault), pack_state(folded)
+
+
+def _transcript_file(path: str, session_id: str, facts: os.stat_result) -> TranscriptFile:
+    return TranscriptFile(session_id, path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+def _fault(error: Exception) -> Fault:
+    reason = (error.strerror if isinstance(error, OSError) else None) or "it keeps changing"
+    return Fault("transcript_unreadable", f"The transcript cannot be read: {reason}.")

@@ -1,0 +1,97 @@
+"""Looking through project folders: only what changed since the last look is opened."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time as clock
+from collections.abc import Iterable
+
+import msgspec
+
+from claudekeeper.catalog.cache import Cache, FolderRows, FolderTimes, RowsByFolder
+from claudekeeper.catalog.discovery import (
+    SessionRow,
+    TranscriptFile,
+    are_unchanged,
+    continue_fold,
+    quick_scan_file,
+    quick_scan_folder,
+    split_unchanged,
+)
+from claudekeeper.catalog.workdir_inference import infer_workdirs
+
+# a file that grew by no more than this is read on at once
+MAX_GROWTH = 8 * 1024 * 1024
+# nanoseconds: what a folder that changed a moment ago says of its time may be true of the next
+# change too, since clocks of file systems tick slowly
+CLOCK_GRANULARITY_NS = 2_000_000_000
+
+
+class FolderScan(msgspec.Struct):
+    """One folder as it was found; without a time it is gone."""
+
+    # when it changed, or 0 while that says nothing yet
+    mtime: int | None
+    rows: FolderRows
+    # what the folds of files remember, packed; None where it is to be forgotten
+    folds: dict[str, bytes | None]
+
+
+def scan_folders(
+    folders: Iterable[str], shelves: RowsByFolder, cache: Cache, times: FolderTimes | None = None
+) -> dict[str, FolderScan]:
+    """Every transcript of these folders; one that still has its time of `times` got no new ones."""
+    times = times or {}
+    # thousands of rows come to stay: the collector would only walk over them again and again
+    gc.disable()
+    try:
+        return {
+            folder: _scan_folder(folder, shelves.get(folder, {}), cache, times.get(folder))
+            for folder in folders
+        }
+    finally:
+        gc.enable()
+
+
+def folder_of(row: SessionRow) -> str:
+    return os.path.dirname(row.file.path)
+
+
+def _scan_folder(folder: str, known: FolderRows, cache: Cache, before: int | None) -> FolderScan:
+    try:
+        # before the listing: a file that comes meanwhile changes it again
+        time: int | None = _reliable_time(os.stat(folder).st_mtime_ns)
+    except OSError:
+        time = None
+    if not known:
+        rows = {row.file.path: row for row in quick_scan_folder(folder)}
+        rows = infer_workdirs(folder, rows)
+        return FolderScan(time, rows, dict.fromkeys(rows))
+    if time and time == before and are_unchanged(folder, known.values()):
+        return FolderScan(time, known, {})
+    same, others = split_unchanged(folder, known)
+    looked = FolderScan(time, same, {})
+    for found in others:
+        read = _scan_file(found, known.get(found.path), cache)
+        if read is not None:
+            looked.rows[found.path], looked.folds[found.path] = read
+    if len(same) < len(known):
+        gone = known.keys() - looked.rows.keys()
+        looked.folds.update(dict.fromkeys(gone))
+    looked.rows = infer_workdirs(folder, looked.rows)
+    return looked
+
+
+def _reliable_time(time: int) -> int:
+    return 0 if 0 <= clock.time_ns() - time < CLOCK_GRANULARITY_NS else time
+
+
+def _scan_file(
+    found: TranscriptFile, row: SessionRow | None, cache: Cache
+) -> tuple[SessionRow, bytes | None] | None:
+    """A new file gets a first look; one that is known and grew a little is read on."""
+    if row is not None and row.is_fully_scanned and 0 <= found.size - row.file.size < MAX_GROWTH:
+        return continue_fold(row, cache.load_fold(row.file.path))
+    look = quick_scan_file(found)
+    return (look, None) if look is not None else None

@@ -1,0 +1,123 @@
+"""What was done in every hour, by transcript, in the cache; and what was asked then.
+
+Hours and days are local ones (`2026-03-01T10`), as those of the accounts are: in another zone all
+of it is reckoned anew. Functions of a connection, as in accounts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import lru_cache
+
+from claudekeeper.analysis.activity import QUARTER_MINUTES, SUM_COLUMNS, PromptAt, Sums, add_sums
+from claudekeeper.analysis.reply_usage import minute_of
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS moment (account INTEGER, hour TEXT, replies INTEGER, input INTEGER,
+  output INTEGER, cache_read INTEGER, cache_write INTEGER, cost INTEGER, calls INTEGER,
+  edits INTEGER, prompts INTEGER, compactions INTEGER, PRIMARY KEY (account, hour)) WITHOUT ROWID;
+"""
+TABLE_NAMES = ("moment",)
+
+# an hour and what was done in it
+HourSums = tuple[str, Sums]
+# a prompt, with its session and that one's directory
+SessionPrompt = tuple[str, str | None, PromptAt]
+
+_COLUMNS = (
+    "replies",
+    "input",
+    "output",
+    "cache_read",
+    "cache_write",
+    "cost",
+    "calls",
+    "edits",
+    "prompts",
+    "compactions",
+)
+_SUM_COLUMNS = ", ".join(f"SUM(u.{column})" for column in _COLUMNS)
+
+
+def replace_hours(database: sqlite3.Connection, account: int, hours: dict[str, Sums]) -> None:
+    """What was done there is this, and nothing else."""
+    delete_hours(database, account)
+    marks = ", ".join("?" * (SUM_COLUMNS + 2))
+    database.executemany(
+        f"INSERT INTO moment VALUES ({marks})",  # noqa: S608 - question marks
+        [(account, hour, *sums) for hour, sums in hours.items()],
+    )
+
+
+def delete_hours(database: sqlite3.Connection, account: int) -> None:
+    database.execute("DELETE FROM moment WHERE account = ?", (account,))
+
+
+def select_hours(
+    database: sqlite3.Connection, scope: str, given: tuple[str, ...], after: str, before: str
+) -> list[HourSums]:
+    """Every hour of these accounts in which something was done; `scope`: a part of a statement."""
+    found = database.execute(
+        f"SELECT u.hour, {_SUM_COLUMNS} FROM moment u JOIN account a ON a.id = u.account{scope}"  # noqa: S608
+        " AND u.hour >= ? AND u.hour < ? GROUP BY 1 ORDER BY 1",
+        (*given, after, before),
+    )
+    return [(hour, sums) for hour, *sums in found]
+
+
+def first_prompts(
+    database: sqlite3.Connection,
+    scope: str,
+    after: str,
+    before: str,
+    limit: int,
+    asked_in: Callable[[str], Iterable[PromptAt]],
+) -> list[SessionPrompt]:
+    """The first prompts of this time; a copy of one is told once."""
+    if limit == 0:
+        return []
+    speakers = database.execute(
+        "SELECT a.path, a.session, a.workdir, MIN(u.hour)"  # noqa: S608 - a part of ours
+        f" FROM moment u JOIN account a ON a.id = u.account{scope}"
+        " AND u.hour >= ? AND u.hour < ? AND u.prompts > 0 GROUP BY 1 ORDER BY 4",
+        (after, before),
+    ).fetchall()
+    found: dict[tuple[str, str], SessionPrompt] = {}
+    for number, (path, session, workdir, first) in enumerate(speakers, start=1):
+        for each in asked_in(path):
+            if after <= hour_of(each.at) < before:
+                found.setdefault((each.at, each.text), (session, workdir, each))
+        later = speakers[number][3] if number < len(speakers) else None
+        if len(found) >= limit and later is not None and later != first:
+            nearest = sorted(found)[limit - 1][0]
+            # whoever speaks later than the last that is told adds nothing
+            if hour_of(nearest) < later:
+                break
+    return [found[key] for key in sorted(found)[:limit]]
+
+
+def sums_by_hour(quarters: dict[tuple[int, int], Sums]) -> dict[str, Sums]:
+    """By local hours; what has no time is left out."""
+    hours: dict[str, Sums] = {}
+    for (quarter, _), sums in quarters.items():
+        if hour := local_hour(quarter):
+            add_sums(hours.setdefault(hour, [0] * SUM_COLUMNS), sums)
+    return hours
+
+
+def hour_of(timestamp: str) -> str:
+    """The local hour of a line."""
+    return local_hour(minute_of(timestamp) // QUARTER_MINUTES)
+
+
+@lru_cache(maxsize=4096)
+def local_hour(quarter: int) -> str:
+    """The local hour of a quarter of an hour: no zone of the world is finer."""
+    if not quarter:
+        return ""
+    try:
+        return datetime.fromtimestamp(quarter * 900).astimezone().strftime("%Y-%m-%dT%H")
+    except (ValueError, OverflowError, OSError):
+        return ""

@@ -1,0 +1,106 @@
+"""Who else runs which session: Claude Codes in terminals, editors and scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from claudekeeper.catalog.presence_files import RunningClaude, is_alive, list_running
+from claudekeeper.contract.sessions import Presence
+from claudekeeper.core.tasks import Tasks
+from claudekeeper.watcher.watcher import Watcher
+
+# seconds between two looks at whether they live: a kill leaves the file as it was
+LIVENESS_INTERVAL = 1.0
+# of several in one session, the one that is shown
+_STATUS_ORDER = {"waiting": 0, "busy": 1, "idle": 2}
+
+
+class PresenceMonitor:
+    """Every Claude Code of the machine that this keeper does not run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._watcher = Watcher(folder)
+        self._tasks = Tasks()
+        self._refresh_lock = asyncio.Lock()
+        self._processes: list[RunningClaude] = []
+        self._presences: dict[str, Presence] = {}
+        self._next_change = asyncio.Event()
+        # processes of ours stay ours while they end, when nobody speaks for them any more
+        self._own_processes: set[tuple[int, str]] = set()
+        # whether a process is one that this keeper started
+        self.is_ours: Callable[[RunningClaude], bool] = lambda _: False
+        # called with the id of a session that somebody else runs, ran, or runs otherwise
+        self.presence_changed: Callable[[str], None] = lambda _: None
+
+    async def start(self) -> None:
+        await self.refresh()
+        self._tasks.start(self._follow_changes(), name="presence:watch")
+        self._tasks.start(self._poll_liveness(), name="presence:alive")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    def get(self, session_id: str) -> Presence | None:
+        """Who else runs this session, as it was seen last."""
+        return self._presences.get(session_id)
+
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._presences
+
+    async def refresh_and_get(self, session_id: str) -> Presence | None:
+        """Who else runs this session at this very moment."""
+        await self.refresh()
+        return self.get(session_id)
+
+    async def wait_until_free(self, session_id: str) -> None:
+        """Until nobody else runs this session."""
+        await self.refresh()
+        while self.get(session_id) is not None:
+            await self._next_change.wait()
+
+    async def refresh(self) -> None:
+        async with self._refresh_lock:
+            self._processes = await asyncio.to_thread(list_running, self._folder, self._processes)
+            before, self._presences = self._presences, self._select_presences()
+        if before != self._presences:
+            moved, self._next_change = self._next_change, asyncio.Event()
+            moved.set()
+        for session_id in before.keys() | self._presences.keys():
+            if before.get(session_id) != self._presences.get(session_id):
+                self.presence_changed(session_id)
+
+    def _select_presences(self) -> dict[str, Presence]:
+        there = {(each.presence.pid, each.started) for each in self._processes}
+        self._own_processes &= there
+        elsewhere: dict[str, Presence] = {}
+        for process in self._processes:
+            identity = (process.presence.pid, process.started)
+            if identity in self._own_processes or self.is_ours(process):
+                self._own_processes.add(identity)
+                continue
+            known = elsewhere.get(process.session_id)
+            if (
+                known is None
+                or _STATUS_ORDER[process.presence.status] < _STATUS_ORDER[known.status]
+            ):
+                elsewhere[process.session_id] = process.presence
+        return elsewhere
+
+    async def _follow_changes(self) -> None:
+        async for _ in self._watcher.changes():
+            await self.refresh()
+
+    async def _poll_liveness(self) -> None:
+        while True:
+            await asyncio.sleep(LIVENESS_INTERVAL)
+            told = self._watcher.state.mode == "watching"
+            known = self._processes
+            if known and (not told or not await asyncio.to_thread(_all_alive, known)):
+                await self.refresh()
+
+
+def _all_alive(processes: list[RunningClaude]) -> bool:
+    return all(is_alive(process) for process in processes)

@@ -1,0 +1,355 @@
+"""What every transcript used, by day and model, in the cache: each reply of the machine once.
+
+A reply stands in several files where a session was forked, copied or continued under another id.
+The file in which it is no copy has it, and of several the one whose path comes first, in whatever
+order they are read; the others remember that they repeat it, and when that file goes, the next one
+takes it over. Functions of a connection: the cache owns that.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from claudekeeper.analysis.activity import (
+    Activity,
+    PromptAt,
+    activity_identities,
+    add_sums,
+    sums_by_quarter,
+)
+from claudekeeper.analysis.reply_usage import REPLY_COLUMNS, PackedReplies, reply_identities
+from claudekeeper.analysis.session_facts import SubagentShare
+from claudekeeper.catalog import hourly_tables
+
+TABLES = (
+    """
+CREATE TABLE IF NOT EXISTS zone (name TEXT PRIMARY KEY);
+-- a transcript, which version of it, whose it is; how many of its replies are seen to, and of its
+-- prompts and compactions, which are among the replies here: counted once too
+CREATE TABLE IF NOT EXISTS account (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL,
+  session TEXT NOT NULL, workdir TEXT, beside TEXT, version TEXT NOT NULL,
+  claimed INTEGER NOT NULL, marked INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS account_of ON account (session);
+-- what a subagent did, packed, beside those of the same session: there may be thousands
+CREATE TABLE IF NOT EXISTS share (session TEXT, account INTEGER, done BLOB NOT NULL,
+  PRIMARY KEY (session, account)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reply (id INTEGER PRIMARY KEY, account INTEGER NOT NULL,
+  copy INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS repeat (id INTEGER, account INTEGER, copy INTEGER NOT NULL,
+  PRIMARY KEY (account, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS usage (account INTEGER, day TEXT, model TEXT, replies INTEGER,
+  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cost INTEGER,
+  PRIMARY KEY (account, day, model)) WITHOUT ROWID;
+"""
+    + hourly_tables.TABLES
+)
+TABLE_NAMES = ("account", "share", "reply", "repeat", "usage", "zone", *hourly_tables.TABLE_NAMES)
+SQL_CHUNK = 500
+
+_pack = msgspec.msgpack.Encoder().encode
+_share_decoder = msgspec.msgpack.Decoder(SubagentShare)
+
+# replies, input, output, cache read, cache write, cost: of a key
+UsageSums = tuple[str | None, int, int, int, int, int, int]
+_SUM_COLUMNS = "SUM(replies), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write), SUM(cost)"
+# a subagent's is that of its session; its own counts where that is not there any more
+_WORKDIR = "COALESCE(a.workdir, m.workdir, a.beside)"
+_GROUP_KEYS = {
+    "day": "u.day",
+    "model": "u.model",
+    "session": "a.session",
+    "project": _WORKDIR,
+}
+
+
+class FileUsage(msgspec.Struct, frozen=True):
+    """What a version of a transcript says of its replies, and of what was done there."""
+
+    path: str
+    session: str
+    workdir: str | None
+    version: str
+    replies: PackedReplies
+    activity: Activity
+    # where it is no session's own: what was done there is its session's too
+    share: SubagentShare | None = None
+    # how many of its first replies, and of its first prompts and compactions, are copies
+    copy_counts: tuple[int, int] = (0, 0)
+    # where a subagent worked
+    subagent_workdir: str | None = None
+
+
+# what is kept of a transcript
+StoredUsage = tuple[PackedReplies, Activity]
+LoadUsage = Callable[[str], StoredUsage | None]
+
+
+def time_zone() -> str:
+    """Days are those of this machine: where it is said to be counts."""
+    return "/".join(time.tzname)
+
+
+def reset_on_new_zone(database: sqlite3.Connection) -> None:
+    """In another zone every day is another: what was reckoned is forgotten, not what was read."""
+    (here,) = database.execute("SELECT MAX(name) FROM zone").fetchone()
+    if here != time_zone():
+        for name in TABLE_NAMES:
+            database.execute(f"DELETE FROM {name}")  # noqa: S608 - a name of ours
+        database.execute("INSERT INTO zone VALUES (?)", (time_zone(),))
+
+
+def add_usage(database: sqlite3.Connection, wish: FileUsage, kept_of: LoadUsage) -> None:
+    """Count what this file has and no other had before."""
+    known = database.execute(
+        "SELECT id, claimed, marked, version, session FROM account WHERE path = ?", (wish.path,)
+    ).fetchone()
+    replies = reply_identities(wish.replies)
+    marks = activity_identities(wish.activity)
+    if known is not None and (
+        known[1] > len(replies)
+        or known[2] > len(marks)
+        or known[3].partition(":")[0] != wish.version.partition(":")[0]
+        or known[4] != wish.session
+    ):
+        # it was written anew: shorter, or as another file
+        remove_usage(database, wish.path, kept_of)
+        known = None
+    if known is None:
+        account = database.execute(
+            "INSERT INTO account (path, session, workdir, beside, version, claimed, marked)"
+            " VALUES (?, ?, ?, ?, ?, 0, 0)",
+            (wish.path, wish.session, wish.workdir, wish.subagent_workdir, wish.version),
+        ).lastrowid
+        claimed = marked = 0
+    else:
+        account, claimed, marked, *_ = known
+    assert account is not None
+    losers: set[int] = set()
+    for found, done, copied in (
+        (replies, claimed, wish.copy_counts[0]),
+        (marks, marked, wish.copy_counts[1]),
+    ):
+        losers |= _assign_replies(database, account, found[done:copied], copy=True)
+        losers |= _assign_replies(database, account, found[max(done, copied) :], copy=False)
+    database.execute(
+        "UPDATE account SET workdir = COALESCE(?, workdir), version = ?, claimed = ?, marked = ?"
+        " WHERE id = ?",
+        (wish.workdir, wish.version, len(replies), len(marks), account),
+    )
+    if wish.share is not None:
+        database.execute(
+            "INSERT OR REPLACE INTO share VALUES (?, ?, ?)",
+            (wish.session, account, _pack(wish.share)),
+        )
+    _recompute(database, account, (wish.replies, wish.activity))
+    _recompute_all(database, losers, kept_of)
+
+
+def remove_usage(database: sqlite3.Connection, path: str, kept_of: LoadUsage) -> None:
+    """The file is gone, or another one: what others repeat of it is theirs now."""
+    known = database.execute("SELECT id, session FROM account WHERE path = ?", (path,)).fetchone()
+    if known is None:
+        return
+    account, session = known
+    heirs = database.execute(
+        "SELECT r.account, r.id, r.copy FROM repeat r JOIN reply o ON o.id = r.id"
+        " WHERE o.account = ?",
+        (account,),
+    ).fetchall()
+    for table in ("usage", "repeat", "reply"):
+        database.execute(f"DELETE FROM {table} WHERE account = ?", (account,))  # noqa: S608
+    hourly_tables.delete_hours(database, account)
+    database.execute("DELETE FROM share WHERE session = ? AND account = ?", (session, account))
+    database.execute("DELETE FROM account WHERE id = ?", (account,))
+    for heir, reply, copy in heirs:
+        database.execute("DELETE FROM repeat WHERE account = ? AND id = ?", (heir, reply))
+        _assign_replies(database, heir, [_unsigned(reply)], copy=bool(copy))
+    _recompute_all(database, {heir for heir, *_ in heirs}, kept_of)
+
+
+def _recompute_all(
+    database: sqlite3.Connection, accounts: Iterable[int], kept_of: LoadUsage
+) -> None:
+    for heir in accounts:
+        (place,) = database.execute("SELECT path FROM account WHERE id = ?", (heir,)).fetchone()
+        kept = kept_of(place)
+        if kept is not None:
+            _recompute(database, heir, kept)
+
+
+def usage_versions(database: sqlite3.Connection, paths: Sequence[str]) -> dict[str, str]:
+    """Which versions of these files were counted; of no more than a statement takes."""
+    marks = ",".join("?" * len(paths))
+    return dict(
+        database.execute(f"SELECT path, version FROM account WHERE path IN ({marks})", paths)  # noqa: S608
+    )
+
+
+def usage_paths(database: sqlite3.Connection) -> list[str]:
+    """Every file that was counted."""
+    return [path for (path,) in database.execute("SELECT path FROM account")]
+
+
+def paths_sharing_replies(database: sqlite3.Connection, path: str) -> list[str]:
+    """The files in which replies of this one stand too."""
+    known = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
+    if known is None:
+        return []
+    found = database.execute(
+        "WITH mine AS (SELECT id FROM repeat WHERE account = ?1) SELECT path FROM account"
+        " WHERE id != ?1 AND id IN ("
+        # whose replies it repeats; who repeats those as well; who repeats its own
+        "  SELECT account FROM reply WHERE id IN mine"
+        "  UNION SELECT account FROM repeat WHERE id IN mine"
+        "  UNION SELECT r.account FROM repeat r JOIN reply o ON o.id = r.id WHERE o.account = ?1)",
+        known,
+    )
+    return [other for (other,) in found]
+
+
+def usage_sums(
+    database: sqlite3.Connection,
+    by: str,
+    after: str | None,
+    before: str | None,
+    allowed: Iterable[str | None] | None,
+) -> list[UsageSums]:
+    """What was used, by a key; of the projects that are allowed only."""
+    key = _GROUP_KEYS[by]
+    found = database.execute(
+        f"SELECT {key}, {_SUM_COLUMNS} FROM usage u JOIN account a ON a.id = u.account"  # noqa: S608
+        f"{_scope_clause(database, allowed, joined=by == 'project')}"
+        " AND u.day >= ? AND u.day < ? GROUP BY 1 ORDER BY 1",
+        (after or "", before or "~"),
+    )
+    return found.fetchall()
+
+
+def activity_by_hour(
+    database: sqlite3.Connection, after: str, before: str, allowed: Iterable[str] | None
+) -> list[hourly_tables.HourSums]:
+    """What was done in every hour; in the projects that are allowed only."""
+    return hourly_tables.select_hours(database, _scope_clause(database, allowed), (), after, before)
+
+
+def subagent_shares(database: sqlite3.Connection, session: str) -> list[SubagentShare]:
+    """What each of a session's subagents did."""
+    found = database.execute("SELECT done FROM share WHERE session = ?", (session,))
+    return [_share_decoder.decode(done) for (done,) in found]
+
+
+def subagent_activity_by_hour(
+    database: sqlite3.Connection, session: str, after: str, before: str
+) -> list[hourly_tables.HourSums]:
+    """What was done for a session in other files than its own transcript: by its subagents."""
+    scope = " WHERE a.session = ? AND a.path NOT LIKE ?"
+    return hourly_tables.select_hours(
+        database, scope, (session, f"%{session}.jsonl"), after, before
+    )
+
+
+def first_prompts(
+    database: sqlite3.Connection,
+    after: str,
+    before: str,
+    allowed: Iterable[str] | None,
+    limit: int,
+    asked_in: Callable[[str], Iterable[PromptAt]],
+) -> list[hourly_tables.SessionPrompt]:
+    """The first prompts of this time."""
+    scope = _scope_clause(database, allowed)
+    return hourly_tables.first_prompts(database, scope, after, before, limit, asked_in)
+
+
+def _scope_clause(
+    database: sqlite3.Connection, allowed: Iterable[str | None] | None, *, joined: bool = False
+) -> str:
+    """The part of a statement that looks only at projects that are allowed."""
+    if allowed is None and not joined:
+        return " WHERE TRUE"
+    of_session = (
+        " LEFT JOIN (SELECT session, MAX(workdir) AS workdir FROM account WHERE workdir IS NOT NULL"
+        " GROUP BY session) m ON m.session = a.session WHERE TRUE"
+    )
+    if allowed is None:
+        return of_session
+    database.execute("CREATE TEMP TABLE IF NOT EXISTS allowed (workdir TEXT PRIMARY KEY)")
+    database.execute("DELETE FROM allowed")
+    database.executemany(
+        "INSERT OR IGNORE INTO allowed VALUES (?)", [(each,) for each in allowed if each]
+    )
+    narrowed = f" AND {_WORKDIR} IN (SELECT workdir FROM allowed)"  # noqa: S608 - a name of ours
+    return of_session + narrowed
+
+
+def usage_workdirs(database: sqlite3.Connection) -> list[str]:
+    found = database.execute(
+        "SELECT workdir FROM account WHERE workdir IS NOT NULL"
+        " UNION SELECT beside FROM account WHERE beside IS NOT NULL"
+    )
+    return [workdir for (workdir,) in found]
+
+
+def _assign_replies(
+    database: sqlite3.Connection, account: int, replies: Sequence[int], *, copy: bool
+) -> set[int]:
+    """Whose these are from now on; returns the accounts that had some of them until now."""
+    losers: set[int] = set()
+    if not len(replies):
+        return losers
+    (path,) = database.execute("SELECT path FROM account WHERE id = ?", (account,)).fetchone()
+    for start in range(0, len(replies), SQL_CHUNK):
+        # a long session has tens of thousands: as numbers of their own they would take megabytes
+        chunk = [_signed(each) for each in replies[start : start + SQL_CHUNK]]
+        marks = ",".join("?" * len(chunk))
+        rows = database.execute(
+            "SELECT r.id, r.account, r.copy, a.path FROM reply r JOIN account a"  # noqa: S608
+            f" ON a.id = r.account WHERE r.id IN ({marks})",
+            chunk,
+        )
+        taken = {reply: (owner, was_copy, place) for reply, owner, was_copy, place in rows}
+        mine: list[tuple[int, int, bool]] = []
+        repeats: list[tuple[int, int, bool]] = []
+        for each in chunk:
+            owner, was_copy, place = taken.get(each, (account, True, path))
+            if owner != account and (copy, path) >= (bool(was_copy), place):
+                repeats.append((each, account, copy))
+                continue
+            mine.append((each, account, copy))
+            if owner != account:
+                losers.add(owner)
+                repeats.append((each, owner, bool(was_copy)))
+        database.executemany("INSERT OR REPLACE INTO repeat VALUES (?, ?, ?)", repeats)
+        database.executemany("INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", sorted(mine))
+    return losers
+
+
+def _recompute(database: sqlite3.Connection, account: int, kept: StoredUsage) -> None:
+    replies, activity = kept
+    found = database.execute("SELECT id FROM repeat WHERE account = ?", (account,))
+    quarters = sums_by_quarter(replies, activity, {_unsigned(reply) for (reply,) in found})
+    used: dict[tuple[str, int], list[int]] = {}
+    for (quarter, place), sums in quarters.items():
+        if sums[0]:
+            day = hourly_tables.local_hour(quarter)[:10]
+            add_sums(
+                used.setdefault((day, place), [0] * (REPLY_COLUMNS - 1)), sums[: REPLY_COLUMNS - 1]
+            )
+    database.execute("DELETE FROM usage WHERE account = ?", (account,))
+    database.executemany(
+        "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(account, day, replies.models[place], *sums) for (day, place), sums in used.items()],
+    )
+    hourly_tables.replace_hours(database, account, hourly_tables.sums_by_hour(quarters))
+
+
+def _signed(reply: int) -> int:
+    return reply - 2**63
+
+
+def _unsigned(reply: int) -> int:
+    return reply + 2**63

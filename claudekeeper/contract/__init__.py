@@ -1,0 +1,1 @@
+"""What goes over the wire: messages, events, sessions, attention, requests, errors."""

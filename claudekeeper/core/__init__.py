@@ -1,0 +1,1 @@
+"""Files, tasks, configuration and time: nothing here knows Claude Code."""

@@ -1,0 +1,63 @@
+"""What systemd is told: that we serve, that we live, that we stop.
+
+The protocol is a datagram with lines to the socket that NOTIFY_SOCKET names. Where nobody asked
+for it, nothing is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import MutableMapping
+
+log = logging.getLogger(__name__)
+
+
+class Notifier:
+    """Takes its variables out of the environment: no child is to speak in our name."""
+
+    def __init__(self, environment: MutableMapping[str, str]) -> None:
+        self._address = environment.pop("NOTIFY_SOCKET", "")
+        interval = environment.pop("WATCHDOG_USEC", "")
+        watched = environment.pop("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+        # twice within the time that is allowed; None where nobody watches
+        self.watchdog_interval = (
+            int(interval) / 1e6 / 2 if watched and self._address and interval.isdigit() else None
+        )
+
+    @property
+    def is_enabled(self) -> bool:
+        return bool(self._address)
+
+    def notify_ready(self, status: str) -> None:
+        self._send("READY=1", f"STATUS={status}", f"MAINPID={os.getpid()}")
+
+    def notify_stopping(self, status: str) -> None:
+        self._send("STOPPING=1", f"STATUS={status}")
+
+    async def run_watchdog(self) -> None:
+        """Runs on the event loop: a loop that hangs sends nothing, and systemd restarts us."""
+        if self.watchdog_interval is None:
+            return
+        while True:
+            self._send("WATCHDOG=1")
+            await asyncio.sleep(self.watchdog_interval)
+
+    def _send(self, *lines: str) -> None:
+        if not self._address:
+            return
+        address = self._address
+        if address.startswith("@"):
+            # a name without a file, as Linux has them
+            address = f"\0{address[1:]}"
+        with (
+            contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as sender,
+        ):
+            sender.setblocking(False)
+            try:
+                sender.sendto("\n".join(lines).encode(), address)
+            except OSError as error:
+                log.warning("systemd could not be told %s: %s", lines[0], error)

@@ -1,0 +1,1 @@
+"""How far a conversation covers the checklist of its project."""

@@ -1,0 +1,70 @@
+"""The specification that came of a project's checklist: which file it is, and what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+
+import msgspec
+
+from claudekeeper.core.timestamps import iso_from_ns
+from claudekeeper.transcripts.line_reader import open_readonly
+
+MAX_BYTES = 1024 * 1024
+# where people put it
+_STEMS = ("SPECIFICATION", "specification", "Specification", "SPEC", "spec")
+USUAL_NAMES = tuple(f"{folder}{stem}.md" for folder in ("", "docs/") for stem in _STEMS)
+_SPECIFICATION_NAME = re.compile(
+    r"(?:\A|[-_.])spec(?:ification)?s?(?:[-_.].*)?\.(?:md|markdown|txt)\Z", re.IGNORECASE
+)
+
+
+class Specification(msgspec.Struct, rename="camel"):
+    """The file, below the working directory, and its text; `cut`: it is longer than that."""
+
+    path: str
+    text: str
+    modified: str
+    size: int
+    cut: bool
+
+
+def find_specification(
+    workdir: str, named: str | None = None, written: Iterable[str] = ()
+) -> str | None:
+    """The file below this directory: as the checklist names it, as it is usually called, or what
+    was written under such a name. Blocks."""
+    candidates = [named] if named else []
+    candidates += USUAL_NAMES
+    candidates += [path for path in written if _SPECIFICATION_NAME.search(os.path.basename(path))]
+    for candidate in candidates:
+        found = _path_inside(workdir, candidate)
+        if found is not None:
+            return found
+    return None
+
+
+def read_specification(workdir: str, path: str) -> Specification:
+    """What `find_specification` found; an OSError where it is gone. Blocks."""
+    with open_readonly(os.path.join(workdir, path)) as descriptor:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise FileNotFoundError(path)
+        text = os.pread(descriptor, MAX_BYTES, 0).decode("utf-8", "replace")
+    return Specification(
+        path, text, iso_from_ns(facts.st_mtime_ns), facts.st_size, facts.st_size > MAX_BYTES
+    )
+
+
+def _path_inside(workdir: str, path: str) -> str | None:
+    """The path below the directory; None for a file that is none, or lies elsewhere."""
+    try:
+        root = os.path.realpath(workdir)
+        real = os.path.realpath(os.path.join(root, path))
+        if not real.startswith(root.rstrip("/") + "/") or not os.path.isfile(real):
+            return None
+    except (OSError, ValueError):
+        return None
+    return os.path.relpath(real, root)

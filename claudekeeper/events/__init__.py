@@ -1,0 +1,1 @@
+"""The event bus, delivery exactly once, and transcripts that grow."""

@@ -1,0 +1,216 @@
+"""What was told of a session, and what of it is not on disk yet.
+
+The CLI says a message at once and writes it a moment later. Whoever asks for the history in
+between must get it too, and nobody may get it twice.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from weakref import WeakValueDictionary
+
+from claudekeeper.contract.events import MessageAdded
+from claudekeeper.contract.message import Message
+from claudekeeper.events.bus import EventBus
+
+# messages of which it is remembered that they were told: in a turn, and when it is over
+MOST_DELIVERED = 20_000
+MOST_DELIVERED_BETWEEN_TURNS = 1_000
+# what is kept of a turn that is over for readings that began in it
+MOST_RECENT = 100
+MOST_BYTES = 4 * 1024 * 1024
+# sessions of which it is remembered what was told
+MOST_LOGS = 256
+# of how many of them what was said last is at hand, whole
+MOST_ACTIVE_LOGS = 16
+
+
+class DeliveryLog:
+    """The main conversation of one live session, as subscribers know it."""
+
+    def __init__(self, session_id: str, bus: EventBus) -> None:
+        self.session_id = session_id
+        self._bus = bus
+        self._delivered: OrderedDict[str, int] = OrderedDict()
+        self._unwritten: dict[str, Message] = {}
+        # told since the last time nothing was waiting for the disk; a reading that began before
+        # may have missed them
+        self._recent: list[tuple[int, MessageAdded]] = []
+        self._last_written: str | None = None
+        # whether our CLI is at work; and the last line of before
+        self._in_turn = False
+        self._last_before_turn: str | None = None
+        self._turn_start_seq = 0
+        # lines that were seen on disk, whether the CLI or the file told of them first
+        self._written: OrderedDict[str, None] = OrderedDict()
+
+    def deliver_live(self, message: Message) -> None:
+        """The CLI said it and will write it."""
+        if message.uuid not in self._delivered:
+            self._unwritten[message.uuid] = message
+            self._deliver(message, None)
+
+    def deliver_from_file(self, message: Message) -> None:
+        """It stands in the file; told now, unless it was said before."""
+        if message.uuid in self._written:
+            return
+        self._written[message.uuid] = None
+        if len(self._written) > MOST_DELIVERED:
+            self._written.popitem(last=False)
+        waited = self._unwritten.pop(message.uuid, None)
+        if waited is None and message.uuid not in self._delivered:
+            # others that were said already may stand behind it in the file
+            self._deliver(message, self._last_written if self._unwritten else None)
+        self._last_written = message.uuid
+
+    def deliver_from_subagent(self, message: Message) -> None:
+        """A subagent's message: it stands in a file of its own."""
+        if message.uuid not in self._delivered:
+            self._deliver(message, None)
+
+    def has_delivered(self, uuid: str) -> bool:
+        return uuid in self._delivered
+
+    def is_written(self, uuid: str) -> bool:
+        """Whether it was seen on disk."""
+        return uuid in self._written
+
+    @property
+    def has_no_transcript(self) -> bool:
+        """Whether no transcript is known to have anything of this session."""
+        return self._last_written is None
+
+    def mark_delivered(self, uuids: Iterable[str]) -> None:
+        """They stand in the history already, in this order."""
+        for uuid in uuids:
+            self._delivered.setdefault(uuid, 0)
+            self._last_written = uuid
+
+    @property
+    def unwritten_messages(self) -> list[Message]:
+        return list(self._unwritten.values())
+
+    def discard_unwritten(self) -> bool:
+        """The CLI is gone; what it did not write is lost. True if something was."""
+        lost = bool(self._unwritten)
+        for uuid in self._unwritten:
+            self._delivered.pop(uuid, None)
+        self._unwritten.clear()
+        return lost
+
+    def merge_page(
+        self, page: list[Message], waiting: list[Message], seq_before: int
+    ) -> list[Message]:
+        """A page of the file's end with what was told and had not been written when it was read.
+
+        `waiting` and `mark` are `unwritten` and the bus's number from before the reading.
+        """
+        whole = any(message.uuid == self._last_before_turn for message in page)
+        is_told = self.delivered_before(self._bus.seq, whole=whole)
+        merged = [message for message in page if is_told(message.uuid)]
+        known = {message.uuid for message in merged}
+        last = max((self._delivered.get(uuid, 0) for uuid in known), default=0)
+        waited = {message.uuid for message in waiting}
+        for seq, event in self._recent:
+            message = event.message
+            if message.uuid in known or message.parent_tool_use_id is not None:
+                continue
+            # the CLI can say that it wrote a line a moment before the line can be read
+            late = self._in_turn and seq > max(last, self._turn_start_seq) and event.after is None
+            if seq > seq_before or late or message.uuid in waited:
+                known.add(message.uuid)
+                _insert_after(merged, message, event.after)
+        return merged
+
+    @property
+    def recent_messages(self) -> list[Message]:
+        """What may be missing from a file that is read now, in the order of its telling."""
+        told = [event.message for seq, event in self._recent if seq > self._turn_start_seq]
+        turn = [message for message in told if message.parent_tool_use_id is None]
+        return turn if self._in_turn else self.unwritten_messages
+
+    def begin_turn(self) -> None:
+        """From now on, each line that our CLI writes is told as well."""
+        self._in_turn = True
+        self._last_before_turn = self._last_written
+        self._turn_start_seq = self._bus.seq
+
+    def end_turn(self) -> None:
+        self._in_turn = False
+        self.trim()
+
+    def clear_recent(self) -> None:
+        """Nothing was said for long: no reading is under way that could have missed anything."""
+        if not self._in_turn and not self._unwritten:
+            self._recent.clear()
+
+    def delivered_before(self, seq: int, *, whole: bool = True) -> Callable[[str], bool]:
+        """For the uuids of messages of the file, in their order: whether each was told by then.
+
+        One that is told later would come twice to whoever reads it now. `whole`: the reading
+        begins before our CLI's work, and what stands there needs no telling.
+        """
+        before_work = self._last_before_turn
+        before = whole and before_work is not None
+        at_work = self._in_turn
+
+        def is_told(uuid: str) -> bool:
+            nonlocal before
+            told = self._delivered.get(uuid)
+            if told is None:
+                return before or not at_work
+            before = before and uuid != before_work
+            return told <= seq
+
+        return is_told
+
+    def _deliver(self, message: Message, after: str | None) -> None:
+        event = MessageAdded(session_id=self.session_id, message=message, after=after)
+        seq = self._bus.publish(event)
+        self._delivered[message.uuid] = seq
+        while len(self._delivered) > MOST_DELIVERED:
+            self._delivered.popitem(last=False)
+        self._recent.append((seq, event))
+        if len(self._recent) > MOST_DELIVERED:
+            del self._recent[: MOST_DELIVERED // 2]
+
+    def trim(self) -> None:
+        """What was told long ago is on disk for every reading that begins now."""
+        for known in (self._delivered, self._written):
+            # in mid-turn, what is not known to be told counts as untold
+            while len(known) > MOST_DELIVERED_BETWEEN_TURNS and not self._in_turn:
+                known.popitem(last=False)
+        size = 0
+        for at, (_, event) in enumerate(reversed(self._recent)):
+            size += memoryview(event.message.content).nbytes
+            if at and (at == MOST_RECENT or size > MOST_BYTES):
+                del self._recent[:-at]
+                break
+
+
+class DeliveryLogs:
+    """One ledger a session, whoever runs it: so a message is told once, whoever saw it first."""
+
+    def __init__(self, bus: EventBus) -> None:
+        self._bus = bus
+        self._recent: OrderedDict[str, DeliveryLog] = OrderedDict()
+        # those of sessions that run are held by them
+        self._logs: WeakValueDictionary[str, DeliveryLog] = WeakValueDictionary()
+
+    def of(self, session_id: str) -> DeliveryLog:
+        ledger = self._logs.get(session_id)
+        if ledger is None:
+            ledger = self._logs[session_id] = DeliveryLog(session_id, self._bus)
+            for quiet in list(self._recent.values())[:-MOST_ACTIVE_LOGS]:
+                quiet.clear_recent()
+        self._recent[session_id] = ledger
+        self._recent.move_to_end(session_id)
+        while len(self._recent) > MOST_LOGS:
+            self._recent.popitem(last=False)
+        return ledger
+
+
+def _insert_after(messages: list[Message], message: Message, after: str | None) -> None:
+    places = [index for index, each in enumerate(messages) if each.uuid == after]
+    messages.insert(places[-1] + 1 if places else len(messages), message)

@@ -1,0 +1,387 @@
+"""Transcripts that grow, whoever writes them: new lines become messages for those who watch."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX, SessionRow
+from claudekeeper.contract.events import Resync
+from claudekeeper.contract.message import Message
+from claudekeeper.core.paths import is_outside, is_session_id
+from claudekeeper.core.tasks import Tasks
+from claudekeeper.events.bus import EventBus
+from claudekeeper.events.delivery_log import DeliveryLogs
+from claudekeeper.events.rewind_detector import RewindDetector
+from claudekeeper.net.errors import ApiError
+from claudekeeper.transcripts.entries import Entry
+from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.messages import kind_of, message_of
+from claudekeeper.transcripts.subagents import (
+    agent_id_of,
+    find_call_by_prompt,
+    spawn_call_of,
+    subagent_files_below,
+    subagent_files_beside,
+)
+from claudekeeper.transcripts.tail import Growth, Tail, read_growth, tail_at_end
+from claudekeeper.watcher.watcher import Watcher
+
+# transcripts whose place is remembered; any other begins where the catalog knew it to end
+MOST_FILES = 1_024
+# seconds of quiet after which what was told is compared with what a reader would get
+QUIET_SECONDS = 1.0
+MOST_COMPARED = 200
+# project/session.jsonl, below the projects folder
+SESSION_DEPTH = 2
+# lines that can be messages by themselves; one of a queue depends on what comes of it
+_MESSAGE_TYPES = frozenset({"user", "assistant", "system", "attachment"})
+
+
+class FollowedFile(msgspec.Struct, gc=False):
+    """A file that is followed: a session's own, or that of one of its subagents."""
+
+    session_id: str
+    tail: Tail
+    agent_id: str | None = None
+    tool_use_id: str | None = None
+    # it was rewritten, or may have been: what is told of it now need not be all
+    maybe_rewritten: bool = False
+
+
+class TranscriptFollower:
+    """Tells each message once, whichever way it was seen first."""
+
+    def __init__(
+        self,
+        watcher: Watcher,
+        projects: Path,
+        known: Callable[[str], SessionRow | None],
+        ledgers: DeliveryLogs,
+        history: History,
+        bus: EventBus,
+    ) -> None:
+        self._watcher = watcher
+        self._root = projects
+        self._row_of = known
+        self._delivery_logs = ledgers
+        self._history = history
+        self._bus = bus
+        self._tasks = Tasks()
+        self._started_ns = time.time_ns()
+        self._files: OrderedDict[str, FollowedFile] = OrderedDict()
+        self._rewind_detectors: OrderedDict[str, RewindDetector] = OrderedDict()
+        self._with_subagents: set[str] = set()
+        self._dirty: dict[str, None] = {}
+        self._has_changes = asyncio.Event()
+        self._withheld: dict[str, list[Message]] = {}
+        self._check_timers: dict[str, asyncio.TimerHandle] = {}
+        # whether a CLI of ours tells what this session says, so that the file need not
+        self.is_ours: Callable[[str], bool] = lambda _: False
+        # who settles questions by what stands in the transcript
+        self.on_entries: Callable[[str, list[Entry]], None] = lambda _id, _entries: None
+
+    async def start(self) -> None:
+        self._tasks.start(self._read_changes(), name="follow")
+
+    async def close(self) -> None:
+        for check in self._check_timers.values():
+            check.cancel()
+        await self._tasks.close()
+
+    # ---- what may have changed ----
+
+    def handle_file_changes(self, paths: Iterable[str]) -> None:
+        """Something happened to these files."""
+        for path in paths:
+            if path in self._files or self._try_follow(path):
+                self._dirty[path] = None
+        if self._dirty:
+            self._has_changes.set()
+
+    def handle_row_change(self, before: SessionRow | None, row: SessionRow | None) -> None:
+        """The catalog saw another version of a session; it may be the first to see it."""
+        if row is None:
+            if before is not None:
+                self._remove_file(before.file.path, before.file.id)
+            return
+        path = row.file.path
+        if before is not None and before.file.is_same_version(row.file):
+            return  # only read more closely
+        if before is not None and before.file.path != path:
+            # it goes on in another folder
+            self._add_file(path, row.file.id, Tail(path, row.file.inode, row.file.size))
+            self._publish_resync(row.file.id)
+        elif path not in self._files:
+            found = before.file if before is not None else None
+            self._add_file(
+                path,
+                row.file.id,
+                Tail(path, found.inode, found.size) if found is not None else Tail(path),
+            )
+        self.handle_file_changes([path])
+
+    def follow_subagents(self, session_id: str) -> None:
+        """Somebody runs this session: its subagents may write at any time."""
+        row = self._row_of(session_id)
+        if row is not None:
+            self._tasks.start(
+                self._follow_subagent_files(row.file.path), name=f"follow:below:{session_id}"
+            )
+
+    def deliver_withheld(self, session_id: str) -> None:
+        """Perhaps nobody else tells what this session says any more."""
+        if session_id in self._withheld and not self.is_ours(session_id):
+            for message in self._withheld.pop(session_id):
+                self._deliver(session_id, message)
+
+    def _try_follow(self, path: str) -> bool:
+        """Whether the path is a transcript; one that was not known begins."""
+        if not path.endswith(TRANSCRIPT_SUFFIX):
+            return False
+        parts = Path(path).parts[len(self._root.parts) :]
+        agent_id = agent_id_of(parts[-1])
+        if len(parts) == SESSION_DEPTH:
+            if agent_id is None:
+                return self._try_follow_session(path, parts[1].removesuffix(TRANSCRIPT_SUFFIX))
+            # of an older Claude Code; whose it is stands in it
+            self._files[path] = FollowedFile("", Tail(path), agent_id)
+            return True
+        if agent_id is None or len(parts) < SESSION_DEPTH or parts[2] != "subagents":
+            return False
+        self._files[path] = FollowedFile(parts[1].lower(), Tail(path), agent_id)
+        return True
+
+    def _try_follow_session(self, path: str, session_id: str) -> bool:
+        if not is_session_id(session_id):
+            return False
+        session_id = session_id.lower()
+        row = self._row_of(session_id)
+        if row is None:
+            self._add_file(path, session_id, Tail(path))
+        elif row.file.path == path:
+            self._add_file(path, session_id, Tail(path, row.file.inode, row.file.size))
+        else:
+            # a second file of this name; the catalog says when it is the one that counts
+            return False
+        return True
+
+    def _add_file(self, path: str, session_id: str, tail: Tail) -> None:
+        self._files[path] = FollowedFile(session_id, tail)
+        while len(self._files) > MOST_FILES:
+            old, _ = self._files.popitem(last=False)
+            self._with_subagents.discard(old)
+
+    def _remove_file(self, path: str, session_id: str) -> None:
+        if self._files.pop(path, None) is not None:
+            self._publish_resync(session_id)
+
+    # ---- reading ----
+
+    async def _read_changes(self) -> None:
+        while True:
+            await self._has_changes.wait()
+            self._has_changes.clear()
+            dirty, self._dirty = self._dirty, {}
+            files = [self._files[path] for path in dirty if path in self._files]
+            growths = await asyncio.to_thread(_read_growths, files, self._started_ns, self._root)
+            for file, growth in zip(files, growths, strict=True):
+                if self._files.get(file.tail.path) is file:
+                    self._handle_growth(file, growth)
+            for path in dirty:
+                if path in self._files and path not in self._with_subagents:
+                    self._files.move_to_end(path)
+                    await self._follow_subagent_files(path)
+
+    def _handle_growth(self, file: FollowedFile, growth: Growth) -> None:
+        if growth.change == "gone":
+            self._remove_file(file.tail.path, file.session_id)
+            return
+        if file.tool_use_id is None and file.agent_id is not None:
+            # whose it is could not be told: it is looked at anew when it grows
+            return
+        file.tail = growth.tail
+        file.maybe_rewritten = (
+            file.maybe_rewritten or growth.is_uncertain or growth.change == "rewritten"
+        )
+        if growth.change in ("rewritten", "flood"):
+            self._rewind_detectors.pop(file.session_id, None)
+            self._publish_resync(file.session_id)
+            return
+        if file.agent_id is not None:
+            self._deliver_subagent_entries(file, growth.entries)
+        elif growth.entries:
+            self._deliver_session_entries(file, growth)
+            if file.maybe_rewritten:
+                self._schedule_check(file)
+
+    def _deliver_session_entries(self, file: FollowedFile, growth: Growth) -> None:
+        session_id = file.session_id
+        trail = self._rewind_detectors.get(session_id)
+        if trail is None:
+            trail = self._rewind_detectors[session_id] = RewindDetector(growth.earlier_entries)
+            while len(self._rewind_detectors) > MOST_FILES:
+                self._rewind_detectors.popitem(last=False)
+        self._rewind_detectors.move_to_end(session_id)
+        elsewhere = not self.is_ours(session_id)
+        trail.begin_batch()
+        odds = [trail.add(entry) for entry in growth.entries]
+        if trail.queue_changed and elsewhere:
+            # whoever shows what waited reads again, before it is told where it was taken up
+            self._publish_resync(session_id)
+        for entry in growth.entries:
+            kind = kind_of(entry) if entry.type in _MESSAGE_TYPES else None
+            if kind is None:
+                continue
+            message = message_of(entry, session_id, kind)
+            if elsewhere:
+                trail.delivered.append(message.uuid)
+                self._deliver(session_id, message)
+            elif not self._delivery_logs.of(session_id).has_delivered(message.uuid):
+                self._withheld.setdefault(session_id, []).append(message)
+        self.on_entries(session_id, growth.entries)
+        if not elsewhere:
+            self._drop_delivered(session_id)
+            trail.delivered.clear()
+            return
+        self._delivery_logs.of(session_id).trim()
+        if any(odds):
+            # a rewind: what was said before now belongs to an abandoned branch
+            trail.delivered.clear()
+            # what is read now may be labelled otherwise by the lines that follow
+            trail.pages_differ = True
+            self._publish_resync(session_id)
+        self._schedule_check(file)
+
+    def _deliver(self, session_id: str, message: Message) -> None:
+        self._delivery_logs.of(session_id).deliver_from_file(message)
+
+    def _deliver_subagent_entries(self, file: FollowedFile, entries: list[Entry]) -> None:
+        if self.is_ours(file.session_id) or file.tool_use_id is None:
+            return
+        ledger = self._delivery_logs.of(file.session_id)
+        for entry in entries:
+            kind = kind_of(entry, nested=True) if entry.type in _MESSAGE_TYPES else None
+            if kind is not None:
+                message = message_of(entry, file.session_id, kind)
+                message.agent_id = file.agent_id
+                message.parent_tool_use_id = file.tool_use_id
+                ledger.deliver_from_subagent(message)
+        ledger.trim()
+        self.on_entries(file.session_id, entries)
+
+    def _drop_delivered(self, session_id: str) -> None:
+        """What the CLI of ours has said itself by now."""
+        ledger = self._delivery_logs.of(session_id)
+        held = [
+            each
+            for each in self._withheld.get(session_id, [])
+            if not ledger.has_delivered(each.uuid)
+        ]
+        if held:
+            self._withheld[session_id] = held
+        else:
+            self._withheld.pop(session_id, None)
+
+    async def _follow_subagent_files(self, path: str) -> None:
+        """Follow the subagents of a session that has come to life."""
+        if path in self._with_subagents:
+            return
+        self._with_subagents.add(path)
+        folder = path.removesuffix(TRANSCRIPT_SUFFIX)
+        self.handle_file_changes(
+            await asyncio.to_thread(subagent_files_beside, path, self._started_ns)
+        )
+        # first how long they are, then the watch, then a look: so nothing falls in between
+        for tail in await asyncio.to_thread(_subagent_tails, folder, self._started_ns):
+            if tail.path not in self._files and self._try_follow(tail.path):
+                self._files[tail.path].tail = tail
+        if await asyncio.to_thread(os.path.isdir, folder):
+            self._watcher.watch_below(folder)
+            self.handle_file_changes(await asyncio.to_thread(subagent_files_below, folder))
+
+    # ---- being right ----
+
+    def _publish_resync(self, session_id: str) -> None:
+        """What was told of this session does not hold any more."""
+        self._bus.publish(Resync(session_id=session_id))
+
+    def _schedule_check(self, file: FollowedFile) -> None:
+        known = self._check_timers.pop(file.session_id, None)
+        if known is not None:
+            known.cancel()
+        loop = asyncio.get_running_loop()
+        self._check_timers[file.session_id] = loop.call_later(
+            QUIET_SECONDS, self._start_check, file
+        )
+
+    def _start_check(self, file: FollowedFile) -> None:
+        self._check_timers.pop(file.session_id, None)
+        self._tasks.start(self._compare_with_history(file), name=f"follow:check:{file.session_id}")
+
+    async def _compare_with_history(self, file: FollowedFile) -> None:
+        """Prompts that wait, lines written twice or too early: a reader may see another order."""
+        if file.maybe_rewritten:
+            # lines that stand there again were not told again
+            file.maybe_rewritten = False
+            self._publish_resync(file.session_id)
+            return
+        trail = self._rewind_detectors.get(file.session_id)
+        if trail is None or not trail.delivered:
+            return
+        told = list(trail.delivered)
+        size = file.tail.offset
+        try:
+            page = await asyncio.to_thread(
+                self._history.page, Path(file.tail.path), file.session_id, limit=MOST_COMPARED
+            )
+        except (OSError, ApiError):
+            return
+        if file.tail.offset != size or list(trail.delivered) != told:
+            return  # it went on meanwhile: the next quiet will do
+        last = page.messages[-len(told) :]
+        read = [message.uuid for message in last]
+        branches = {departure.id for departure in page.branches}
+        unsettled = trail.pop_pages_differ()
+        if read != told or branches != trail.branches or unsettled:
+            trail.delivered.clear()
+            trail.delivered.extend(read)
+            trail.branches = branches
+            self._publish_resync(file.session_id)
+
+
+def _read_growths(files: list[FollowedFile], began: int, root: Path) -> list[Growth]:
+    for file in files:
+        if file.agent_id is not None and file.tool_use_id is None:
+            _find_parent_call(file, Path(file.tail.path), began)
+    return [
+        Growth("same", file.tail) if _is_ignored(file, root) else read_growth(file.tail)
+        for file in files
+    ]
+
+
+def _is_ignored(file: FollowedFile, root: Path) -> bool:
+    if file.agent_id and file.tool_use_id is None:
+        return True
+    # whoever can put a link there need not be able to read what it leads to
+    return Path(file.tail.path).is_symlink() and is_outside(file.tail.path, root)
+
+
+def _find_parent_call(file: FollowedFile, path: Path, began: int) -> None:
+    if file.session_id:
+        file.tool_use_id = spawn_call_of(path)
+    elif (found := find_call_by_prompt(path)) is not None:
+        file.session_id, file.tool_use_id = found
+        # what was written before we began is known
+        file.tail = tail_at_end(str(path), began)
+
+
+def _subagent_tails(folder: str, began: int) -> list[Tail]:
+    """What was written before we began is known; the rest is told."""
+    return [tail_at_end(path, began) for path in subagent_files_below(folder)]

@@ -1,0 +1,1 @@
+"""Which conversation a command belongs to."""

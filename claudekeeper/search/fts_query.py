@@ -1,0 +1,158 @@
+"""What somebody looks for, as the index of words is asked for it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from claudekeeper.search.query import WHOLE_WORDS, QueryTerm, fold
+from claudekeeper.search.store import space_words, words_with_prefix
+from claudekeeper.search.trigrams import (
+    SHORTEST_PIECE,
+    scan_words_containing,
+    words_containing,
+    words_with_suffix,
+)
+
+# longer forms of a word that are named one by one; beyond them the index is asked for all
+MOST_FORMS = 200
+MOST_LITERAL_FORMS = 16
+# words that have it inside; beyond them only those count that begin with it
+MOST_CONTAINING = 2_000
+# Korean particles attach to words of other letters, too, however short these are: DB를
+HANGUL_RANGE = ("\uac00", "\ud7a4")
+# words of a phrase that tell enough without the one behind or before them
+ENOUGH_WORDS = 2
+
+_WORD = re.compile(r"[^\W_]+")
+_LAST_WORD = re.compile(r"[a-z0-9]+$")
+
+
+class FtsQuery:
+    """Terms in the index's own language; what is found too much is seen in the message itself."""
+
+    def __init__(self, database: sqlite3.Connection, terms: Sequence[QueryTerm]) -> None:
+        self._database = database
+        self._terms = terms
+        # what has a word that begins with each of them; None where one of them is nowhere
+        self.prefix_expression = self._expression(self._prefix_match)
+
+    def infix_expression(self) -> str | None:
+        """What has one of the words only inside of longer ones."""
+        around = self._expression(self._anywhere_match)
+        if around is None or around == self.prefix_expression:
+            return None
+        return f"(({around}) NOT ({self.prefix_expression}))" if self.prefix_expression else around
+
+    def _expression(self, asked_for: Callable[[QueryTerm], str | None]) -> str | None:
+        """The words as the index is asked for them; None where one of them is nowhere."""
+        terms: list[str] = []
+        for term in self._terms:
+            asked = asked_for(term)
+            if asked is None:
+                return None
+            terms.append(f"({asked})")
+        return " AND ".join(terms)
+
+    def _prefix_match(self, term: QueryTerm) -> str | None:
+        """What begins with it."""
+        if term.kind == "literal":
+            return self._phrase_match(space_words(term.text))
+        word = fold(term.text)[0]
+        if term.matches_prefix and word.isascii():
+            return _any_of(self._prefix_forms(word))
+        if term.kind == "word" and word.isascii():
+            attached = words_with_prefix(self._database, word, MOST_FORMS, HANGUL_RANGE) or []
+            return _any_of([_quote(form) for form in (word, *attached)])
+        return _any_of([_quote(space_words(term.text)) + (" *" if term.matches_prefix else "")])
+
+    def _anywhere_match(self, term: QueryTerm) -> str | None:
+        """What begins with it, or has it inside."""
+        begun = self._prefix_match(term)
+        if not term.matches_inside:
+            return begun
+        if not (term.kind == "literal" or term.matches_prefix):
+            around = self._longer_words(fold(term.text)[0], scan_words_containing)
+            return _either(begun, around or _any_of([_quote(term.text) + " *"]))
+        first = _WORD.match(text := space_words(term.text))
+        inside = self._infix_match(first[0], text[first.end() :]) if first else None
+        return _either(begun, inside)
+
+    def _infix_match(self, first: str, rest: str) -> str | None:
+        """The same, where its first word begins inside of a longer one."""
+        if not _WORD.search(rest):
+            # a sign behind it, or a vowel that is written as a mark, ends the word for the index
+            return (
+                self._longer_words(first, words_with_suffix if rest else words_containing) or None
+            )
+        behind = self._phrase_match(rest)
+        longer = self._longer_words(first, words_with_suffix) if behind else ""
+        if longer is None:
+            # very many end so: what stands behind tells more, if it tells anything
+            return behind if len(rest) >= SHORTEST_PIECE else None
+        return f"({longer} AND {behind})" if longer else None
+
+    def _longer_words(
+        self, piece: str, look_up: Callable[[sqlite3.Connection, str, int], list[str] | None]
+    ) -> str | None:
+        """Words that have this behind their beginning; empty where none has, None: very many."""
+        found: set[str] = set()
+        for kept in _indexed_forms(piece):
+            words = look_up(self._database, kept, MOST_CONTAINING)
+            if words is None:
+                return None
+            found |= {word for word in words if word != kept}
+        return _any_of([_quote(word) for word in sorted(found)]) or ""
+
+    def _phrase_match(self, text: str) -> str | None:
+        """Words next to each other, of which the last may be the beginning of a longer one.
+
+        A phrase costs the reading of all its words' lists, so there is one, not one for each form
+        of its last word; what is too much is seen when the message itself is read.
+        """
+        last = _LAST_WORD.search(fold(text)[0]) if text.isascii() else None
+        if last is None:
+            # the end is one of a word, or of none at all
+            return _any_of([_quote(text) + (" *" if text[-1:].isalnum() else "")])
+        before = _WORD.findall(text[: last.start()])
+        forms = words_with_prefix(self._database, last[0], MOST_LITERAL_FORMS)
+        if len(before) >= ENOUGH_WORDS:
+            before = _strip_common_words(before)
+            head = _any_of([_quote(" ".join(before))])
+            if forms is None:
+                return head
+            if len(forms) > 1:
+                return f"({head} AND {_any_of([_quote(form) for form in forms])})"
+        if forms is None:
+            return _any_of([_quote(text) + " *"])
+        return _any_of([_quote(" ".join([*before, form])) for form in forms])
+
+    def _prefix_forms(self, start: str) -> list[str]:
+        """Every word that begins so, one by one; as a beginning where they are too many."""
+        forms = words_with_prefix(self._database, start, MOST_FORMS)
+        return [f'"{start}" *'] if forms is None else [f'"{form}"' for form in forms]
+
+
+def _strip_common_words(words: list[str]) -> list[str]:
+    """A phrase without what every message has, where enough is left of it."""
+    while len(words) > ENOUGH_WORDS and words[0].casefold() in WHOLE_WORDS:
+        words = words[1:]
+    return words
+
+
+def _indexed_forms(word: str) -> set[str]:
+    """As the index may have it: accents are taken off there, but not in every script."""
+    return {fold(word)[0], word.lower()}
+
+
+def _any_of(forms: list[str]) -> str | None:
+    return f"(said : ({' OR '.join(forms)}))" if forms else None
+
+
+def _either(one: str | None, other: str | None) -> str | None:
+    return f"({one} OR {other})" if one and other else one or other
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

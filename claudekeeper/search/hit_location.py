@@ -1,0 +1,112 @@
+"""Where a message that the index has is opened, and whether it can be: a hit leads somewhere.
+
+The index knows lines, a reader sees messages. Several files may have one session's id, of which
+one is read; a prompt that waited in line is told elsewhere once it was said.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from claudekeeper.net.errors import ApiError
+from claudekeeper.search.store import MessagePlace, paths_of
+from claudekeeper.transcripts.entries import Entry
+from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.messages import uuid_of
+from claudekeeper.transcripts.subagents import (
+    Subagent,
+    inline_agents,
+    list_subagents,
+    subagent_file,
+    top_level_spawn_call_of,
+)
+
+
+class HitLocator:
+    """Asked during one search. Blocks."""
+
+    def __init__(self, database: sqlite3.Connection, history: History) -> None:
+        self._database = database
+        self._history = history
+        # of each session the file that its address reads
+        self._transcripts: dict[str, str | None] = {}
+        self._current_files: dict[str, bool] = {}
+        # of old transcripts, which hold the lines of their subagents
+        self._inline_agents: dict[str, dict[str, str]] = {}
+        self._subagents: dict[str, dict[str, Subagent]] = {}
+
+    def is_current_file(self, place: MessagePlace) -> bool:
+        """Whether this file is the one that is read for its session or subagent."""
+        if place.path not in self._current_files:
+            self._current_files[place.path] = self._check_current_file(place)
+        return self._current_files[place.path]
+
+    def is_shown(self, place: MessagePlace, entry: Entry) -> bool:
+        """Whether the line is a message as the file is now."""
+        if entry.type != "queue-operation":
+            return True
+        try:
+            return self._history.is_shown(
+                Path(place.path),
+                uuid_of(entry),
+                place.offset,
+                nested=place.agent is not None,
+            )
+        except (OSError, ApiError):
+            return False
+
+    def inline_agent_of(self, place: MessagePlace, uuid: str) -> str | None:
+        """The subagent of a sidechain line in the session's own file."""
+        if place.path not in self._inline_agents:
+            self._inline_agents[place.path] = inline_agents(Path(place.path))
+        return self._inline_agents[place.path].get(uuid)
+
+    def tool_use_id_of(self, place: MessagePlace, agent: str) -> str | None:
+        """The session's own call below which the subagent ran, where it is known."""
+        if place.agent is not None and (call := top_level_spawn_call_of(Path(place.path))):
+            return call
+        transcript = self._transcript_of(place.session)
+        if transcript is None:
+            return None
+        agents = self._subagents_of(transcript, place.session)
+        found = agents.get(agent)
+        # of one that another subagent started: the call that started the first of them
+        for _ in agents:
+            if found is None or found.parent_agent_id is None:
+                return found.tool_use_id if found is not None else None
+            found = agents.get(found.parent_agent_id)
+        return None
+
+    def _check_current_file(self, place: MessagePlace) -> bool:
+        transcript = self._transcript_of(place.session)
+        if transcript is None or place.agent is None:
+            return place.path == transcript
+        if len(paths_of(self._database, place.session, place.agent)) > 1:
+            file = subagent_file(Path(transcript), place.session, place.agent)
+            return file is not None and str(file) == place.path
+        of, path = Path(transcript), Path(place.path)
+        return path.parent == of.parent or path.is_relative_to(of.with_suffix("") / "subagents")
+
+    def _transcript_of(self, session: str) -> str | None:
+        """Of several files with its id the one that was written last, as the list has it."""
+        if session not in self._transcripts:
+            paths = paths_of(self._database, session, None)
+            self._transcripts[session] = max(paths, key=_write_order, default=None)
+        return self._transcripts[session]
+
+    def _subagents_of(self, transcript: str, session: str) -> dict[str, Subagent]:
+        if session not in self._subagents:
+            try:
+                agents = list_subagents(Path(transcript), session, inline=True)
+            except OSError:
+                agents = []
+            self._subagents[session] = {agent.agent_id: agent for agent in agents}
+        return self._subagents[session]
+
+
+def _write_order(path: str) -> tuple[int, str]:
+    try:
+        return Path(path).stat().st_mtime_ns, path
+    except OSError:
+        return -1, path

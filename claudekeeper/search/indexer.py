@@ -1,0 +1,356 @@
+"""Transcripts → the index of words: what is new, in batches, each of which counts or does not.
+
+The state of every file stands in the index beside its words, written in the same transaction. So
+a killed writer goes on after its last batch, and of two writers only one counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from claudekeeper.analysis.plain_text import join_parts, parts_of
+from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX, list_transcripts, project_folders
+from claudekeeper.core.paths import is_session_id
+from claudekeeper.search.store import (
+    KINDS,
+    IndexedMessage,
+    IndexSource,
+    IndexUpdate,
+    source_of,
+    sources,
+    space_words,
+    workdir_tag,
+    write_updates,
+)
+from claudekeeper.transcripts.entries import (
+    Entry,
+    ObjectSpan,
+    is_irrelevant,
+    parse_line,
+    parse_objects,
+    parse_ordinary,
+)
+from claudekeeper.transcripts.line_reader import (
+    FileChanged,
+    fingerprint_before,
+    lines_forwards,
+    open_readonly,
+)
+from claudekeeper.transcripts.message_link import kind_in_history
+from claudekeeper.transcripts.messages import role_of
+from claudekeeper.transcripts.subagents import agent_id_of, session_of, subagent_files_below
+
+# characters of words, and bytes of transcripts, that are written in one piece
+BATCH_CHARACTERS = 12_000_000
+BATCH_BYTES = 64_000_000
+# where the working directory of a session is looked for
+HEAD_BYTES = 64 * 1024
+# milliseconds: what says it was said before or after these was not
+EARLIEST, LATEST = 0, 4_102_444_800_000
+# project/session.jsonl, below the projects folder
+SESSION_DEPTH = 2
+
+
+class IndexedTranscript(msgspec.Struct, frozen=True, gc=False):
+    """A file with messages: a session's own, or that of one of its subagents."""
+
+    path: str
+    session: str
+    agent: str | None = None
+
+
+class StaleSource(msgspec.Struct, gc=False):
+    """A transcript that the index does not have as it is; `size` is what there is to read."""
+
+    transcript: IndexedTranscript
+    size: int
+    time: int
+
+
+class IndexBacklog(msgspec.Struct, gc=False):
+    """What the index does not have, the newest first; how much that is, and how much there is."""
+
+    stale: list[StaleSource]
+    deleted: list[IndexSource]
+    total: int
+    size: int = 0
+
+
+# ---- which files there are ----
+
+
+def all_transcripts(roots: Iterable[Path]) -> Iterator[IndexedTranscript]:
+    """Every transcript below these folders, which are laid out like Claude Code's `projects`."""
+    for root in roots:
+        for folder in project_folders(root):
+            for found in list_transcripts(folder):
+                yield IndexedTranscript(found.path, found.id)
+                yield from subagents_of(found.path, found.id)
+            yield from _subagents_beside(folder)
+
+
+def subagents_of(path: str, session: str) -> Iterator[IndexedTranscript]:
+    """The transcripts in a session's own folder."""
+    below = path.removesuffix(TRANSCRIPT_SUFFIX)
+    if os.path.isdir(below):
+        for nested in subagent_files_below(below):
+            yield IndexedTranscript(nested, session, agent_id_of(os.path.basename(nested)))
+
+
+def transcript_of_path(path: str, roots: Iterable[Path]) -> IndexedTranscript | None:
+    """The transcript that a path names, if it is one; by its name alone."""
+    for root in roots:
+        parts = Path(path).parts
+        if parts[: len(root.parts)] != root.parts or not path.endswith(TRANSCRIPT_SUFFIX):
+            continue
+        inside = parts[len(root.parts) :]
+        session = inside[1].removesuffix(TRANSCRIPT_SUFFIX) if len(inside) >= SESSION_DEPTH else ""
+        if len(inside) == SESSION_DEPTH and is_session_id(session):
+            return IndexedTranscript(path, session.lower())
+        agent = agent_id_of(inside[-1]) if inside else None
+        if agent is None or len(inside) < SESSION_DEPTH:
+            return None
+        if len(inside) == SESSION_DEPTH:
+            of = session_of(Path(path))
+            return IndexedTranscript(path, of.lower(), agent) if of and is_session_id(of) else None
+        return IndexedTranscript(path, session.lower(), agent) if is_session_id(session) else None
+    return None
+
+
+def _subagents_beside(folder: str) -> Iterator[IndexedTranscript]:
+    """Subagents of versions that put them beside the sessions."""
+    try:
+        names = [name for name in os.listdir(folder) if agent_id_of(name)]
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        session = None if os.path.islink(path) else session_of(Path(path))
+        if session and is_session_id(session):
+            yield IndexedTranscript(path, session.lower(), agent_id_of(name))
+
+
+# ---- what is to be read ----
+
+
+def find_backlog(
+    database: sqlite3.Connection, roots: Iterable[Path], most: int | None = None
+) -> IndexBacklog:
+    """Everything that the index does not have as it is on disk.
+
+    What is stale is named only as far as `most` bytes go, where that is said: there may be many
+    thousands, and whoever cannot read them all need not know which they are.
+    """
+    roots = list(roots)
+    found = IndexBacklog([], [], 0)
+    for transcript in all_transcripts(roots):
+        try:
+            facts = os.stat(transcript.path)
+        except OSError:
+            continue
+        found.total += facts.st_size
+        size = _pending_bytes_of(facts, source_of(database, transcript.path))
+        found.size += size
+        if size and (most is None or found.size <= most):
+            found.stale.append(StaleSource(transcript, size, facts.st_mtime_ns))
+    found.stale.sort(key=lambda each: each.time, reverse=True)
+    found.deleted += [source for source in sources(database) if not _exists(source.path, roots)]
+    return found
+
+
+def _exists(path: str, roots: list[Path]) -> bool:
+    if not any(path.startswith(f"{root}/") for root in roots):
+        return False
+    return os.path.isfile(path) and not os.path.islink(path)
+
+
+def pending_bytes(database: sqlite3.Connection, transcripts: Iterable[IndexedTranscript]) -> int:
+    """How many bytes of these the index does not have."""
+    size = 0
+    for transcript in transcripts:
+        with contextlib.suppress(OSError):
+            size += _pending_bytes_of(
+                os.stat(transcript.path), source_of(database, transcript.path)
+            )
+    return size
+
+
+def _pending_bytes_of(facts: os.stat_result, known: IndexSource | None) -> int:
+    if known is None or known.inode != facts.st_ino or known.offset > facts.st_size:
+        return facts.st_size
+    return facts.st_size - known.offset
+
+
+def index_transcripts(
+    database: sqlite3.Connection, transcripts: Iterable[IndexedTranscript]
+) -> Iterator[int]:
+    """Read these to their ends; yields how many bytes, batch by batch, were taken in."""
+    workdirs: dict[str, str | None] = {}
+    batch: list[IndexUpdate] = []
+    words = size = 0
+    for transcript in transcripts:
+        known = source_of(database, transcript.path)
+        while True:
+            reading, taken = read_update(transcript, known, workdirs)
+            if reading is not None:
+                batch.append(reading)
+                words += sum(len(said.text) for said in reading.messages)
+            size += taken
+            whole = reading is None or words < BATCH_CHARACTERS
+            if words >= BATCH_CHARACTERS or size >= BATCH_BYTES:
+                write_updates(database, batch)
+                yield size
+                batch, words, size = [], 0, 0
+            if whole:
+                break
+            known = source_of(database, transcript.path)
+    if batch:
+        write_updates(database, batch)
+    yield size
+
+
+def read_update(
+    transcript: IndexedTranscript, known: IndexSource | None, workdirs: dict[str, str | None]
+) -> tuple[IndexUpdate | None, int]:
+    """What a file says beyond what is known of it, and how many bytes that is.
+
+    At most a batch of it; None where there is nothing new.
+    """
+    try:
+        with open_readonly(transcript.path) as descriptor:
+            return _read_update(descriptor, transcript, known, workdirs)
+    except (OSError, FileChanged):
+        # gone, or cut short while it was read: the next look tells
+        return (IndexUpdate(known, None, []) if known is not None else None), 0
+
+
+def _read_update(
+    descriptor: int,
+    transcript: IndexedTranscript,
+    known: IndexSource | None,
+    workdirs: dict[str, str | None],
+) -> tuple[IndexUpdate | None, int]:
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        return None, 0
+    grown = known is not None and _only_grew(descriptor, facts, known)
+    if known is not None and grown:
+        now = msgspec.structs.replace(known)
+    else:
+        workdir = _workdir_of(transcript, workdirs)
+        now = IndexSource(
+            transcript.path, transcript.session, transcript.agent, workdir, facts.st_ino
+        )
+    start = now.offset
+    if start == facts.st_size and grown:
+        return None, 0
+    said: list[IndexedMessage] = []
+    words = 0
+    time = now.time or facts.st_mtime_ns // 1_000_000
+    for at, line, ended in lines_forwards(descriptor, start, facts.st_size):
+        if line and not is_irrelevant(line):
+            whole = parse_ordinary(line)
+            found, bad = ([ObjectSpan(0, len(line), whole)], 0) if whole else parse_objects(line)
+            if bad and not ended:
+                # stop before a torn line; its writer may still be mid-append
+                break
+            for begin, end, entry in found:
+                time = milliseconds_of(entry.timestamp) or time
+                now.workdir = now.workdir or entry.cwd
+                # of several on a line each has a place of its own: found again by its own bytes
+                part = (begin, end) != (0, len(line))
+                nested = now.agent is not None
+                one = _indexed_message(
+                    entry, time, at + begin, end - begin, part=part, nested=nested
+                )
+                if one is not None:
+                    said.append(one)
+                    words += len(one.text)
+        now.offset = at + len(line) + ended
+        if words >= BATCH_CHARACTERS:
+            break
+    if grown and now.offset == start:
+        return None, 0
+    now.time = time
+    now.mark = fingerprint_before(descriptor, now.offset)
+    for one in said:
+        one.tags += f" {workdir_tag(now.workdir)}" if now.workdir else ""
+    return IndexUpdate(known, now, said), now.offset - start
+
+
+def _indexed_message(
+    entry: Entry, time: int, offset: int, length: int, *, part: bool, nested: bool
+) -> IndexedMessage | None:
+    kind = kind_in_history(entry, nested=nested)
+    if kind is None:
+        return None
+    parts = parts_of(entry, kind)
+    tags = f"k{kind.lower()} r{role_of(entry, kind)}"
+    if any(each.is_decision for each in parts):
+        tags += " decision"
+    text = space_words(join_parts(parts))
+    return IndexedMessage(time, offset, length, part, KINDS.index(kind), text, tags)
+
+
+def _only_grew(descriptor: int, facts: os.stat_result, known: IndexSource) -> bool:
+    """Whether the part that was read is still what it was."""
+    if known.inode != facts.st_ino or facts.st_size < known.offset:
+        return False
+    if fingerprint_before(descriptor, known.offset) != known.mark:
+        return False
+    # a line that had no end yet, and that went on, is another line now
+    ended = known.mark[-1:] in (b"", b"\n")
+    return ended or os.pread(descriptor, 1, known.offset) in (b"", b"\n")
+
+
+def milliseconds_of(timestamp: str | None) -> int | None:
+    """Milliseconds since 1970; None for what is no time."""
+    if timestamp is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(timestamp)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return min(max(int(moment.timestamp() * 1000), EARLIEST), LATEST)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _workdir_of(transcript: IndexedTranscript, workdirs: dict[str, str | None]) -> str | None:
+    """Of a subagent: that of its session, which is where it is looked for."""
+    if transcript.agent is None:
+        return None
+    folder = os.path.dirname(transcript.path)
+    while os.path.basename(folder).lower() != transcript.session and "/" in folder.strip("/"):
+        folder = os.path.dirname(folder)
+    main = folder + TRANSCRIPT_SUFFIX
+    if not os.path.exists(main):
+        main = os.path.join(
+            os.path.dirname(transcript.path), transcript.session + TRANSCRIPT_SUFFIX
+        )
+    if main not in workdirs:
+        workdirs[main] = _first_workdir(main)
+    return workdirs[main]
+
+
+def _first_workdir(path: str) -> str | None:
+    try:
+        with open_readonly(path) as descriptor:
+            size = os.fstat(descriptor).st_size
+            for at, line, _ in lines_forwards(descriptor, 0, size):
+                for entry in parse_line(line)[0]:
+                    if entry.cwd:
+                        return entry.cwd
+                if at > HEAD_BYTES:
+                    break
+    except (OSError, FileChanged):
+        pass
+    return None

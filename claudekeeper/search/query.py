@@ -1,0 +1,151 @@
+"""What somebody looks for: words, phrases in quotes, file names, symbols. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.analysis.plain_text import in_syllables
+from claudekeeper.net.errors import InvalidRequest
+from claudekeeper.search.trigrams import letters_of
+
+MOST_TERMS = 64
+# words of fewer letters are meant whole: everything begins with an "a"
+SHORTEST_PREFIX = 3
+# Scripts that write syllables, or no vowels: a sign is more than a letter there, and what other
+# languages put beside a short word is attached to it. Hebrew to Thaana, those of India and of the
+# islands, Ethiopic to syllabics, Yi, Vai, Korean.
+_SYLLABIC_SCRIPTS = re.compile(
+    "[\u0590-\u07bf\u0860-\u0dff\u1200-\u167f\u18b0-\u18ff\u1a00-\u1a1f\u1b00-\u1c4f"
+    "\u2d80-\u2ddf\ua000-\ua48f\ua500-\ua63f\ua800-\ua8ff\ua930-\uaa5f\uaae0-\uaaff"
+    "\uab00-\uab2f\uab70-\uabff\uac00-\ud7a3\ufb1d-\ufdff\ufe70-\ufefc]+"
+)
+# and so are these, which every message has
+_WHOLE_WORDS_TEXT = """
+and are but can did for from had has have how its not our out she the that them then there
+they this was were what when which who why will with you your
+"""
+
+_PIECE = re.compile(r'"([^"]*)"?|(\S+)')
+_WORD = re.compile(r"[^\W_]+")
+_COMBINING = re.compile(r"[\u0300-\u036f]")
+# "What did we decide about …?", "Which database did we choose?", "decisions on …"
+_DECISION_QUESTION = re.compile(
+    r"^\s*(?:(?:what|which|how|why|when|where|who|did|do|have|has|had|was|were)\b.*"
+    r"\b(?:decid(?:e|ed|ing)|decisions?|agree[ds]?|cho(?:o?se|sen)|settled?)\b"
+    r"|decisions?\s+(?:about|on|for|regarding)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_QUESTION_WORDS_TEXT = """
+a about agree agreed an and are as at be been by can chose choose chosen concerning decide
+decided deciding decision decisions did do does for from go going had has have how i in is
+it make made of on or our regarding settle settled should take that the there they this to
+us use used was we were what when where which who why will with would you
+"""
+
+WHOLE_WORDS = frozenset(_WHOLE_WORDS_TEXT.split())
+_QUESTION_WORDS = frozenset(_QUESTION_WORDS_TEXT.split())
+
+
+class QueryTerm(msgspec.Struct, frozen=True):
+    """`word`: any word that has it, best at its beginning. `literal`: exactly this, anywhere."""
+
+    kind: Literal["word", "literal"]
+    text: str
+
+    @property
+    def pattern(self) -> str:
+        """What it looks like in folded text; any white space counts as one blank."""
+        pieces = (re.escape(piece) for piece in fold(self.text)[0].split())
+        return r"\s+".join(pieces)
+
+    @property
+    def matches_inside(self) -> bool:
+        """Whether it may stand inside of a word."""
+        return self.kind == "literal" or self.matches_prefix or self.takes_affix
+
+    @property
+    def matches_prefix(self) -> bool:
+        """Whether a longer word will do."""
+        letters = len(letters_of(self.text))
+        return letters >= SHORTEST_PREFIX and self.text.casefold() not in WHOLE_WORDS
+
+    @property
+    def takes_affix(self) -> bool:
+        """Whether it is short, but may be what something else is attached to."""
+        return _SYLLABIC_SCRIPTS.fullmatch(self.text) is not None
+
+
+class SearchQueryTerms(msgspec.Struct, frozen=True):
+    """The terms, all of which a message must have."""
+
+    terms: tuple[QueryTerm, ...]
+    decisions_first: bool = False
+
+
+class EmptyQueryError(InvalidRequest):
+    code = "nothing_to_look_for"
+    sentence = "Say at least one word to look for."
+
+
+def parse(text: str) -> SearchQueryTerms:
+    """Read what was typed; every text is a query, or there is no word in it."""
+    text = in_syllables(text.replace("\0", " "))
+    asks = _DECISION_QUESTION.search(text) is not None
+    terms = [term for piece in _PIECE.finditer(text) if (term := _parse_term(piece)) is not None]
+    if asks:
+        # what is left of a question without them is what it asks about
+        about = [each for each in terms if each.text.casefold() not in _QUESTION_WORDS]
+        terms, asks = (about, True) if about else (terms, False)
+    if not terms:
+        raise EmptyQueryError
+    if len(terms) > MOST_TERMS:
+        raise InvalidRequest(f"Look for at most {MOST_TERMS} words at once.")
+    return SearchQueryTerms(tuple(dict.fromkeys(terms)), asks)
+
+
+def _parse_term(piece: re.Match[str]) -> QueryTerm | None:
+    quoted, bare = piece[1], piece[2]
+    if quoted is not None:
+        quoted = quoted.strip()
+        return QueryTerm("literal", quoted) if _WORD.search(quoted) else None
+    bare = _strip_edges(bare)
+    if not bare:
+        return None
+    return QueryTerm("word" if _WORD.fullmatch(bare) else "literal", bare)
+
+
+def _strip_edges(text: str) -> str:
+    """Without the signs around it; the vowels of many scripts are marks on letters, and stay."""
+    ends = [at for at, sign in enumerate(text) if unicodedata.category(sign)[0] in "LMN"]
+    return text[ends[0] : ends[-1] + 1] if _WORD.search(text) else ""
+
+
+# ---- letters as the index takes them: case and accents do not count ----
+
+
+class _Folding(dict[int, int]):
+    """Each character → one without case and accents; made as they are met."""
+
+    def __missing__(self, code: int) -> int:
+        apart = unicodedata.normalize("NFD", chr(code))
+        # a Korean syllable is taken apart too, but its parts are letters
+        base = (apart[0] if all(map(unicodedata.combining, apart[1:])) else chr(code)).lower()
+        self[code] = ord(base) if len(base) == 1 else code
+        return self[code]
+
+
+_fold_table = _Folding()
+
+
+def fold(text: str) -> tuple[str, list[int] | None]:
+    """The text as it is compared, and where each character stood; None: where it stands now."""
+    if text.isascii():
+        return text.lower(), None
+    if not _COMBINING.search(text):
+        return text.translate(_fold_table), None
+    kept = [at for at, letter in enumerate(text) if not "\u0300" <= letter <= "\u036f"]
+    return "".join(text[at] for at in kept).translate(_fold_table), kept

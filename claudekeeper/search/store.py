@@ -1,0 +1,411 @@
+"""The index of all words: one SQLite file in the cache folder, which can be deleted at any time.
+
+A full-text table without content holds the words; the number of its row is when it was said, so
+that the newest come first without sorting, and a span of time is a span of rows. Beside it stands
+where each message is: file, offset, length. The words themselves are read from the transcript.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import get_args
+from urllib.parse import quote
+
+import msgspec
+
+from claudekeeper.contract.message import MessageKind
+from claudekeeper.core.atomic_files import make_private_folder
+from claudekeeper.search import trigrams
+
+log = logging.getLogger(__name__)
+
+# raised whenever what is kept changes its shape or its meaning
+VERSION = 7
+# rows count from here: smaller numbers are kept in fewer bytes
+ROW_EPOCH = 1_577_836_800
+# messages of one second, before they take places of the next
+ROWS_PER_SECOND = 64
+# seconds that one writer waits for another
+LOCK_TIMEOUT = 30.0
+# words gathered in memory before they are written in one piece
+HASH_BYTES = 64 * 1024 * 1024
+# rows of files that were rewritten or deleted, beyond which a new index is better
+MOST_DEAD_ROWS = 20_000
+
+KINDS: tuple[MessageKind, ...] = get_args(MessageKind)
+# scripts that put no spaces between words: every character is a word there
+_UNSPACED_SCRIPTS = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f"
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\ua980-\ua9ff\uaa60-\uaa7f"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
+)
+# characters, beyond which the words are not looked at one by one as they come
+MOST_INLINE_CHARACTERS = 4_000_000
+
+_TABLES = """
+CREATE TABLE file (
+    -- never used twice: messages of a file that is gone lead nowhere
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    agent TEXT,
+    workdir TEXT,
+    inode INTEGER NOT NULL,
+    -- how far it is read, and the bytes before that: others now mean that it was rewritten
+    offset INTEGER NOT NULL,
+    mark BLOB NOT NULL,
+    -- when the last of its messages was said, in milliseconds, and how many there are
+    time INTEGER,
+    messages INTEGER NOT NULL
+);
+CREATE INDEX file_of_session ON file (session, agent);
+CREATE TABLE message (
+    id INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    -- whether it is only a part of its line
+    part INTEGER NOT NULL,
+    kind INTEGER NOT NULL
+);
+CREATE TABLE dead (messages INTEGER NOT NULL);
+INSERT INTO dead VALUES (0);
+CREATE VIRTUAL TABLE words USING fts5(
+    said, tags, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, instance);
+"""
+
+
+class IndexSource(msgspec.Struct, gc=False):
+    """A transcript as the index knows it."""
+
+    path: str
+    session: str
+    agent: str | None
+    workdir: str | None
+    inode: int
+    offset: int = 0
+    mark: bytes = b""
+    time: int | None = None
+    id: int | None = None
+
+
+class IndexedMessage(msgspec.Struct, gc=False):
+    """One message on its way into the index."""
+
+    time: int
+    offset: int
+    length: int
+    # whether it is only a part of its line
+    part: bool
+    kind: int
+    text: str
+    tags: str
+
+
+class MessagePlace(msgspec.Struct, gc=False):
+    """Where a message of the index stands."""
+
+    row: int
+    path: str
+    session: str
+    agent: str | None
+    workdir: str | None
+    offset: int
+    length: int
+    part: bool
+    kind: MessageKind
+
+
+class IndexUpdate(msgspec.Struct, gc=False):
+    """What one look at a file brought: how it was known before, how it is now, what was said."""
+
+    before: IndexSource | None
+    after: IndexSource | None
+    messages: list[IndexedMessage]
+
+
+def space_words(text: str) -> str:
+    """The text with its words apart, in every script, and small: SQLite knows fewer capitals."""
+    return text if text.isascii() else _UNSPACED_SCRIPTS.sub(r" \1 ", _lower(text))
+
+
+def _lower(text: str) -> str:
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    # İ would become an i and a dot
+    return "".join(small if len(small := each.lower()) == 1 else each for each in text)
+
+
+def workdir_tag(workdir: str) -> str:
+    return "w" + blake2b(workdir.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def first_row(time: int) -> int:
+    """The lowest row that a message of this second (in milliseconds) can have."""
+    return (time // 1000 - ROW_EPOCH) * ROWS_PER_SECOND
+
+
+def open_index(path: Path) -> sqlite3.Connection:
+    """The index, made if it is not there; one of another version is begun anew."""
+    make_private_folder(path.parent)
+    # created with its mode, so that no umask can open it to others
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    database = sqlite3.connect(
+        path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
+    )
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        # a lost index costs a reading, so it may be lazy about the disk
+        database.execute("PRAGMA synchronous = OFF")
+        # kilobytes; the system keeps the file in memory better than we would
+        database.execute("PRAGMA cache_size = -4096")
+        database.execute("BEGIN IMMEDIATE")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            _recreate_tables(database)
+        database.execute("COMMIT")
+        # of the connection, not of the file
+        database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (HASH_BYTES,))
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """The index as it stands; an error where it is not one of ours, or not there yet."""
+    database = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", timeout=LOCK_TIMEOUT, uri=True)
+    try:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            raise sqlite3.DatabaseError("an index of another version")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def delete_index(path: Path) -> None:
+    """Away with an index that cannot be used."""
+    for name in (path.name, path.name + "-wal", path.name + "-shm"):
+        with contextlib.suppress(OSError):
+            path.with_name(name).unlink()
+
+
+def _recreate_tables(database: sqlite3.Connection) -> None:
+    for table in (*trigrams.TABLE_NAMES, "vocabulary", "words", "message", "file", "dead"):
+        database.execute(f"DROP TABLE IF EXISTS {table}")
+    for statement in _statements(_TABLES + trigrams.TABLES):
+        database.execute(statement)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one: `executescript` would end the transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+# ---- writing ----
+
+
+def sources(database: sqlite3.Connection) -> Iterator[IndexSource]:
+    """Every file that the index knows, one after another: there may be many thousands."""
+    rows = database.execute(
+        "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
+    )
+    return (IndexSource(*row) for row in rows)
+
+
+def source_of(database: sqlite3.Connection, path: str) -> IndexSource | None:
+    row = database.execute(
+        "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
+        " WHERE path = ?",
+        (path,),
+    ).fetchone()
+    return IndexSource(*row) if row else None
+
+
+def write_updates(database: sqlite3.Connection, readings: Iterable[IndexUpdate]) -> None:
+    """Take in what was read, all of it or nothing; what another writer took in first stays."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        said: list[tuple[int, IndexedMessage]] = []
+        for reading in readings:
+            file = _write_source(database, reading)
+            if file is not None:
+                said += [(file, each) for each in reading.messages]
+        _insert_messages(database, said)
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def too_many_dead(database: sqlite3.Connection) -> bool:
+    (dead,) = database.execute("SELECT messages FROM dead").fetchone()
+    (live,) = database.execute("SELECT coalesce(sum(messages), 0) FROM file").fetchone()
+    return bool(dead > MOST_DEAD_ROWS + live)
+
+
+def clear_index(database: sqlite3.Connection) -> None:
+    """Forget everything."""
+    database.execute("BEGIN IMMEDIATE")
+    _recreate_tables(database)
+    database.execute("COMMIT")
+
+
+def _write_source(database: sqlite3.Connection, reading: IndexUpdate) -> int | None:
+    """The number of the file, whose new state is written down; None if it changed meanwhile."""
+    before, after = reading.before, reading.after
+    path = (after or before or IndexSource("", "", None, None, 0)).path
+    known = source_of(database, path)
+    if not _is_unchanged(known, before):
+        return None
+    if before is not None and (after is None or after.id != before.id):
+        database.execute(
+            "UPDATE dead SET messages = messages + (SELECT messages FROM file WHERE id = ?)",
+            (before.id,),
+        )
+        database.execute("DELETE FROM file WHERE id = ?", (before.id,))
+    if after is None:
+        return None
+    facts = (after.offset, after.mark, after.time, after.workdir)
+    if after.id is not None:
+        database.execute(
+            "UPDATE file SET offset = ?, mark = ?, time = ?, workdir = ?,"
+            " messages = messages + ? WHERE id = ?",
+            (*facts, len(reading.messages), after.id),
+        )
+        return after.id
+    return database.execute(
+        "INSERT INTO file (offset, mark, time, workdir, path, session, agent, inode, messages)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*facts, after.path, after.session, after.agent, after.inode, len(reading.messages)),
+    ).lastrowid
+
+
+def _is_unchanged(known: IndexSource | None, before: IndexSource | None) -> bool:
+    if known is None or before is None:
+        return known is before
+    return (known.id, known.offset) == (before.id, before.offset)
+
+
+def _insert_messages(database: sqlite3.Connection, said: list[tuple[int, IndexedMessage]]) -> None:
+    # rows that come in order are written in one piece
+    said.sort(key=lambda each: each[1].time)
+    rows = list(_free_rows(database, [each.time for _, each in said]))
+    placed = sorted(zip(rows, said, strict=True), key=lambda each: each[0])
+    texts = [each.text for _, each in said]
+    if sum(map(len, texts)) <= MOST_INLINE_CHARACTERS:
+        trigrams.add_words(database, texts)
+    else:
+        trigrams.mark_stale(database)
+    database.executemany(
+        "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?)",
+        ((row, file, s.offset, s.length, s.part, s.kind) for row, (file, s) in placed),
+    )
+    database.executemany(
+        "INSERT INTO words (rowid, said, tags) VALUES (?, ?, ?)",
+        ((row, s.text, s.tags) for row, (_, s) in placed),
+    )
+
+
+def _free_rows(database: sqlite3.Connection, times: list[int]) -> Iterator[int]:
+    """A free row for each of these times, which are in order."""
+    taken: set[int] = set()
+    second = -1
+    row = 0
+    for time in times:
+        if (first := first_row(time)) > second:
+            second = first
+            row = max(row, first)
+            taken = _taken_rows(database, row)
+        while row in taken:
+            row += 1
+            if row % ROWS_PER_SECOND == 0:
+                taken = _taken_rows(database, row)
+        yield row
+        row += 1
+        if row % ROWS_PER_SECOND == 0:
+            taken = _taken_rows(database, row)
+
+
+def _taken_rows(database: sqlite3.Connection, row: int) -> set[int]:
+    end = row - row % ROWS_PER_SECOND + ROWS_PER_SECOND
+    found = database.execute("SELECT id FROM message WHERE id >= ? AND id < ?", (row, end))
+    return {taken for (taken,) in found}
+
+
+# ---- reading ----
+
+
+def find_messages(
+    database: sqlite3.Connection, match: str, *, below: int | None, after: int | None
+) -> Iterator[MessagePlace]:
+    """Messages that fit, the newest first, found as they are asked for."""
+    rows = database.execute(
+        "SELECT words.rowid, path, session, agent, workdir, message.offset, length, part, kind"
+        " FROM words CROSS JOIN message ON message.id = words.rowid"
+        " CROSS JOIN file ON file.id = message.file"
+        " WHERE words MATCH ? AND words.rowid < ? AND words.rowid >= ?"
+        " ORDER BY words.rowid DESC",
+        (match, below if below is not None else 1 << 62, after if after is not None else -1 << 62),
+    )
+    for row in rows:
+        row_id, path, session, agent, workdir, offset, length, part, kind = row
+        yield MessagePlace(
+            row_id, path, session, agent, workdir, offset, length, bool(part), KINDS[kind]
+        )
+
+
+def paths_of(database: sqlite3.Connection, session: str, agent: str | None) -> list[str]:
+    """The transcripts that have the words of a session, or of one of its subagents."""
+    rows = database.execute(
+        "SELECT path FROM file WHERE session = ? AND agent IS ?", (session, agent)
+    )
+    return [path for (path,) in rows]
+
+
+def workdirs(database: sqlite3.Connection) -> set[str]:
+    """Every working directory of a session that the index has."""
+    rows = database.execute("SELECT DISTINCT workdir FROM file WHERE workdir IS NOT NULL")
+    return {workdir for (workdir,) in rows}
+
+
+def words_with_prefix(
+    database: sqlite3.Connection,
+    start: str,
+    most: int,
+    behind: tuple[str, str] = ("", "\U0010ffff"),
+) -> list[str] | None:
+    """Every word that begins so; None where there are more than `most`.
+
+    `behind`: what stands behind the beginning lies between these two.
+    """
+    found: list[str] = []
+    term, end = (start + each for each in behind)
+    while len(found) <= most:
+        row = database.execute(
+            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1", (term, end)
+        ).fetchone()
+        if row is None:
+            return found
+        found.append(row[0])
+        # behind this word and before any longer one: the words' own lists are not walked through
+        term = row[0] + "\x01"
+    return None

@@ -1,0 +1,1 @@
+"""One file for each subject of the contract."""

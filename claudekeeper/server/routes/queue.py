@@ -1,0 +1,194 @@
+"""Messages that wait in a session: read, taken back, held ones sent on."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Literal
+
+import msgspec
+from aiohttp import web
+
+from claudekeeper.contract.errors import (
+    KeeperBusy,
+    KeeperStopping,
+    MessageNotFound,
+    MessageTaken,
+    SessionElsewhere,
+    SessionNotFound,
+    TranscriptUnreadable,
+)
+from claudekeeper.contract.events import QueueState, QueueUpdated
+from claudekeeper.contract.requests import SendHeldRequest
+from claudekeeper.net.errors import BodyTooLarge
+from claudekeeper.net.responses import json_response
+from claudekeeper.server.app_keys import BUS, CATALOG, FAILED_TURNS, JOURNAL, MANAGER, VIEWS
+from claudekeeper.server.endpoint import Endpoint
+from claudekeeper.server.routes.sessions import find_session_id
+from claudekeeper.server.schemas import EmptyQuery, parse_query, read_optional_body
+from claudekeeper.sessions.message_queue import QueuedMessage
+
+
+class Withdrawn(msgspec.Struct):
+    uuid: str
+    state: str
+
+
+class QueueQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """Without `state`: whatever waits."""
+
+    state: Literal["queued", "held"] | None = None
+
+
+class QueueEntry(msgspec.Struct):
+    """A message as it was sent, images included."""
+
+    uuid: str
+    state: QueueState
+    content: list[dict[str, Any]]
+
+
+class QueueList(msgspec.Struct, rename="camel"):
+    """What waits, in its order: whoever takes one of them back has its words before it is gone."""
+
+    session_id: str
+    messages: list[QueueEntry]
+
+
+class AllWithdrawn(msgspec.Struct, rename="camel"):
+    """What waited, in its order: whoever wants to say it in other words has it here."""
+
+    session_id: str
+    messages: list[QueueEntry]
+
+
+class HeldSent(msgspec.Struct, rename="camel"):
+    """Which messages wait for their turn again."""
+
+    session_id: str
+    uuids: list[str]
+
+
+def queued_messages(request: web.Request, session_id: str) -> list[QueuedMessage]:
+    live = request.app[MANAGER].get(session_id)
+    if live is not None:
+        return live.message_queue.messages
+    left = request.app[JOURNAL].interrupted_turn(session_id)
+    return left.queue if left is not None else []
+
+
+def held_count(request: web.Request, session_id: str) -> int:
+    return sum(item.held for item in queued_messages(request, session_id))
+
+
+async def list_queue(request: web.Request) -> web.Response:
+    query = parse_query(request, QueueQuery)
+    session_id = await find_session_id(request)
+    items = _matching_messages(request, session_id, query)
+    messages = [QueueEntry(each.uuid, each.to_queued_prompt().state, each.blocks) for each in items]
+    return json_response(QueueList(session_id, messages))
+
+
+def _matching_messages(
+    request: web.Request, session_id: str, query: QueueQuery
+) -> list[QueuedMessage]:
+    wanted = {None: (True, False), "held": (True,), "queued": (False,)}[query.state]
+    return [item for item in queued_messages(request, session_id) if item.held in wanted]
+
+
+async def withdraw(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    uuid = request.match_info["uuid"].lower()
+    _withdraw(request, session_id, uuid)
+    await request.app[FAILED_TURNS].wait_until_saved()
+    await request.app[JOURNAL].wait_until_saved()
+    return json_response(Withdrawn(uuid, "cancelled"))
+
+
+async def withdraw_all(request: web.Request) -> web.Response:
+    query = parse_query(request, QueueQuery)
+    session_id = await find_session_id(request)
+    taken: list[QueueEntry] = []
+    for item in _matching_messages(request, session_id, query):
+        # a session that consists of one message alone keeps it
+        with contextlib.suppress(MessageNotFound):
+            _withdraw(request, session_id, item.uuid)
+            taken.append(QueueEntry(item.uuid, "cancelled", item.blocks))
+    # what was discarded does not come back with the next keeper
+    await request.app[JOURNAL].wait_until_saved()
+    return json_response(AllWithdrawn(session_id, taken))
+
+
+def _withdraw(request: web.Request, session_id: str, uuid: str) -> None:
+    failed = request.app[FAILED_TURNS].pop_prompt(session_id, uuid)
+    left = failed or request.app[JOURNAL].withdraw(session_id, uuid)
+    if failed is not None and request.app[CATALOG].peek_row(session_id) is not None:
+        # nor is it said by going on; a session that consists of it alone keeps it
+        request.app[JOURNAL].forget_prompt(session_id, uuid)
+        request.app[MANAGER].forget_prompt(session_id, uuid)
+    if left is None:
+        request.app[MANAGER].withdraw(session_id, uuid)
+        return
+    still = request.app[JOURNAL].interrupted_turn(session_id)
+    held = [item.to_queued_prompt() for item in still.held_messages] if still is not None else []
+    queue = [left.to_queued_prompt("cancelled"), *held]
+    request.app[BUS].publish(QueueUpdated(session_id=session_id, queue=queue))
+    # nothing else may be left of the session
+    request.app[VIEWS].publish_row_change(session_id)
+
+
+async def send_held(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    wish = await read_optional_body(request, SendHeldRequest)
+    uuids = await request.app[MANAGER].release_held(session_id, wish.uuids, wait=wish.wait)
+    await request.app[JOURNAL].wait_until_saved()
+    return json_response(HeldSent(session_id, uuids), 202)
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/sessions/{id}/queue",
+        list_queue,
+        "What waits in line, or what is held there, as it was sent",
+        QueueList,
+        query_type=QueueQuery,
+        errors=(SessionNotFound,),
+    ),
+    Endpoint(
+        "DELETE",
+        "/sessions/{id}/queue/{uuid}",
+        withdraw,
+        "Take back a message that waits in line",
+        Withdrawn,
+        errors=(SessionNotFound, MessageNotFound, MessageTaken),
+    ),
+    Endpoint(
+        "DELETE",
+        "/sessions/{id}/queue",
+        withdraw_all,
+        "Take back what waits in line, or what is held there",
+        AllWithdrawn,
+        query_type=QueueQuery,
+        errors=(SessionNotFound,),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/queue/send",
+        send_held,
+        "Send on the messages that are held",
+        HeldSent,
+        status=202,
+        request_type=SendHeldRequest,
+        body_optional=True,
+        errors=(
+            SessionNotFound,
+            TranscriptUnreadable,
+            SessionElsewhere,
+            KeeperBusy,
+            KeeperStopping,
+            BodyTooLarge,
+        ),
+    ),
+]

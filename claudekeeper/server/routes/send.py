@@ -1,0 +1,367 @@
+"""Talking to sessions: send, interrupt, change, fork, close."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+from aiohttp import web
+
+from claudekeeper.contract.errors import (
+    CliFailed,
+    CliMissing,
+    CommandRefused,
+    ForkRefused,
+    KeeperBusy,
+    KeeperStopping,
+    MessageNotFound,
+    ModelRefused,
+    ModeRefused,
+    NothingInterrupted,
+    SessionElsewhere,
+    SessionNotFound,
+    TranscriptUnreadable,
+    WorkdirMissing,
+)
+from claudekeeper.contract.requests import (
+    ForkRequest,
+    InterruptRequest,
+    PermissionMode,
+    RouteRequest,
+    SendRequest,
+    SettingsChange,
+    check_system_prompt,
+)
+from claudekeeper.contract.routing import RoutedMessage, RoutingDecision
+from claudekeeper.contract.sessions import AppendedPrompt, Session, SessionState
+from claudekeeper.net.errors import BodyTooLarge, UnsupportedMedia
+from claudekeeper.net.responses import json_response
+from claudekeeper.server.app_keys import (
+    ARCHIVE,
+    CAPABILITIES,
+    CATALOG,
+    FAILED_TURNS,
+    JOURNAL,
+    MANAGER,
+    PREFERENCES,
+    ROUTER,
+    ROUTING_LOG,
+    VIEWS,
+)
+from claudekeeper.server.endpoint import Endpoint
+from claudekeeper.server.routes.queue import held_count
+from claudekeeper.server.routes.sessions import find_session, find_session_id
+from claudekeeper.server.schemas import (
+    LARGEST_MESSAGE,
+    CommandsQuery,
+    EmptyQuery,
+    parse_query,
+    read_body,
+    read_optional_body,
+)
+from claudekeeper.sessions.capabilities import Capabilities, capabilities_of
+from claudekeeper.sessions.continue_turn import continue_interrupted_turn
+from claudekeeper.sessions.session import LiveSession
+
+
+class SendAccepted(msgspec.Struct, rename="camel"):
+    """The message is in line; what becomes of it is told over the socket."""
+
+    session_id: str
+    uuid: str
+    state: SessionState
+    # where the keeper was asked which conversation it belongs to
+    routing: RoutingDecision | msgspec.UnsetType = msgspec.UNSET
+    # its words ended the planning there: the mode in which the session goes on
+    left_plan_for: str | msgspec.UnsetType = msgspec.UNSET
+    # where one was sent along: whether it holds yet; null once it is cleared
+    system_prompt: AppendedPrompt | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class InterruptResult(msgspec.Struct):
+    """Whether a turn was running, and how many messages are held now."""
+
+    interrupted: bool
+    held: int = 0
+
+
+class SettingsBody(msgspec.Struct, rename="camel"):
+    """What people chose for a session; null leaves it to Claude Code.
+
+    `pending`: the process that runs was started with another system prompt.
+    """
+
+    model: str | None
+    permission_mode: PermissionMode | None
+    system_prompt: str | None
+    pending: bool
+
+
+class RoutingList(msgspec.Struct):
+    """Of messages of a session, why they went there, the oldest first."""
+
+    routings: list[RoutedMessage]
+
+
+class CloseResult(msgspec.Struct, rename="camel"):
+    session_id: str
+
+
+async def send(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    wish = (await read_body(request, SendRequest, LARGEST_MESSAGE)).validate()
+    if wish.route:
+        live, routed = await request.app[ROUTER].send(wish)
+        return await _accepted_response(request, wish, live, routed)
+    if wish.fork:
+        await fork_for_message(request, wish)
+    if wish.routing is not None:
+        return await _accepted_response(
+            request, wish, *await request.app[ROUTER].send_to_chosen(wish)
+        )
+    return await _accepted_response(request, wish, await request.app[MANAGER].send(wish))
+
+
+async def _accepted_response(
+    request: web.Request,
+    wish: SendRequest,
+    session: LiveSession,
+    routed: RoutedMessage | None = None,
+) -> web.Response:
+    # who is told that it was taken can rely on it, whatever becomes of the keeper
+    await request.app[JOURNAL].wait_until_saved()
+    accepted = SendAccepted(session.id, wish.uuid or "", session.state)
+    if routed is not None:
+        await request.app[ROUTING_LOG].wait_until_saved()
+        if wish.route:
+            accepted.routing = routed.routing
+        accepted.left_plan_for = routed.left_plan_for or msgspec.UNSET
+    if wish.system_prompt is not msgspec.UNSET:
+        await request.app[PREFERENCES].wait_until_saved()
+        accepted.system_prompt = request.app[MANAGER].system_prompt(session.id)
+    return json_response(accepted, 202)
+
+
+async def fork_for_message(request: web.Request, wish: SendRequest) -> None:
+    """The same message twice goes to the same copy."""
+    wish.session_id = await request.app[MANAGER].fork_for_message(
+        wish.session_id or "", wish.uuid or ""
+    )
+    await request.app[CATALOG].row(wish.session_id)
+
+
+async def route(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    wish = await read_body(request, RouteRequest)
+    return json_response(await request.app[ROUTER].route(wish))
+
+
+async def routings(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    return json_response(RoutingList(request.app[ROUTING_LOG].of_session(session_id)))
+
+
+async def continue_turn(request: web.Request) -> web.Response:
+    """Goes on where it was cut off; whatever Claude asked, it asks again."""
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    left = request.app[JOURNAL].interrupted_turn(session_id)
+    if left is None or not left.can_continue:
+        raise NothingInterrupted
+    session, uuid = await continue_interrupted_turn(request.app[MANAGER], session_id, left)
+    await request.app[JOURNAL].wait_until_saved()
+    return json_response(SendAccepted(session.id, uuid, session.state), 202)
+
+
+async def interrupt(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    wish = await read_optional_body(request, InterruptRequest)
+    stopped = request.app[MANAGER].interrupt(session_id, hold=wish.hold)
+    # what is held now is so whatever becomes of the keeper
+    await request.app[JOURNAL].wait_until_saved()
+    return json_response(InterruptResult(stopped, held_count(request, session_id)), 202)
+
+
+async def settings(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    chosen = request.app[MANAGER].settings(session_id)
+    prompt = request.app[MANAGER].system_prompt(session_id)
+    pending = prompt is not None and prompt.pending
+    return json_response(
+        SettingsBody(chosen.model, chosen.permission_mode, chosen.system_prompt, pending)
+    )
+
+
+async def change_mode(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    wish = await read_body(request, SettingsChange)
+    check_system_prompt(wish.system_prompt)
+    await request.app[MANAGER].change_settings(session_id, wish)
+    await request.app[PREFERENCES].wait_until_saved()
+    return json_response(find_session(request, session_id))
+
+
+async def fork_session(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    wish = await read_body(request, ForkRequest)
+    await _restore_if_archived(request, session_id)
+    new_id = await request.app[MANAGER].fork(session_id, wish.at)
+    await request.app[CATALOG].row(new_id)
+    return json_response(find_session(request, new_id), 201)
+
+
+async def _restore_if_archived(request: web.Request, session_id: str) -> None:
+    """Only what lies where Claude Code looks can be copied: a deleted session is put back first."""
+    row = request.app[CATALOG].peek_row(session_id)
+    if row is not None and request.app[ARCHIVE].is_archived(row):
+        await asyncio.to_thread(request.app[ARCHIVE].restore, session_id)
+
+
+async def close_session(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    await request.app[MANAGER].close_session(session_id)
+    request.app[JOURNAL].forget(session_id)
+    request.app[FAILED_TURNS].clear_prompts(session_id)
+    request.app[VIEWS].publish_row_change(session_id)
+    return json_response(CloseResult(session_id), 202)
+
+
+async def session_commands(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    live = request.app[MANAGER].get(session_id)
+    if live is not None and live.cli_info:
+        return json_response(capabilities_of(live.cli_info))
+    session = request.app[VIEWS].session(session_id)
+    if session is None or session.workdir is None:
+        raise WorkdirMissing
+    return json_response(await request.app[CAPABILITIES].of_directory(session.workdir))
+
+
+async def directory_commands(request: web.Request) -> web.Response:
+    query = parse_query(request, CommandsQuery)
+    return json_response(await request.app[CAPABILITIES].of_directory(query.workdir))
+
+
+_BODY = (UnsupportedMedia, BodyTooLarge)
+
+ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/send",
+        send,
+        "Say something to a session, or begin a new one; answers at once",
+        SendAccepted,
+        status=202,
+        request_type=SendRequest,
+        errors=(
+            SessionNotFound,
+            TranscriptUnreadable,
+            WorkdirMissing,
+            CommandRefused,
+            SessionElsewhere,
+            ForkRefused,
+            ModelRefused,
+            ModeRefused,
+            KeeperBusy,
+            KeeperStopping,
+            *_BODY,
+        ),
+    ),
+    Endpoint(
+        "POST",
+        "/route",
+        route,
+        "Which recent conversation a command belongs to, or that it begins a new one",
+        RoutingDecision,
+        request_type=RouteRequest,
+        errors=_BODY,
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/routings",
+        routings,
+        "Why messages of a session went there: what was decided, the scores, and by which scorer",
+        RoutingList,
+        errors=(SessionNotFound,),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/continue",
+        continue_turn,
+        "Go on with a turn in which the keeper was ended; open questions are asked again",
+        SendAccepted,
+        status=202,
+        errors=(SessionNotFound, NothingInterrupted, KeeperBusy, KeeperStopping),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/interrupt",
+        interrupt,
+        "Stop the turn that runs, if one does; what waits goes on, or is held",
+        InterruptResult,
+        status=202,
+        request_type=InterruptRequest,
+        body_optional=True,
+        errors=(SessionNotFound, BodyTooLarge),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/mode",
+        change_mode,
+        "Change model or mode, also in mid-turn, or the system prompt of the next process",
+        Session,
+        request_type=SettingsChange,
+        errors=(SessionNotFound, ModeRefused, ModelRefused, *_BODY),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/fork",
+        fork_session,
+        "Copy a session, whole or up to a message, into a new one",
+        Session,
+        status=201,
+        request_type=ForkRequest,
+        errors=(SessionNotFound, MessageNotFound, ForkRefused, *_BODY),
+    ),
+    Endpoint(
+        "POST",
+        "/sessions/{id}/close",
+        close_session,
+        "End what runs of a session; its history stays",
+        CloseResult,
+        status=202,
+        errors=(SessionNotFound,),
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/settings",
+        settings,
+        "What people chose for a session, its appended system prompt too",
+        SettingsBody,
+        errors=(SessionNotFound,),
+    ),
+    Endpoint(
+        "GET",
+        "/sessions/{id}/commands",
+        session_commands,
+        "Slash commands, models and modes that a session offers",
+        Capabilities,
+        errors=(SessionNotFound, WorkdirMissing, CliMissing, CliFailed),
+    ),
+    Endpoint(
+        "GET",
+        "/commands",
+        directory_commands,
+        "The same for a session that is yet to begin in a directory",
+        Capabilities,
+        query_type=CommandsQuery,
+        errors=(WorkdirMissing, CliMissing, CliFailed),
+    ),
+]

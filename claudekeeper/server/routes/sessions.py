@@ -1,0 +1,213 @@
+"""The list of sessions, one session's name, and whether it was given up."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+import msgspec
+from aiohttp import web
+
+from claudekeeper.catalog.discovery import SessionRow
+from claudekeeper.contract.errors import (
+    SessionGoesOn,
+    SessionNotFound,
+    StateUnwritable,
+    TranscriptUnreadable,
+)
+from claudekeeper.contract.sessions import Session, project_of
+from claudekeeper.core.paths import is_session_id
+from claudekeeper.core.timestamps import iso_from_ns, now_iso
+from claudekeeper.net.errors import BodyTooLarge, InvalidRequest, UnsupportedMedia
+from claudekeeper.net.responses import json_response
+from claudekeeper.server.app_keys import BUS, CATALOG, JOURNAL, MANAGER, PREFERENCES, VIEWS
+from claudekeeper.server.endpoint import Endpoint
+from claudekeeper.server.schemas import (
+    EmptyQuery,
+    ListQuery,
+    SessionList,
+    SessionPatch,
+    Workdir,
+    WorkdirList,
+    parse_query,
+    read_body,
+)
+from claudekeeper.sessions.preferences import GivenUp
+
+_CURSOR = re.compile(r"(-?[0-9]{1,20}):([0-9a-f-]{36})")
+
+
+async def list_sessions(request: web.Request) -> web.Response:
+    query = parse_query(request, ListQuery)
+    overview = request.app[VIEWS]
+    after = _parse_cursor(query.cursor) if query.cursor is not None else None
+    rows = await request.app[CATALOG].rows()
+    wanted = (
+        row
+        for row in rows
+        if (after is None or _sort_key(row) < after) and _matches(request, row, query)
+    )
+    # newest first: one more than the page tells whether there is another
+    page = list(islice(wanted, query.limit + 1))
+    more = len(page) > query.limit
+    page = page[: query.limit]
+    cursor = _format_cursor(page[-1]) if more and page else None
+    current = await request.app[CATALOG].refresh(page)
+    current.sort(key=_sort_key, reverse=True)
+    sessions = [overview.session(row.file.id, row) for row in current]
+    found = [session for session in sessions if session is not None]
+    if query.cursor is None:
+        found += _sessions_without_transcript(request, query)
+        found.sort(key=lambda session: session.modified, reverse=True)
+    return json_response(SessionList(found, cursor, current_position(request.app)))
+
+
+def _sessions_without_transcript(request: web.Request, query: ListQuery) -> list[Session]:
+    """Sessions that have no transcript: it is yet to come, or never came."""
+    found: list[Session] = []
+    ids = [live.id for live in request.app[MANAGER].all()]
+    for session_id in dict.fromkeys([*ids, *request.app[JOURNAL].interrupted_sessions()]):
+        if request.app[CATALOG].peek_row(session_id) is None:
+            session = request.app[VIEWS].session(session_id)
+            if (
+                session is not None
+                and query.workdir in (None, session.workdir)
+                and query.state in (None, session.state)
+            ):
+                found.append(session)
+    return found
+
+
+async def list_workdirs(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    known: dict[str, Workdir] = {}
+    # newest first, so the first row of a directory tells when it was used last
+    for row in await request.app[CATALOG].rows():
+        workdir = row.summary.workdir
+        if workdir is None:
+            continue
+        if workdir not in known:
+            known[workdir] = Workdir(workdir, project_of(workdir), 0, iso_from_ns(row.file.mtime))
+        known[workdir].sessions += 1
+    return json_response(WorkdirList(list(known.values())))
+
+
+async def update_session(request: web.Request) -> web.Response:
+    parse_query(request, EmptyQuery)
+    session_id = await find_session_id(request)
+    wish = await read_body(request, SessionPatch)
+    if wish.name is msgspec.UNSET and wish.given_up is msgspec.UNSET:
+        raise InvalidRequest("Say what is to change: `name` or `givenUp`.")
+    if wish.given_up is not msgspec.UNSET:
+        await _set_given_up(request, session_id, given_up=wish.given_up)
+    if wish.name is not msgspec.UNSET:
+        await request.app[PREFERENCES].rename(session_id, wish.name)
+    request.app[VIEWS].publish_if_changed(session_id)
+    return json_response(find_session(request, session_id))
+
+
+async def _set_given_up(request: web.Request, session_id: str, *, given_up: bool) -> None:
+    session = find_session(request, session_id)
+    if given_up and session.state in ("starting", "running"):
+        raise SessionGoesOn
+    mark = None
+    if given_up:
+        row = await request.app[CATALOG].row(session_id)
+        row = await request.app[CATALOG].scan_if_small(row) if row is not None else None
+        messages = row.summary.messages if row is not None and row.is_fully_scanned else None
+        mark = GivenUp(session.given_up or now_iso(), messages)
+    await request.app[PREFERENCES].set_given_up(session_id, mark)
+
+
+async def find_row(request: web.Request) -> SessionRow:
+    """The transcript that the address names."""
+    session_id = request.match_info["id"]
+    row = await request.app[CATALOG].row(session_id) if is_session_id(session_id) else None
+    if row is None:
+        raise SessionNotFound
+    return row
+
+
+@contextlib.contextmanager
+def translate_read_errors() -> Iterator[None]:
+    """What the disk refuses is told as an error of the contract."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise SessionNotFound from error
+    except OSError as error:
+        raise TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.") from error
+
+
+async def find_session_id(request: web.Request) -> str:
+    """The id of the session that the address names: it runs, or something is left of it."""
+    session_id = request.match_info["id"].lower()
+    if is_session_id(session_id) and (
+        request.app[MANAGER].get(session_id) is not None or is_only_in_journal(request, session_id)
+    ):
+        return session_id
+    return (await find_row(request)).file.id
+
+
+def is_only_in_journal(request: web.Request, session_id: str) -> bool:
+    """Whether nothing is left of the session but what was said to it."""
+    left = request.app[JOURNAL].interrupted_turn(session_id)
+    known = request.app[CATALOG].peek_row(session_id)
+    return left is not None and left.workdir is not None and known is None
+
+
+def find_session(request: web.Request, session_id: str) -> Session:
+    session = request.app[VIEWS].session(session_id)
+    if session is None:
+        raise SessionNotFound
+    return session
+
+
+def current_position(app: web.Application) -> str:
+    """The place in the stream of events at which an answer was made."""
+    return app[BUS].position
+
+
+def _matches(request: web.Request, row: SessionRow, query: ListQuery) -> bool:
+    if query.workdir is not None and row.summary.workdir != query.workdir:
+        return False
+    return query.state in (None, request.app[VIEWS].state(row))
+
+
+def _sort_key(row: SessionRow) -> tuple[int, str]:
+    return row.file.mtime, row.file.id
+
+
+def _format_cursor(row: SessionRow) -> str:
+    return f"{row.file.mtime}:{row.file.id}"
+
+
+def _parse_cursor(cursor: str) -> tuple[int, str]:
+    parts = _CURSOR.fullmatch(cursor)
+    if parts is None:
+        raise InvalidRequest("The cursor is not one that the keeper gave.")
+    return int(parts[1]), parts[2]
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/sessions",
+        list_sessions,
+        "Every session of the machine, newest first",
+        SessionList,
+        query_type=ListQuery,
+    ),
+    Endpoint("GET", "/workdirs", list_workdirs, "Known working directories", WorkdirList),
+    Endpoint(
+        "PATCH",
+        "/sessions/{id}",
+        update_session,
+        "Name a session, clear its name, mark it as given up or take that back",
+        Session,
+        request_type=SessionPatch,
+        errors=(SessionNotFound, SessionGoesOn, UnsupportedMedia, BodyTooLarge, StateUnwritable),
+    ),
+]

@@ -1,0 +1,122 @@
+"""What a session offers: slash commands, models, modes. A CLI has to be asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import OrderedDict
+from typing import Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from claudekeeper.contract.attention import DEFAULT_DENIAL_MESSAGE, Answer
+from claudekeeper.contract.errors import WorkdirMissing
+from claudekeeper.contract.requests import PERMISSION_MODES
+from claudekeeper.sessions.cli.client import CliOptions, MakeClient, PermissionRequest
+
+log = logging.getLogger(__name__)
+
+# seconds for which an answer holds: people add commands while they work
+FRESH_SECONDS = 300.0
+# directories whose answers are kept, and CLIs that are asked at once
+MOST_DIRECTORIES = 256
+MOST_CLIS = 2
+
+
+class SlashCommand(msgspec.Struct, rename="camel", frozen=True):
+    name: str
+    description: str = ""
+    argument_hint: str = ""
+
+
+class Model(msgspec.Struct, rename="camel", frozen=True):
+    value: str
+    display_name: str = ""
+    description: str = ""
+
+
+class Capabilities(msgspec.Struct, rename="camel", frozen=True):
+    """What can be typed after a slash, and chosen for a session."""
+
+    commands: list[SlashCommand]
+    models: list[Model]
+    modes: list[str]
+
+
+class CapabilityCache:
+    """Asks a CLI in a directory, and remembers for a while."""
+
+    def __init__(self, make_client: MakeClient) -> None:
+        self._make_client = make_client
+        self._cache: OrderedDict[str, tuple[float, Capabilities]] = OrderedDict()
+        # one at a time a directory, and few in all: every directory of the machine can be asked for
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._cli_limit = asyncio.Semaphore(MOST_CLIS)
+
+    async def of_directory(self, workdir: str) -> Capabilities:
+        """Starts a CLI for a moment where nothing is known yet."""
+        # any path can be asked for, and a transcript can say anything of its directory
+        if not await asyncio.to_thread(_is_directory, workdir):
+            raise WorkdirMissing
+        lock = self._locks.setdefault(workdir, asyncio.Lock())
+        async with lock:
+            loop = asyncio.get_running_loop()
+            since, offer = self._cache.get(workdir, (0.0, None))
+            if offer is None or loop.time() - since > FRESH_SECONDS:
+                async with self._cli_limit:
+                    offer = capabilities_of(await self._query_cli(workdir))
+                self._cache[workdir] = loop.time(), offer
+                self._cache.move_to_end(workdir)
+                while len(self._cache) > MOST_DIRECTORIES:
+                    self._cache.popitem(last=False)
+            return offer
+
+    async def _query_cli(self, workdir: str) -> dict[str, Any]:
+        opening = CliOptions(session_id=str(uuid4()), workdir=workdir, resume=False)
+        client = await self._make_client(opening, _NullListener())
+        try:
+            await client.connect()
+            return await client.info()
+        finally:
+            await client.close()
+
+
+def _is_directory(workdir: str) -> bool:
+    return workdir.startswith("/") and os.path.isdir(workdir)  # noqa: PTH112 - never raises
+
+
+def capabilities_of(info: dict[str, Any]) -> Capabilities:
+    """Out of what a CLI says of itself at its start; what is odd is left out."""
+    return Capabilities(
+        _convert_each(info.get("commands"), SlashCommand),
+        _convert_each(info.get("models"), Model),
+        [*PERMISSION_MODES],
+    )
+
+
+def _convert_each(given: object, type_: Any) -> list[Any]:
+    found = []
+    for value in given if isinstance(given, list) else []:
+        try:
+            found.append(msgspec.convert(value, type_))
+        except msgspec.ValidationError as error:
+            log.debug("left out of what a session offers: %s", error)
+    return found
+
+
+class _NullListener:
+    """Nothing is said to a CLI that is only asked what it can."""
+
+    def handle_message(self, raw: dict[str, Any]) -> None: ...
+    def handle_exit(self, error: Exception | None) -> None: ...
+    async def request_permission(self, question: PermissionRequest) -> Answer:
+        return Answer(
+            decision="deny",
+            by="keeper",
+            input=question.input,
+            message=DEFAULT_DENIAL_MESSAGE,
+            permissions=[],
+        )

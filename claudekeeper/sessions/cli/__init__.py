@@ -1,0 +1,1 @@
+"""One process of the Claude Code CLI."""

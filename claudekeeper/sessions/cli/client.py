@@ -1,0 +1,118 @@
+"""What a live session needs of the CLI, whoever keeps its pipes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+from uuid import uuid4
+
+import msgspec
+
+from claudekeeper.contract.attention import Answer, Attention, attention_kind
+from claudekeeper.contract.grants import Grants, possible_grants
+from claudekeeper.contract.requests import PermissionMode
+from claudekeeper.core.timestamps import now_iso
+from claudekeeper.sessions.message_queue import QueuedMessage
+
+
+class CliOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How to start or resume a session."""
+
+    session_id: str
+    workdir: str
+    resume: bool
+    model: str | None = None
+    permission_mode: PermissionMode | None = None
+    append_prompt: str | None = None
+    # whether the CLI may write its system prompt down, and go on with that one ever after
+    records_prompt: bool = True
+    grants: Grants = Grants()
+
+
+class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the CLI wants to know before it goes on."""
+
+    tool: str
+    input: dict[str, Any]
+    tool_use_id: str | None
+    title: str | None
+    description: str | None
+    suggestions: list[dict[str, Any]]
+    blocked_path: str | None
+    reason: str | None
+    agent_id: str | None
+    # it is asked about this every time, whatever is allowed
+    guarded: bool = False
+
+    def to_attention(
+        self, session_id: str, plan: dict[str, Any], workdir: str, mode: str | None
+    ) -> Attention:
+        """As people see it; `plan` is what the model wrote, if it is a plan."""
+        known = msgspec.structs.asdict(self)
+        guarded = known.pop("guarded")
+        kind = attention_kind(self.tool)
+        if kind == "plan":
+            known["input"] = plan | self.input
+        return Attention(
+            id=str(uuid4()),
+            session_id=session_id,
+            kind=kind,
+            grants=possible_grants(
+                self.tool,
+                self.input,
+                self.suggestions,
+                workdir=workdir,
+                mode=mode,
+                is_guarded=guarded,
+            ),
+            origin="gateway",
+            raised=now_iso(),
+            **known,
+        )
+
+
+class CliListener(Protocol):
+    """Who listens to a CLI."""
+
+    def handle_message(self, raw: dict[str, Any]) -> None:
+        """One message, in order, at once."""
+
+    def handle_exit(self, error: Exception | None) -> None:
+        """The process is gone, and nobody had asked it to go."""
+
+    async def request_permission(self, question: PermissionRequest) -> Answer:
+        """Waits until it is answered; cancelled when the CLI takes it back."""
+
+
+class CliClient(Protocol):
+    """One CLI process."""
+
+    # whether it was started so that it may be told to bypass permissions
+    bypass: bool
+
+    @property
+    def pid(self) -> int | None: ...
+    @property
+    def stderr_tail(self) -> str: ...
+    async def connect(self) -> None: ...
+    async def send(self, item: QueuedMessage) -> None: ...
+    async def interrupt(self) -> None: ...
+    async def set_model(self, model: str | None) -> None: ...
+    async def set_permission_mode(self, mode: str) -> None: ...
+    async def info(self) -> dict[str, Any]: ...
+    async def close(self) -> None: ...
+
+
+MakeClient = Callable[[CliOptions, CliListener], Awaitable[CliClient]]
+
+
+async def make_sdk_client(opening: CliOptions, ears: CliListener) -> CliClient:
+    """The one place where the SDK comes in; its 40 MB are imported when first needed."""
+    return await asyncio.to_thread(_sdk_client, opening, ears)
+
+
+def _sdk_client(opening: CliOptions, ears: CliListener) -> CliClient:
+    from claudekeeper.sessions.cli.sdk_client import SdkClient
+
+    return SdkClient(opening, ears)

@@ -1,0 +1,49 @@
+"""The end of a keeper, in order: no new turns, time for those that run, a record of the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+
+from claudekeeper.attention.pending_attention import PendingAttention
+from claudekeeper.sessions.manager import SessionManager
+from claudekeeper.sessions.recovery import TurnJournal
+
+log = logging.getLogger(__name__)
+
+
+class Shutdown:
+    """Asked once, when the keeper is told to end."""
+
+    def __init__(
+        self, registry: SessionManager, desk: PendingAttention, records: TurnJournal
+    ) -> None:
+        self._manager = registry
+        self._attention = desk
+        self._journal = records
+        self._session_changed = asyncio.Event()
+
+    def handle_session_change(self, _session_id: str) -> None:
+        """Something about a session changed."""
+        self._session_changed.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for turns that can end by themselves; what is left is written down."""
+        self._manager.stop_new_turns()
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    while self._turns_run:
+                        self._session_changed.clear()
+                        await self._session_changed.wait()
+        finally:
+            await self._journal.close_for_shutdown()
+
+    @property
+    def _turns_run(self) -> bool:
+        # who waits for a person is not going to end by itself
+        return any(
+            session.turns.current is not None and not self._attention.blocking(session.id)
+            for session in self._manager.all()
+        )

@@ -1,0 +1,413 @@
+"""The whole of a transcript in reading order, found from its end backwards.
+
+A transcript is a tree written line by line: a rewind starts a new branch, parallel tools fan out,
+a compaction begins a new root. `Unrolling` takes the links newest first and keeps them in the
+order a reader follows (the order of writing, with a child that was written too early put behind
+its parent), each once, each with its branch. What it says of a link depends only on the lines
+after it and on a bounded number before it, so a page at the end of a huge file needs only the
+end of that file, and pages of any size add up to the same whole.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+
+from claudekeeper.transcripts.message_link import MessageLink
+from claudekeeper.transcripts.queued_prompts import QueuedPrompts
+
+# How many lines early a child may have been written. Claude Code's parallel writers were seen to
+# be off by three.
+MAX_EARLY_LINES = 64
+# How far back a line may have to wait for the reply it belongs to, before it stands for itself.
+MAX_WAIT_LINES = 4096
+
+
+class BranchMark:
+    """A run of lines from a tip back to where it leaves another branch, or to a root."""
+
+    __slots__ = (
+        "_joined_to",
+        "first_uuid",
+        "is_independent",
+        "is_main",
+        "leaves_at",
+        "newest_index",
+        "oldest_index",
+        "reply_id",
+        "tip_uuid",
+    )
+
+    def __init__(self, tip: str, newest: int) -> None:
+        self.tip_uuid = tip
+        # the index of its line nearest to the end
+        self.newest_index = newest
+        self.is_main = False
+        # settled: it has its own prompt or more than one reply, so nothing can claim it whole
+        self.is_independent = False
+        self.reply_id: str | None = None
+        # its first line as far as is known, and how many links had been read by then
+        self.first_uuid = tip
+        self.oldest_index = 0
+        # the message where it leaves another branch
+        self.leaves_at: str | None = None
+        self._joined_to: BranchMark | None = None
+
+    def find(self) -> BranchMark:
+        """The branch that this one turned out to be part of."""
+        if self._joined_to is None:
+            return self
+        branch = self._joined_to
+        while branch._joined_to is not None:
+            branch = branch._joined_to
+        self._joined_to = branch
+        return branch
+
+    def join(self, other: BranchMark) -> None:
+        """This branch turns out to be part of the other one."""
+        mine, theirs = self.find(), other.find()
+        if mine is theirs:
+            return
+        mine._joined_to = theirs
+        theirs.is_main = theirs.is_main or mine.is_main
+        theirs.is_independent = theirs.is_independent or mine.is_independent
+        theirs.newest_index = min(theirs.newest_index, mine.newest_index)
+        if mine.oldest_index > theirs.oldest_index:
+            theirs.oldest_index, theirs.first_uuid = mine.oldest_index, mine.first_uuid
+
+
+class BranchPoint(msgspec.Struct, rename="camel", gc=False):
+    """Where an abandoned branch leaves: the id its messages carry, and the message it hangs on."""
+
+    id: str
+    at: str | None
+
+
+class FullView:
+    """Links, newest first, with their branches."""
+
+    def __init__(self) -> None:
+        self.links: list[MessageLink] = []
+        self.is_complete = False
+        self._branch_by_index: list[BranchMark] = []
+        self._all_branches: list[BranchMark] = []
+        self._index_by_uuid: dict[str, int] = {}
+        self._branches_by_parent: dict[str, BranchMark | list[BranchMark]] = {}
+        self._branches_by_reply: dict[str, list[BranchMark]] = {}
+        self._undecided_branches: deque[BranchMark] = deque()
+        self._queued_prompts = QueuedPrompts()
+        # whether anything is shown after the line that comes next
+        self._any_shown = False
+        self._main_branch: BranchMark | None = None
+        # while the conversation is clear, the one line that it waits for; it is not among the
+        # wanted then, where every line would be put in and taken out again
+        self._expected_parent: str | None = None
+        # the branch of a compaction goes on with what stands before it, best with this line
+        self._above_compaction: tuple[BranchMark, str | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def add(self, link: MessageLink) -> None:
+        """Take the next link towards the start of the file."""
+        uuid, waited_for = link.uuid, self._expected_parent
+        if waited_for is not None:
+            main, parent = self._main_branch, link.parent_uuid
+            assert main is not None
+            # it may be just the next one of the conversation; most are, so this is short
+            if (
+                uuid == waited_for
+                and parent is not None
+                and parent not in self._index_by_uuid
+                and parent not in self._branches_by_parent
+                and parent != uuid
+                and link.prompt_text is None
+                and not link.is_boundary
+            ):
+                self._expected_parent = parent
+                # one string for both ends of the link, of very many
+                link.uuid = waited_for
+                self._index_by_uuid[waited_for] = len(self.links)
+                self.links.append(link)
+                self._branch_by_index.append(main)
+                return
+            self._branches_by_parent[waited_for] = main
+            self._expected_parent = None
+        place = self._index_by_uuid.get(uuid)
+        if place is not None:
+            self._add_copy(link, place)
+        elif link.queue_action is not None and link.queue_action != "absorbed":
+            if self._queued_prompts.is_shown(link, any_shown=self._any_shown):
+                self._append(link, self._branch_by_index[-1])
+        else:
+            self._add_line(link)
+        self._expect_parent(link.parent_uuid, waited_for)
+
+    def _add_line(self, link: MessageLink) -> None:
+        if link.kind is not None:
+            self._any_shown = True
+        if link.prompt_text is not None:
+            self._queued_prompts.add_prompt(link)
+        branch = self._find_branch(link)
+        self._append(link, branch)
+        # while only the conversation itself is open, most lines have nothing to tell about it
+        if self._undecided_branches or link.is_boundary or not branch.is_independent:
+            self._update_branch(link, branch)
+        self._attach_to_parent(link, branch)
+        if self._undecided_branches:
+            self._decide_overdue()
+
+    def _expect_parent(self, *candidates: str | None) -> None:
+        """What the conversation waits for, where nothing else can claim the next line."""
+        if self._main_branch is None:
+            return
+        main = self._main_branch = self._main_branch.find()
+        if (
+            not main.is_independent
+            or self._undecided_branches
+            or self._above_compaction is not None
+            or not self._any_shown
+        ):
+            return
+        for uuid in candidates:
+            if uuid is not None and self._branches_by_parent.get(uuid) is main:
+                del self._branches_by_parent[uuid]
+                self._expected_parent = uuid
+                return
+
+    def _append(self, link: MessageLink, branch: BranchMark) -> None:
+        self._index_by_uuid[link.uuid] = len(self.links)
+        self.links.append(link)
+        self._branch_by_index.append(branch)
+
+    def _add_copy(self, link: MessageLink, place: int) -> None:
+        """A line that was written again later counts there; unless only this copy is shown."""
+        if link.kind is not None and self.links[place].kind is None:
+            self._any_shown = True
+            self._append(link, self._branch_by_index[place])
+
+    def finish(self) -> None:
+        """There is no line before the last one added."""
+        self.is_complete = True
+        if self._main_branch is None and self._branch_by_index:
+            self._main_branch = self._branch_by_index[0].find()
+            self._main_branch.is_main = True
+        while self._undecided_branches:
+            self._decide_branch(self._undecided_branches.popleft())
+        # the first prompt of a fork waits in line before all that is copied: it is said below
+        for link in reversed(self.links):
+            if link.queue_action != "waits":
+                break
+            if self._queued_prompts.has_prompt(link.prompt_text or ""):
+                link.kind = None
+
+    def is_final(self, start: int, stop: int) -> bool:
+        """Whether nothing that is still to come can change the links from start to stop."""
+        if self.is_complete:
+            return True
+        if self._main_branch is None or len(self.links) < stop + MAX_EARLY_LINES:
+            return False
+        main = self._main_branch.find()
+        if not main.is_independent and len(self.links) - main.oldest_index < MAX_WAIT_LINES:
+            # one reply so far: a line of it further up may still say whose it is
+            return False
+        found = {branch.find() for branch in self._branch_by_index[start:stop]}
+        return all(branch.is_main or branch.is_independent for branch in found)
+
+    def branch_of(self, index: int) -> str | None:
+        """None for the conversation as it stands, the tip of an abandoned branch otherwise."""
+        branch = self._branch_by_index[index].find()
+        return None if branch.is_main else branch.tip_uuid
+
+    def branches_of(self, indexes: Sequence[int]) -> list[str | None]:
+        """The same for many, nearly all of which belong to the conversation."""
+        branches, main = self._branch_by_index, self._main_branch
+        return [None if branches[index] is main else self.branch_of(index) for index in indexes]
+
+    def branch_points(self, shown: set[str]) -> list[BranchPoint]:
+        """Which branches leave at one of the shown messages, or have their root there."""
+        found: dict[str, BranchPoint] = {}
+        for branch in self._all_branches:
+            branch = branch.find()
+            if branch.is_main or branch.tip_uuid in found:
+                continue
+            at = self._shown_ancestor(branch.leaves_at)
+            if at in shown or (
+                at is None and self._is_rooted(branch) and branch.first_uuid in shown
+            ):
+                found[branch.tip_uuid] = BranchPoint(branch.tip_uuid, at)
+        return list(found.values())
+
+    @property
+    def unanswered_prompts(self) -> list[MessageLink]:
+        """Prompts that nothing came of, newest first: whoever was to take them was ended."""
+        return self._queued_prompts.unanswered_prompts
+
+    def index_of(self, uuid: str) -> int | None:
+        return self._index_by_uuid.get(uuid)
+
+    def _shown_ancestor(self, uuid: str | None) -> str | None:
+        """The nearest message a reader sees, from a line that may be hidden."""
+        for _ in range(MAX_WAIT_LINES):
+            place = self._index_by_uuid.get(uuid) if uuid is not None else None
+            if place is None or self.links[place].kind is not None:
+                return uuid if place is not None else None
+            uuid = self.links[place].parent_uuid
+        return None
+
+    def _is_rooted(self, branch: BranchMark) -> bool:
+        parent = self.links[self._index_by_uuid[branch.first_uuid]].parent_uuid
+        return branch.leaves_at is not None or parent is None or self.is_complete
+
+    # ---- how a link finds its branch ----
+
+    def _find_branch(self, link: MessageLink) -> BranchMark:
+        """The branch the link is on: of those that hang on it, the one that went on."""
+        wanted = self._branches_by_parent.pop(link.uuid, None)
+        if wanted is None:
+            return self._start_branch(link)
+        if self._above_compaction is not None and self._above_compaction[1] == link.uuid:
+            self._above_compaction = None
+        if isinstance(wanted, BranchMark):
+            return wanted.find()
+        claims = [branch.find() for branch in wanted]
+        claims.sort(key=lambda branch: (not branch.is_main, not branch.is_independent))
+        owner = claims[0]
+        for other in claims[1:]:
+            if other is owner:
+                continue
+            if other.is_independent or (
+                other.reply_id is not None and other.reply_id != link.reply_id
+            ):
+                other.leaves_at = link.uuid
+                other.is_independent = True
+            else:
+                other.join(owner)
+        return owner
+
+    def _start_branch(self, link: MessageLink) -> BranchMark:
+        if self._above_compaction is not None:
+            branch, _ = self._above_compaction
+            if not link.is_neutral:
+                self._above_compaction = None
+            return branch
+        branch = BranchMark(link.uuid, len(self.links))
+        self._all_branches.append(branch)
+        self._undecided_branches.append(branch)
+        return branch
+
+    def _update_branch(self, link: MessageLink, branch: BranchMark) -> None:
+        """What the link says about its branch: whose reply it is, whether it went on."""
+        if link.reply_id is not None:
+            for other in self._branches_by_reply.pop(link.reply_id, ()):
+                other = other.find()
+                if (
+                    not other.is_independent
+                    and len(self.links) - other.oldest_index < MAX_WAIT_LINES
+                ):
+                    other.join(branch)
+        branch = branch.find()
+        branch.oldest_index, branch.first_uuid = len(self.links) - 1, link.uuid
+        if link.reply_id is None:
+            branch.is_independent = branch.is_independent or not link.is_neutral
+        elif branch.reply_id is None:
+            branch.reply_id = link.reply_id
+        elif branch.reply_id != link.reply_id:
+            branch.is_independent = True
+        if link.reply_id is not None and not branch.is_independent:
+            self._branches_by_reply.setdefault(link.reply_id, []).append(branch)
+        if self._main_branch is None and not link.is_neutral:
+            branch.is_main = True
+            self._main_branch = branch
+        if link.is_boundary:
+            self._above_compaction = (branch, link.parent_uuid)
+
+    def _attach_to_parent(self, link: MessageLink, branch: BranchMark) -> None:
+        """Ask for the link's parent, or meet it where it was written after its child."""
+        parent = link.parent_uuid
+        if parent is None or parent == link.uuid:
+            # a local command hangs off the root: nothing more will come of its branch
+            branch.find().oldest_index = -MAX_WAIT_LINES
+            return
+        place = self._index_by_uuid.get(parent)
+        if place is None:
+            wanted = self._branches_by_parent.get(parent)
+            if wanted is None:
+                self._branches_by_parent[parent] = branch
+            elif isinstance(wanted, list):
+                wanted.append(branch)
+            else:
+                self._branches_by_parent[parent] = [wanted, branch]
+            return
+        if len(self.links) - 1 - place > MAX_EARLY_LINES or self._is_descendant(parent, link.uuid):
+            return
+        late = self._branch_by_index[place].find()
+        branch = branch.find()
+        if late is not branch:
+            if self._can_still_join(late, branch, parent):
+                late.join(branch)
+            else:
+                branch.leaves_at = parent
+        self._move_behind(link.uuid, place)
+
+    def _can_still_join(self, late: BranchMark, branch: BranchMark, parent: str) -> bool:
+        """Whether no line that was told already would change its branch."""
+        if not (late.is_independent or late.is_main):
+            return True
+        told = len(self.links) - 1 - MAX_EARLY_LINES
+        return (
+            late.tip_uuid == parent
+            and late.newest_index >= told
+            and (branch.is_main or not late.is_main or branch.newest_index >= told)
+        )
+
+    def _is_descendant(self, uuid: str, ancestor: str) -> bool:
+        """Whether following the parents of `uuid` leads to `ancestor`: then it is a circle."""
+        for _ in range(MAX_EARLY_LINES + 1):
+            if uuid == ancestor:
+                return True
+            place = self._index_by_uuid.get(uuid)
+            parent = self.links[place].parent_uuid if place is not None else None
+            if parent is None:
+                return False
+            uuid = parent
+        return True
+
+    def _move_behind(self, child: str, place: int) -> None:
+        """Move a child that was written early, and what hangs on it, behind its parent."""
+        moving = {child}
+        tail = range(len(self.links) - 1, place, -1)
+        for index in tail:
+            if self.links[index].parent_uuid in moving:
+                moving.add(self.links[index].uuid)
+        rows = [
+            (self.links[index], self._branch_by_index[index]) for index in range(place, len(self))
+        ]
+        moved = [row for row in rows if row[0].uuid in moving]
+        kept = [row for row in rows if row[0].uuid not in moving]
+        for index, (link, branch) in enumerate(moved + kept, start=place):
+            self.links[index] = link
+            self._branch_by_index[index] = branch
+            self._index_by_uuid[link.uuid] = index
+            branch = branch.find()
+            branch.newest_index = min(branch.newest_index, index)
+
+    # ---- what can still change ----
+
+    def _decide_overdue(self) -> None:
+        while self._undecided_branches and self._main_branch is not None:
+            branch = self._undecided_branches[0].find()
+            unsettled = not (branch.is_independent or branch.is_main)
+            if unsettled and len(self.links) - branch.oldest_index < MAX_WAIT_LINES:
+                return
+            self._decide_branch(self._undecided_branches.popleft())
+        if not self._undecided_branches:
+            self._branches_by_reply.clear()
+
+    def _decide_branch(self, branch: BranchMark) -> None:
+        """No reply came to claim it: it belongs to whatever was said around it."""
+        branch = branch.find()
+        if self._main_branch is not None and not (branch.is_independent or branch.is_main):
+            branch.join(self._main_branch)

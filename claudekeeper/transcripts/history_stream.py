@@ -1,0 +1,181 @@
+"""A whole conversation on its way to a client: every message encoded, few held in memory.
+
+The file is read twice: to learn where each line belongs, and to tell them in order. Contents are
+most of its bytes; they go to the client as they stand in the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from threading import Lock
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.contract.message import NULL, Message
+from claudekeeper.transcripts.entries import (
+    DECODE_ERRORS,
+    EMPTY_MESSAGE,
+    EntryMessage,
+    is_utf8,
+)
+from claudekeeper.transcripts.full_view import BranchPoint, FullView
+from claudekeeper.transcripts.line_reader import LineReader
+from claudekeeper.transcripts.locations import Location, entry_at, messages_at
+from claudekeeper.transcripts.message_link import MessageLink
+from claudekeeper.transcripts.messages import as_blocks, message_of
+
+# bytes of one piece: below the size at which the allocator asks the system for each anew
+CHUNK_BYTES = 96 * 1024
+# messages of one, where they are encoded together
+CHUNK_MESSAGES = 64
+
+_encode = msgspec.json.Encoder().encode
+
+
+# asked of each message in order, whether it is to be told
+UuidFilter = Callable[[str], bool]
+
+
+def accept_all(_uuid: str) -> bool:
+    return True
+
+
+class HistoryStream:
+    """Every message in JSON, in pieces of many with commas between them."""
+
+    def __init__(
+        self,
+        descriptor: int,
+        pieces: Callable[[int], Iterator[bytes]],
+        uuids: set[str],
+        branches: list[BranchPoint],
+    ) -> None:
+        # what is read outlives the caller's descriptor
+        self._descriptor = os.dup(descriptor)
+        self._chunks = pieces(self._descriptor)
+        self._is_open = True
+        self._lock = Lock()
+        self.uuids = uuids
+        self.branches = branches
+
+    def next_chunk(self) -> bytes:
+        """Empty at the end."""
+        with self._lock:
+            return next(self._chunks, b"") if self._is_open else b""
+
+    def close(self) -> None:
+        """Needed in any case; waits for a thread that still reads."""
+        with self._lock:
+            if self._is_open:
+                self._is_open = False
+                os.close(self._descriptor)
+
+
+def stream_context(
+    descriptor: int,
+    session_id: str,
+    chain: Sequence[Location],
+    nested: bool,
+    wanted: UuidFilter = accept_all,
+) -> HistoryStream:
+    """What the model still sees."""
+    chain = [place for place in chain if wanted(place.uuid)]
+
+    def pieces(own: int) -> Iterator[bytes]:
+        messages = messages_at(own, session_id, chain, [None] * len(chain), nested)
+        while some := list(islice(messages, CHUNK_MESSAGES)):
+            yield _encode(some)[1:-1]
+
+    return HistoryStream(descriptor, pieces, {place.uuid for place in chain}, [])
+
+
+class LineFields(msgspec.Struct, rename="camel", gc=False):
+    """What a link does not know of its message: the few fields that are told of nearly all."""
+
+    type: Literal["user", "assistant"]
+    uuid: str | None = None
+    timestamp: str | None = None
+    agent_id: str | None = None
+    tool_denial_kind: str | None = None
+    message: EntryMessage = EMPTY_MESSAGE
+
+
+_decode_line = msgspec.json.Decoder(LineFields).decode
+
+
+def stream_full(
+    descriptor: int, session_id: str, unrolling: FullView, wanted: UuidFilter = accept_all
+) -> HistoryStream:
+    """Everything that was said."""
+    links = unrolling.links
+    # indexes, oldest first: a pair for each of very many would take its memory and its time
+    shown = [index for index in range(len(links) - 1, -1, -1) if links[index].kind is not None]
+    if wanted is not accept_all:
+        shown = [index for index in shown if wanted(links[index].uuid)]
+    uuids = {links[index].uuid for index in shown}
+    return HistoryStream(
+        descriptor,
+        lambda own: _encode_chunks(LineReader(own), session_id, unrolling, shown),
+        uuids,
+        unrolling.branch_points(uuids),
+    )
+
+
+def _encode_chunks(
+    lines: LineReader, session_id: str, unrolling: FullView, shown: list[int]
+) -> Iterator[bytes]:
+    links, view_of = unrolling.links, lines.view
+    some: list[Message] = []
+    room = CHUNK_BYTES
+    for index, branch in zip(shown, unrolling.branches_of(shown), strict=True):
+        link = links[index]
+        message = _message_of_line(view_of(link.offset, link.length), link, session_id, branch)
+        if message is None:
+            assert link.kind is not None
+            message = message_of(entry_at(lines, link), session_id, link.kind, branch)
+        some.append(message)
+        room -= link.length
+        if room < 0:
+            yield _encode(some)[1:-1]
+            some.clear()
+            room = CHUNK_BYTES
+    if some:
+        yield _encode(some)[1:-1]
+
+
+def _message_of_line(
+    line: memoryview, link: MessageLink, session_id: str, branch: str | None
+) -> Message | None:
+    """The message of an ordinary line; None for those that have to be looked at closely.
+
+    Among them is every line that is not the one that was seen here: the file has changed.
+    """
+    try:
+        said = _decode_line(line)
+    except DECODE_ERRORS:
+        return None
+    if said.uuid != link.uuid or said.tool_denial_kind is not None:
+        return None
+    body = said.message
+    content, usage = bytes(body.content), bytes(body.usage)
+    if not (content.isascii() or is_utf8(content)) or not (usage.isascii() or is_utf8(usage)):
+        return None
+    assert link.kind is not None
+    return Message(
+        link.uuid,
+        session_id,
+        said.type,
+        body.content if content.startswith(b"[") else as_blocks(body.content),
+        said.timestamp,
+        link.kind,
+        body.id,
+        link.parent_uuid,
+        body.model,
+        body.usage if usage.startswith(b"{") else NULL,
+        said.agent_id,
+        None,
+        branch,
+    )

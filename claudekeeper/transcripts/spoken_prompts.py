@@ -1,0 +1,68 @@
+"""What a person said, line by line.
+
+Some commands of Claude Code's own only do something in the terminal (`/model`), others are put to
+Claude (`/goal`, `/plan` with words behind them). Both are written down in the same way, but before
+the first kind Claude Code writes a line that says so.
+"""
+
+from __future__ import annotations
+
+from claudekeeper.contract.message import MessageKind
+from claudekeeper.transcripts.entries import Entry, blocks_of, starts_with, string_of
+from claudekeeper.transcripts.messages import kind_of, queued_prompt_content
+from claudekeeper.transcripts.prompts import (
+    has_arguments,
+    is_caveat,
+    is_command,
+    is_local_command,
+    plain_prompt,
+    prompt_of,
+    shorten_prompt,
+)
+
+
+class PromptFilter:
+    """Hears the lines of a transcript in their order."""
+
+    def __init__(self, caveat: str | None = None) -> None:
+        # the last line by which Claude Code says that a command ran in the terminal only
+        self.caveat_uuid = caveat
+
+    def short_prompt_in(self, entry: Entry) -> tuple[str, bool] | None:
+        """What a person typed in this line, short enough for a list, and whether it was asked of
+        Claude; None for no prompt."""
+        said = self.prompt_in(entry)
+        return (shorten_prompt(said[0]), said[1]) if said is not None else None
+
+    def prompt_in(self, entry: Entry) -> tuple[str, bool] | None:
+        """The same, whole."""
+        if entry.type == "user" and entry.is_meta:
+            content = entry.message.content
+            if entry.uuid and starts_with(content, b'"') and is_caveat(string_of(content)):
+                self.caveat_uuid = entry.uuid
+            return None
+        if entry.type == "user" and not (entry.is_compact_summary or entry.is_from_others):
+            # most prompts are plain words: nothing to unwrap, nothing to tell apart
+            text = plain_prompt(entry.message.content)
+            if text:
+                return text, True
+        kind: MessageKind | None = kind_of(entry)
+        if kind not in ("prompt", "command"):
+            return None
+        content = (
+            queued_prompt_content(entry) if entry.type == "attachment" else entry.message.content
+        )
+        blocks = blocks_of(content)
+        text = prompt_of(blocks)
+        if not text:
+            return None
+        first = next((block.text for block in blocks if block.text), "")
+        return text, kind == "prompt" or self._is_for_claude(entry, first)
+
+    def _is_for_claude(self, entry: Entry, text: str) -> bool:
+        if not is_command(text):
+            return False
+        if not is_local_command(text):
+            return True
+        after_caveat = entry.parent_uuid is not None and entry.parent_uuid == self.caveat_uuid
+        return has_arguments(text) and not after_caveat

@@ -1,0 +1,198 @@
+"""A file that grows: from a known place to its whole new lines."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.core.timestamps import iso_from_ns
+from claudekeeper.transcripts.entries import (
+    Entry,
+    is_irrelevant,
+    parse_line,
+    parse_objects,
+    parse_ordinary,
+)
+from claudekeeper.transcripts.line_reader import (
+    FileChanged,
+    fingerprint_before,
+    lines_backwards,
+    lines_forwards,
+    open_readonly,
+)
+from claudekeeper.transcripts.messages import uuid_of
+
+# more than this at once is read again rather than told, and so are more entries than CROWD
+MAX_GROWTH_BYTES = 32 * 1024 * 1024
+MAX_ENTRIES = 2_000
+# or more bytes of theirs, unless it is one: all at once, they would cut off those who do read
+MAX_CONTENT_BYTES = 2 * 1024 * 1024
+# how far back it is looked for what new lines may hang on
+LOOKBACK_BYTES = 64 * 1024
+# nanoseconds from the time that a line says to its writing: told twice is better than not told
+CLOCK_SLACK_NS = 2_000_000_000
+
+TailChange = Literal["grown", "same", "rewritten", "gone", "flood"]
+
+
+class Tail(msgspec.Struct, frozen=True, gc=False):
+    """How far a file is known; `mark` is what stands before that, once it was looked at."""
+
+    path: str
+    # 0: whichever file has that name
+    inode: int = 0
+    offset: int = 0
+    fingerprint: bytes | None = None
+    # whether its last lines were read on the way
+    is_primed: bool = False
+
+
+class Growth(msgspec.Struct, gc=False):
+    """What became of a file since its tail was taken."""
+
+    change: TailChange
+    tail: Tail
+    entries: list[Entry] = []
+    # at the first reading: lines that stood there before, the oldest first
+    earlier_entries: list[Entry] = []
+    # the place where it was known to end lies within a line: one was torn then, or all is new
+    is_uncertain: bool = False
+
+
+def read_growth(tail: Tail) -> Growth:
+    """What was added; a torn line waits until it is whole. Blocks: call it in a thread."""
+    try:
+        with open_readonly(tail.path) as descriptor:
+            return _read_new(descriptor, tail)
+    except OSError:
+        return Growth("gone", tail)
+    except FileChanged:
+        # cut short while it was read: the next look tells what became of it
+        return Growth("rewritten", Tail(tail.path))
+
+
+def tail_at_end(path: str, since: int | None = None) -> Tail:
+    """A tail behind everything that stands there; with `since`, that stood there then. Blocks."""
+    try:
+        with open_readonly(path) as descriptor:
+            facts = os.fstat(descriptor)
+            end = facts.st_size
+            if since is not None and facts.st_mtime_ns >= since:
+                end = _offset_since(descriptor, end, since)
+            return Tail(path, facts.st_ino, end)
+    except (OSError, FileChanged):
+        return Tail(path)
+
+
+def read_last_entries(path: str) -> list[Entry]:
+    """The lines near the end, the oldest first. Blocks: call it in a thread."""
+    try:
+        with open_readonly(path) as descriptor:
+            return _read_earlier(descriptor, os.fstat(descriptor).st_size)
+    except (OSError, FileChanged):
+        return []
+
+
+def _read_new(descriptor: int, tail: Tail) -> Growth:
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        return Growth("gone", tail)
+    if _is_rewritten(descriptor, facts, tail):
+        return Growth("rewritten", _tail_behind_all(descriptor, facts, tail.path))
+    if facts.st_size - tail.offset > MAX_GROWTH_BYTES:
+        return Growth("flood", _tail_behind_all(descriptor, facts, tail.path))
+    earlier: list[Entry] = []
+    known: list[Entry] = []
+    start = tail.offset
+    if not tail.is_primed:
+        start = _line_start(descriptor, tail.offset)
+        # one file in five ends without a newline: whoever read it has what stood there
+        known = parse_line(os.pread(descriptor, tail.offset - start, start))[0]
+        earlier = [*_read_earlier(descriptor, start), *known]
+    told = {uuid_of(entry) for entry in known}
+    entries: list[Entry] = []
+    said = 0
+    offset = start
+    for at, line, ended in lines_forwards(descriptor, start, facts.st_size):
+        if not ended and not _is_complete_line(line):
+            # its writer may still be mid-append
+            break
+        if line and not is_irrelevant(line):
+            found = [entry for entry in parse_line(line)[0] if uuid_of(entry) not in told]
+            entries += found
+            said += sum(memoryview(entry.message.content).nbytes for entry in found)
+            if len(entries) > MAX_ENTRIES or (said > MAX_CONTENT_BYTES and len(entries) > 1):
+                return Growth("flood", _tail_behind_all(descriptor, facts, tail.path))
+        told.clear()
+        # what follows on the same line is read from there
+        offset = at + len(line) + ended
+    # within a line that is still being written, what stood there is known by the first place
+    begun = tail.is_primed or offset >= tail.offset
+    offset = offset if begun else tail.offset
+    reached = Tail(tail.path, facts.st_ino, offset, fingerprint_before(descriptor, offset), begun)
+    unsure = tail.fingerprint is None and _is_mid_line(descriptor, tail.offset)
+    return Growth("grown" if entries else "same", reached, entries, earlier, unsure)
+
+
+def _is_complete_line(line: bytes) -> bool:
+    """Whether a line that no newline ends has all that it says."""
+    # most that have not are recognised without a close look
+    return line.endswith((b"}", b"\0")) and (
+        parse_ordinary(line) is not None or parse_objects(line)[1] == 0
+    )
+
+
+def _is_rewritten(descriptor: int, facts: os.stat_result, tail: Tail) -> bool:
+    """Whether what was known of the file does not stand there any more."""
+    if tail.inode not in (0, facts.st_ino) or facts.st_size < tail.offset:
+        return True
+    return (
+        tail.fingerprint is not None
+        and fingerprint_before(descriptor, tail.offset) != tail.fingerprint
+    )
+
+
+def _is_mid_line(descriptor: int, offset: int) -> bool:
+    around = os.pread(descriptor, 2, offset - 1) if offset else b""
+    return len(around) == 2 and b"\n" not in around
+
+
+def _tail_behind_all(descriptor: int, facts: os.stat_result, path: str) -> Tail:
+    """Behind all that stands there, which is read anew; its last line need not be whole."""
+    end = facts.st_size
+    return Tail(path, facts.st_ino, end, fingerprint_before(descriptor, end))
+
+
+def _offset_since(descriptor: int, end: int, since: int) -> int:
+    """Where the lines of after that moment begin, by what they say themselves."""
+    moment = iso_from_ns(since - CLOCK_SLACK_NS)
+    start = end
+    for at, line in lines_backwards(descriptor, end):
+        times = [entry.timestamp for entry in parse_line(line)[0] if entry.timestamp is not None]
+        if times and max(times) < moment:
+            break
+        start = at
+    return start
+
+
+def _line_start(descriptor: int, offset: int) -> int:
+    """The place may lie within a line, if its writer was in the middle of one."""
+    if offset == 0 or os.pread(descriptor, 1, offset - 1) == b"\n":
+        return offset
+    for at, _ in lines_backwards(descriptor, offset):
+        return at
+    return 0
+
+
+def _read_earlier(descriptor: int, offset: int) -> list[Entry]:
+    found: list[Entry] = []
+    for at, line in lines_backwards(descriptor, offset):
+        if not is_irrelevant(line):
+            found += reversed(parse_line(line)[0])
+        if offset - at > LOOKBACK_BYTES:
+            break
+    found.reverse()
+    return found

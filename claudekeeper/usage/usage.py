@@ -1,0 +1,323 @@
+"""What was used: tokens and cost of every transcript of the machine, by day, project or model."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from claudekeeper.analysis.reply_usage import NANODOLLARS
+from claudekeeper.analysis.session_facts import SubagentShare, share_of
+from claudekeeper.analysis.summary import Summary, UsageFold, unpack_state, unpack_usage
+from claudekeeper.catalog.cache import Cache
+from claudekeeper.catalog.catalog import Catalog
+from claudekeeper.catalog.discovery import SessionRow, TranscriptFile, continue_fold
+from claudekeeper.catalog.usage_files import (
+    is_main_transcript,
+    session_of_file,
+    transcript_file_at,
+    transcripts_below,
+    version_text,
+    with_subagent_files,
+)
+from claudekeeper.catalog.usage_tables import FileUsage, UsageSums, time_zone
+from claudekeeper.contract.sessions import project_of
+from claudekeeper.core.paths import workdirs_in_roots
+from claudekeeper.core.runtime_options import release_memory
+from claudekeeper.core.tasks import Tasks
+
+Grouping = Literal["day", "project", "model", "session"]
+
+# files whose replies are seen to in one trip to a thread
+FILES_PER_BATCH = 64
+# seconds from one look to the next
+REFRESH_SECONDS = 2.0
+
+
+class UsageAmount(msgspec.Struct, rename="camel"):
+    """What was used. `costUsd` is reckoned from list prices."""
+
+    replies: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost_usd: float = 0.0
+
+
+class UsageRow(UsageAmount, rename="camel", kw_only=True):
+    """What was used by one day, project, model or session."""
+
+    key: str
+    label: str
+
+
+class UsageReport(msgspec.Struct, rename="camel"):
+    """What was used, each reply once; `rows` has those that cost most, `total` all of them.
+
+    Days are those of the keeper's zone, `before` is not included; `complete`: whether every
+    transcript has been read by now.
+    """
+
+    by: Grouping
+    zone: str
+    after: str | None
+    before: str | None
+    total: UsageAmount
+    rows: list[UsageRow]
+    complete: bool
+
+
+class UsageService:
+    """Keeps the cache's accounts current, and asks them."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        cache: Cache,
+        folders: Sequence[Path],
+        label_of: Callable[[str], str | None],
+    ) -> None:
+        self._catalog = catalog
+        self._cache = cache
+        # of the projects, and of those sessions that Claude Code deleted
+        self._folders = folders
+        self._label_of = label_of
+        self._tasks = Tasks()
+        self._count_lock = asyncio.Lock()
+        # transcripts of sessions whose files may have changed; None: look at all
+        self._changed_paths: set[str] | None = None
+        self._has_changes = asyncio.Event()
+        self._first_refresh_done = asyncio.Event()
+        # whether every transcript that was there at the start is counted by now
+        self.all_counted = False
+
+    async def start(self) -> None:
+        self._tasks.start(self._update_loop(), name="usage:keep-current")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def wait_for_first_refresh(self) -> None:
+        """Until it was seen once what there is to count."""
+        await self._first_refresh_done.wait()
+
+    def handle_row_change(self, row: SessionRow | None) -> None:
+        """A session's file, and so perhaps those of its subagents, are not what they were."""
+        if row is None:
+            self._changed_paths = None
+        elif self._changed_paths is not None and row.is_fully_scanned:
+            self._changed_paths.add(row.file.path)
+        self._has_changes.set()
+
+    async def refresh(self) -> bool:
+        """Until what was read is counted; whether that is every transcript."""
+        await self._catalog.rows()
+        return await self._update()
+
+    async def report(
+        self,
+        by: Grouping,
+        after: str | None,
+        before: str | None,
+        within: list[str] | None,
+        limit: int,
+    ) -> UsageReport:
+        complete = await self.refresh()
+        found = await asyncio.to_thread(self._sums, by, after, before, within)
+        if by != "day":
+            # what cost most first; where nothing has a price, what was most
+            found.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
+        rows = [self._row(by, each) for each in (found if by == "day" else found[:limit])]
+        if by == "project":
+            disambiguate_labels(rows)
+        return UsageReport(by, time_zone(), after, before, _total(found), rows, complete)
+
+    def _row(self, by: Grouping, sums: UsageSums) -> UsageRow:
+        key, replies, given, output, cache_read, cache_write, cost = sums
+        return UsageRow(
+            replies,
+            given,
+            output,
+            cache_read,
+            cache_write,
+            round(cost / NANODOLLARS, 6),
+            key=key or "",
+            label=self._label(by, key or ""),
+        )
+
+    def _sums(
+        self, by: Grouping, after: str | None, before: str | None, within: list[str] | None
+    ) -> list[UsageSums]:
+        allowed = (
+            workdirs_in_roots(self._cache.usage_workdirs(), within) if within is not None else None
+        )
+        return self._cache.usage_sums(by, after, before, allowed)
+
+    def _label(self, by: Grouping, key: str) -> str:
+        match by:
+            case "project":
+                return project_of(key) or "(no directory)"
+            case "session":
+                return self._label_of(key) or key
+            case "model":
+                return key or "(no model)"
+            case _:
+                return key or "(no date)"
+
+    # ---- staying current ----
+
+    async def _update_loop(self) -> None:
+        await self._catalog.rows()
+        while True:
+            self._has_changes.clear()
+            await self._update()
+            self._first_refresh_done.set()
+            await self._has_changes.wait()
+            await asyncio.sleep(REFRESH_SECONDS)
+            # thousands come at once: whoever asks meanwhile is answered all the same
+            await self._catalog.wait_full_scan()
+
+    async def _update(self) -> bool:
+        """Whether every transcript had been read when the look began."""
+        # what is read in the meantime comes with the next
+        progress = self._catalog.progress
+        await self._count_changed()
+        all_read = progress.done >= progress.total
+        self.all_counted = self.all_counted or all_read
+        return all_read
+
+    async def _count_changed(self) -> None:
+        async with self._count_lock:
+            touched, self._changed_paths = self._changed_paths, set()
+            if touched is not None and not touched:
+                return
+            await self._catalog.save()
+            rows = {row.file.path: row for row in await self._catalog.rows()}
+            try:
+                much = await asyncio.to_thread(self._count_files, touched, rows)
+            except BaseException:
+                # whatever was not seen to is looked for again
+                self._changed_paths = None
+                raise
+            if much:
+                await asyncio.to_thread(self._release_memory)
+
+    def _count_files(self, touched: set[str] | None, rows: dict[str, SessionRow]) -> bool:
+        """Count every file that is not counted as it is; what the catalog is to read comes later.
+
+        Returns whether there was much to do.
+        """
+        files = with_subagent_files(touched) if touched is not None else self._all_files()
+        remaining = iter(files)
+        done = 0
+        while some := list(islice(remaining, FILES_PER_BATCH)):
+            known = self._cache.usage_versions(some)
+            batch: list[FileUsage] = []
+            folds: dict[str, bytes] = {}
+            for path in some:
+                found = transcript_file_at(path)
+                if found is None or known.get(path) == version_text(found):
+                    continue
+                row = rows.get(path)
+                if row is not None and not row.is_fully_scanned and row.fault is None:
+                    continue
+                claim = self._usage_from_cache(found, row) or self._usage_from_file(
+                    found, row, folds
+                )
+                if claim is not None:
+                    batch.append(claim)
+            done += len(batch)
+            # kept with them: whoever inherits something is reckoned anew from that
+            self._cache.save_folds(folds)
+            self._cache.add_usage(batch)
+        if touched is None:
+            self._cache.remove_usage(
+                [path for path in self._cache.usage_paths() if path not in files]
+            )
+        return done >= FILES_PER_BATCH
+
+    def _release_memory(self) -> None:
+        self._cache.disconnect()
+        release_memory()
+
+    def _all_files(self) -> set[str]:
+        return {path for folder in self._folders for path in transcripts_below(folder)}
+
+    def _usage_from_cache(self, found: TranscriptFile, row: SessionRow | None) -> FileUsage | None:
+        """What the catalog's fold tells, if it has read this file to its end."""
+        fold = (
+            self._cache.load_fold(found.path) if row is not None and row.is_fully_scanned else None
+        )
+        if row is None or fold is None:
+            return None
+        account = unpack_usage(fold)
+        if account.lines != row.summary.lines:
+            return None
+        return _file_usage(row.file, found.id, row, account)
+
+    def _usage_from_file(
+        self, found: TranscriptFile, row: SessionRow | None, folds: dict[str, bytes]
+    ) -> FileUsage | None:
+        """What the file tells: too small for the catalog to keep a fold, or none of its own."""
+        read = continue_fold(row or SessionRow.from_summary(found, Summary()), None)
+        if read is None or read[1] is None:
+            return None
+        folds[found.path] = read[1]
+        owner = session_of_file(found.path)
+        folded = unpack_state(read[1])
+        share = None if is_main_transcript(found.path, owner) else share_of(folded.subagent_facts)
+        summary = read[0].summary
+        return _file_usage(
+            read[0].file, owner, row, folded, share, summary.workdir or summary.subagent_workdir
+        )
+
+
+def disambiguate_labels(rows: list[UsageRow]) -> None:
+    """Directories of one name are called by where they lie, too."""
+    named = Counter(row.label for row in rows)
+    for row in rows:
+        if named[row.label] > 1:
+            row.label = "/".join(re.split(r"[/\\]", row.key.rstrip("/\\"))[-2:])
+    still = Counter(row.label for row in rows)
+    for row in rows:
+        if still[row.label] > 1:
+            row.label = row.key or row.label
+
+
+def _file_usage(
+    found: TranscriptFile,
+    session: str,
+    row: SessionRow | None,
+    account: UsageFold,
+    share: SubagentShare | None = None,
+    beside: str | None = None,
+) -> FileUsage:
+    return FileUsage(
+        path=found.path,
+        session=session,
+        workdir=row.summary.workdir if row is not None else None,
+        version=version_text(found),
+        replies=account.replies,
+        activity=account.activity,
+        copy_counts=account.copy_counts,
+        share=share,
+        subagent_workdir=beside,
+    )
+
+
+def _total(found: list[UsageSums]) -> UsageAmount:
+    replies, given, output, cache_read, cache_write, cost = (
+        (sum(numbers) for numbers in zip(*(sums[1:] for sums in found), strict=True))
+        if found
+        else (0, 0, 0, 0, 0, 0)
+    )
+    return UsageAmount(
+        replies, given, output, cache_read, cache_write, round(cost / NANODOLLARS, 6)
+    )

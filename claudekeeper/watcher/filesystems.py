@@ -1,0 +1,51 @@
+"""Which file system a folder lies on, and whether it tells of changes made elsewhere."""
+
+from __future__ import annotations
+
+import os
+
+MOUNTINFO = "/proc/self/mountinfo"
+# others can write there, and the system does not hear of it
+NETWORK_FILESYSTEMS = (
+    "nfs",
+    "cifs",
+    "smb",
+    "9p",
+    "fuse.",
+    "afs",
+    "ceph",
+    "glusterfs",
+    "virtiofs",
+    "lustre",
+)
+
+
+def network_filesystem(folder: str, mounts: str = MOUNTINFO) -> str | None:
+    """The kind of file system, where it is one that other machines write to; else None."""
+    place = os.path.realpath(folder)
+    best, kind = "", ""
+    for point, found in _read_mounts(mounts):
+        inside = place == point or place.startswith(point.rstrip("/") + "/")
+        # of two at the same place the later one covers the earlier
+        if inside and len(point) >= len(best):
+            best, kind = point, found
+    return kind if kind.startswith(NETWORK_FILESYSTEMS) else None
+
+
+def _read_mounts(mounts: str) -> list[tuple[str, str]]:
+    try:
+        with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return []
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) > 4 and after:
+            # spaces and the like stand there as octal numbers
+            point = fields[4].encode("utf-8", "surrogateescape").decode("unicode_escape")
+            found.append(
+                (point.encode("latin-1", "replace").decode("utf-8", "replace"), after.split(" ")[0])
+            )
+    return found

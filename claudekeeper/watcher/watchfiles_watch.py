@@ -1,0 +1,80 @@
+"""Changes below a folder by `watchfiles`, for systems without inotify.
+
+The library watches at any depth and is quick enough. It does not say when the system dropped
+something, nor what a folder held that appeared, and it goes on without a word when the folder
+itself was replaced. All of it is looked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import math
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+STEP_MS = 20  # milliseconds that a burst of writes may last
+DEBOUNCE_MS = 100  # milliseconds after which a burst that goes on is told all the same
+CHECK_INTERVAL = 1.0  # seconds between two looks at the folder itself
+RESCAN_INTERVAL = (
+    30.0  # seconds between two looks at everything, since nobody says what was dropped
+)
+
+
+async def changed_paths(root: str, look: float = RESCAN_INTERVAL) -> AsyncGenerator[list[str]]:
+    """Changed paths, batch by batch; `root` itself stands for everything.
+
+    Ends when the folder is not the same any more.
+    """
+    import watchfiles  # nobody else needs it, and it takes its megabytes
+
+    identity = _identity(root)
+    events = watchfiles.awatch(
+        root,
+        watch_filter=None,
+        step=STEP_MS,
+        debounce=DEBOUNCE_MS,
+        rust_timeout=max(STEP_MS, int(min(look, CHECK_INTERVAL) * 1000)),
+        yield_on_timeout=True,
+        # otherwise it goes on without a word behind a watch limit or a folder it may not read
+        ignore_permission_denied=False,
+    )
+    # what happened before the watches stood is found by one look, behind the first batch
+    looked = -math.inf
+    try:
+        async with aclosing(events):
+            async for batch in events:
+                if _identity(root) != identity:
+                    return
+                if time.monotonic() - looked >= look:
+                    looked = time.monotonic()
+                    yield [root]
+                if batch:
+                    new = [path for change, path in batch if change is watchfiles.Change.added]
+                    inside = await asyncio.to_thread(_files_below, new)
+                    yield list(dict.fromkeys([*(path for _, path in batch), *inside]))
+    except OSError as error:
+        if "watch limit" in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), root) from error
+        raise
+
+
+def _files_below(paths: list[str]) -> list[str]:
+    """What lies in folders that appeared may have been there before they were watched."""
+    return [
+        os.path.join(folder, name)
+        for path in paths
+        if not os.path.islink(path)
+        for folder, _, names in os.walk(path)
+        for name in names
+    ]
+
+
+def _identity(root: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(root)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

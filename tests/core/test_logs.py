@@ -1,0 +1,92 @@
+"""The log's lines: for people or for programs, and nobody else writes them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import pytest
+
+from claudekeeper.core.logs import JsonFormatter, RedactingFilter, TextFormatter, request_id
+
+
+def record(message: str, *arguments: object, **extra: object) -> logging.LogRecord:
+    logger = logging.getLogger("claudekeeper.test")
+    made = logger.makeRecord(logger.name, logging.INFO, "f", 1, message, arguments, None)
+    vars(made).update(extra)
+    return made
+
+
+@pytest.fixture
+def in_a_request() -> None:
+    request_id.set("abc123")
+
+
+def test_a_line_for_people(in_a_request: None) -> None:
+    assert (
+        TextFormatter().format(record("GET %s", "/x")) == "INFO claudekeeper.test: GET /x [abc123]"
+    )
+
+
+@pytest.mark.parametrize("trick", ["\nERROR root: forged", "\x1b[31mred", "\r", "\u2028", "\x9b1m"])
+def test_what_strangers_say_stays_one_plain_line(trick: str) -> None:
+    line = TextFormatter().format(record("%s", trick))
+    assert line.isprintable()
+    assert len(JsonFormatter().format(record("%s", trick)).split("\n")) == 1
+
+
+def test_secrets_are_left_out_wherever_they_stand() -> None:
+    made = record("GET /x/secret-one")
+    try:
+        raise ValueError("secret-two")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    for inner in (TextFormatter(), JsonFormatter()):
+        line = RedactingFilter(inner, lambda: ("secret-one", "secret-two")).format(made)
+        assert "GET /x/…" in line
+        assert "secret-" not in line
+
+
+def test_an_object_for_programs(in_a_request: None) -> None:
+    said = json.loads(JsonFormatter().format(record("GET %s", "/x", status=200)))
+    assert said.pop("time").endswith("Z")
+    assert said == {
+        "level": "info",
+        "logger": "claudekeeper.test",
+        "message": "GET /x",
+        "requestId": "abc123",
+        "status": 200,
+    }
+
+
+def test_what_is_inside_of_an_object_stays_so() -> None:
+    routing = {"action": "resume", "candidates": [{"sessionId": "s", "score": 0.5}], "left": None}
+    said = json.loads(JsonFormatter().format(record("routed", routing=routing)))
+    assert said["routing"] == routing
+    said = json.loads(
+        JsonFormatter().format(record("routed", routing={"x\udcff": ["y\udcff", 2**80]}))
+    )
+    assert said["routing"] == {r"x\udcff": [r"y\udcff", str(2**80)]}
+
+
+def test_tracebacks_are_kept() -> None:
+    made = record("failed")
+    try:
+        raise ValueError("because")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    assert "ValueError: because" in TextFormatter().format(made)
+    assert "ValueError: because" in json.loads(JsonFormatter().format(made))["exception"]
+
+
+def test_nothing_that_is_no_text_loses_a_line() -> None:
+    made = record("GET %s", "/\udcff", path="/x\udcff", size=2**80, seconds=0.5)
+    try:
+        raise ValueError("/y\udcff")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    said = json.loads(JsonFormatter().format(made))
+    assert said["message"] == r"GET /\udcff"
+    assert (said["path"], said["size"], said["seconds"]) == (r"/x\udcff", str(2**80), 0.5)
+    assert said["exception"].endswith(r"ValueError: /y\udcff")

@@ -1,0 +1,88 @@
+"""Decisions that a person gives here are found like any other, also by another index."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from claudekeeper.server.app_keys import SEARCH
+from tests.integration.conftest import StartKeeper
+from tests.support.keeper_in_process import InProcessKeeper, SocketListener
+
+Decide = Callable[[InProcessKeeper, SocketListener], Awaitable[str]]
+
+
+async def denied(keeper: InProcessKeeper, ear: SocketListener) -> str:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    await keeper.resolve(
+        await ear.wait_for_question(session), decision="deny", message="prefer the heron"
+    )
+    return str(session)
+
+
+async def answered(keeper: InProcessKeeper, ear: SocketListener) -> str:
+    session = (await keeper.send("ask: Which bird? heron | stork"))["sessionId"]
+    question = await ear.wait_for_question(session)
+    (asked,) = question["input"]["questions"]
+    await keeper.resolve(question, answers={asked["question"]: "heron"})
+    return str(session)
+
+
+async def answered_in_words(keeper: InProcessKeeper, ear: SocketListener) -> str:
+    session = (await keeper.send("ask: Which bird? crow | stork"))["sessionId"]
+    await keeper.resolve(
+        await ear.wait_for_question(session), decision="deny", message="neither, a heron"
+    )
+    return str(session)
+
+
+async def plan_refused(keeper: InProcessKeeper, ear: SocketListener) -> str:
+    session = (await keeper.send("plan: look around", permissionMode="plan"))["sessionId"]
+    await keeper.resolve(
+        await ear.wait_for_question(session), decision="deny", message="use the heron"
+    )
+    return str(session)
+
+
+async def decided(keeper: InProcessKeeper) -> list[tuple[str, str]]:
+    """What is found, as soon as something is: the index reads what was written a little later."""
+    while True:
+        answer = await keeper.get("/search?q=heron&kind=decision")
+        if answer["hits"] and keeper.app[SEARCH].progress.stage == "ready":
+            return [(hit["sessionId"], hit["uuid"]) for hit in answer["hits"]]
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("decide", [denied, answered, answered_in_words, plan_refused])
+async def test_a_decision_given_here_is_found(
+    keeper: InProcessKeeper, ear: SocketListener, start_keeper: StartKeeper, decide: Decide
+) -> None:
+    session = await decide(keeper, ear)
+    await ear.wait_for_turn_end(session)
+    resume = await keeper.get(f"/sessions/{session}/resume")
+    (told,) = resume["decisions"]
+    assert "heron" in f"{told['decision']} {told['reason']}"
+    assert await decided(keeper) == [(session, told["uuid"])]
+    await keeper.stop()
+    again = await start_keeper()
+    assert await decided(again) == [(session, told["uuid"])]
+    await again.stop()
+    indexes = list(again.home.glob("words-*"))
+    assert indexes
+    for path in indexes:
+        path.unlink()
+    anew = await start_keeper()
+    assert await decided(anew) == [(session, told["uuid"])]
+
+
+async def test_a_denial_without_a_word_settles_nothing_to_look_up(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    session = (await keeper.send("run: touch a"))["sessionId"]
+    await keeper.resolve(await ear.wait_for_question(session), decision="deny")
+    await ear.wait_for_turn_end(session)
+    await denied(keeper, ear)
+    await decided(keeper)
+    assert (await keeper.get("/search?q=wants&kind=decision"))["hits"] == []

@@ -1,0 +1,183 @@
+"""Stop and say this: one request interrupts the turn that runs, and its message is said next."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from claudekeeper.sessions import interrupt
+from tests.integration.sending.test_message_queue import prompts
+from tests.support.keeper_in_process import InProcessKeeper, SocketListener, new_uuid, text_of
+from tests.support.waiting import wait_until
+
+
+async def stop_and_say(keeper: InProcessKeeper, text: str, session: str, **more: Any) -> str:
+    return str((await keeper.send(text, session, interrupt=True, **more))["uuid"])
+
+
+async def order(ear: SocketListener, session: str, last: str) -> list[tuple[str, str]]:
+    """The turns as they ended, by prompt, until the one of this prompt."""
+    await ear.wait_for_turn_end(session, uuid=last)
+    return [(each["uuid"], each["outcome"]) for each in ear.events_of("turn/finished", session)]
+
+
+async def test_it_is_said_before_what_waits(keeper: InProcessKeeper, ear: SocketListener) -> None:
+    first = await keeper.send("slow: 60")
+    session = first["sessionId"]
+    await ear.wait_for_event("message/delta", session)
+    waiting = (await keeper.send("say: waited", session))["uuid"]
+    said = await stop_and_say(keeper, "say: now", session)
+    assert await order(ear, session, waiting) == [
+        (first["uuid"], "interrupted"),
+        (said, "done"),
+        (waiting, "done"),
+    ]
+    assert prompts(await keeper.history(session)) == ["slow: 60", "say: now", "say: waited"]
+
+
+async def test_with_a_question_open(keeper: InProcessKeeper, ear: SocketListener) -> None:
+    session = (await keeper.send("run: touch forbidden"))["sessionId"]
+    question = await ear.wait_for_question(session)
+    pid = keeper.pid_of(session)
+    said = await stop_and_say(keeper, "say: not that", session)
+    settled = await ear.wait_for_event("attention/settled", session)
+    assert (settled["attentionId"], settled["decision"]) == (question["id"], "withdrawn")
+    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    assert not (keeper.workdir / "forbidden").exists()
+    assert keeper.pid_of(session) == pid
+
+
+async def test_during_a_tool(keeper: InProcessKeeper, ear: SocketListener) -> None:
+    session = (await keeper.send("run: touch begun; sleep 60"))["sessionId"]
+    await keeper.resolve(await ear.wait_for_question(session))
+    await wait_until((keeper.workdir / "begun").exists)
+    said = await stop_and_say(keeper, "say: enough", session)
+    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    assert text_of((await keeper.history(session))[-1]) == "enough"
+
+
+async def test_while_its_process_starts(keeper: InProcessKeeper, ear: SocketListener) -> None:
+    first = await keeper.send("slow: 60")
+    said = await stop_and_say(keeper, "say: now", first["sessionId"])
+    assert await order(ear, first["sessionId"], said) == [
+        (first["uuid"], "interrupted"),
+        (said, "done"),
+    ]
+
+
+async def test_where_nothing_runs_it_is_a_message_like_any_other(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    session = await keeper.start_session("say: one", ear, interrupt=True)
+    said = await stop_and_say(keeper, "say: two", session)
+    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    await keeper.close_session(session)
+    said = await stop_and_say(keeper, "say: three", session)
+    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+
+
+async def test_the_same_uuid_again_stops_nothing(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.wait_for_event("message/delta", session)
+    uuid = new_uuid()
+    every = [stop_and_say(keeper, "run: touch asked", session, uuid=uuid) for _ in range(3)]
+    await asyncio.gather(*every)
+    question = await ear.wait_for_question(session)
+    # its own turn runs by now
+    await stop_and_say(keeper, "run: touch asked", session, uuid=uuid)
+    await keeper.resolve(question)
+    await ear.wait_for_turn_end(session, outcome="done", uuid=uuid)
+    await stop_and_say(keeper, "run: touch asked", session, uuid=uuid)
+    assert prompts(await keeper.history(session)) == ["slow: 60", "run: touch asked"]
+    assert len(ear.events_of("turn/finished", session)) == 2
+
+
+async def test_the_same_message_at_once_with_another_model_is_one_message(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    """The CLI is told of the model before the message is taken."""
+    session = await keeper.start_session("say: one", ear)
+    uuid = new_uuid()
+    models = ("claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5")
+    every = [stop_and_say(keeper, "say: two", session, uuid=uuid, model=each) for each in models]
+    await asyncio.gather(*every)
+    last = (await keeper.send("say: three", session))["uuid"]
+    await ear.wait_for_turn_end(session, outcome="done", uuid=last)
+    assert prompts(await keeper.history(session)) == ["say: one", "say: two", "say: three"]
+
+
+async def test_at_any_moment_of_a_turn_it_is_said_once_and_whole(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    session = await keeper.start_session("say: one", ear)
+    expected = ["say: one"]
+    for n in range(12):
+        await keeper.send(f"say: {n}", session)
+        # a little later in each round: from the beginning of the turn past its end
+        for _ in range(n):
+            await keeper.get(f"/sessions/{session}?limit=1")
+        said = await stop_and_say(keeper, f"say: instead of {n}", session)
+        await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+        expected += [f"say: {n}", f"say: instead of {n}"]
+    assert prompts(await keeper.history(session)) == expected
+
+
+async def test_the_last_word_counts_where_two_are_said(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    first = await keeper.send("run: touch gate")
+    session = first["sessionId"]
+    await ear.wait_for_question(session)
+    one, two = [await stop_and_say(keeper, f"say: {word}", session) for word in ("one", "two")]
+    # the second may have come before the first one's turn, or have stopped it
+    ended: dict[str, str] = {}
+    while not {one, two} <= ended.keys():
+        event = await ear.wait_for_turn_end(session)
+        ended[event["uuid"]] = event["outcome"]
+    assert ended[first["uuid"]] == "interrupted"
+    assert ended[two] == "done"
+
+
+async def test_what_is_held_stays_held(keeper: InProcessKeeper, ear: SocketListener) -> None:
+    session = (await keeper.send("run: touch gate"))["sessionId"]
+    await ear.wait_for_question(session)
+    held = (await keeper.send("say: held", session))["uuid"]
+    await keeper.post(f"/sessions/{session}/interrupt", {"hold": True}, 202)
+    await keeper.send("slow: 60", session)
+    await ear.wait_for_event("message/delta", session)
+    said = await stop_and_say(keeper, "say: now", session)
+    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    queue = (await keeper.get(f"/sessions/{session}"))["queue"]
+    assert [(each["uuid"], each["state"]) for each in queue] == [(held, "held")]
+
+
+async def test_a_turn_that_ignores_it_is_ended_and_the_message_is_said(
+    keeper: InProcessKeeper, ear: SocketListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupt, "KILL_SECONDS", 0.0)
+
+    async def deaf(_: object) -> None:
+        raise RuntimeError("the CLI does not answer")
+
+    monkeypatch.setattr(interrupt, "_send_interrupt", deaf)
+    session = (await keeper.send("slow: 60"))["sessionId"]
+    await ear.wait_for_event("message/delta", session)
+    said = await stop_and_say(keeper, "say: now", session)
+    await ear.wait_for_turn_end(session, outcome="interrupted")
+    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+
+
+@pytest.mark.parametrize("more", [{"fork": True}, {"route": True, "sessionId": None}])
+async def test_it_is_refused_where_it_would_stop_another_turn(
+    keeper: InProcessKeeper, ear: SocketListener, more: dict[str, Any]
+) -> None:
+    session = await keeper.start_session("say: one", ear)
+    body = {"sessionId": session, "text": "say: two", "interrupt": True, **more}
+    wanted = {name: value for name, value in body.items() if value is not None}
+    wanted |= {"workdir": str(keeper.workdir)} if "route" in more else {}
+    refused = await keeper.post("/send", wanted, 400)
+    assert "interrupt" in refused["error"]["message"]

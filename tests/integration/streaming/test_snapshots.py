@@ -1,0 +1,74 @@
+"""A page at any moment and what is told after it: no gap, and nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.keeper_in_process import InProcessKeeper, SocketListener, uuids
+
+
+@pytest.mark.parametrize("limit", ["1000", "all"])
+async def test_pages_while_a_turn_runs_and_what_follows_them(
+    keeper: InProcessKeeper, ear: SocketListener, limit: str
+) -> None:
+    """Tools, commands and a compaction; one page after another, as fast as they come."""
+    session = await keeper.start_session("say: one", ear, permissionMode="acceptEdits")
+    texts = ["write: a.md: 1\nread: a.md\nthink: so\nsay: it is 1", "/cost", "/compact", "say: end"]
+    last = [(await keeper.send(text, session))["uuid"] for text in texts][-1]
+    pages: list[Any] = []
+    while True:
+        page = await keeper.get(f"/sessions/{session}?limit={limit}")
+        pages.append(page)
+        if page["turn"] is None and not page["queue"] and last in uuids(page["messages"]):
+            break
+    await ear.wait_for_turn_end(session, uuid=last)
+    told = [event for event in ear.events if event["type"] == "message/added"]
+    history = uuids(await keeper.history(session))
+    for page in pages:
+        position = int(page["position"].split(":")[1])
+        known = uuids(page["messages"])
+        assert len(set(known)) == len(known)
+        for event in told:
+            if int(event["position"].split(":")[1]) > position:
+                uuid, after = event["message"]["uuid"], event["after"]
+                assert uuid not in known, "told again after the page that has it"
+                known.insert(known.index(after) + 1 if after else len(known), uuid)
+        assert known == history
+
+
+async def both(keeper: InProcessKeeper, session: str, limit: str) -> tuple[list[Any], list[Any]]:
+    """The conversation at once and in pages, with nothing told in between."""
+    while True:
+        whole = await keeper.get(f"/sessions/{session}?limit=1000")
+        gathered: list[Any] = []
+        page = await keeper.get(f"/sessions/{session}?limit={limit}")
+        gathered = page["messages"]
+        while page["before"] is not None:
+            path = f"/sessions/{session}?limit={limit}&before={page['before']}"
+            page = await keeper.get(path)
+            gathered = page["messages"] + gathered
+        if page["position"] == whole["position"]:
+            return whole["messages"], gathered
+
+
+async def test_small_pages_add_up_in_mid_turn(keeper: InProcessKeeper, ear: SocketListener) -> None:
+    session = await keeper.start_session("say: one", ear)
+    await keeper.send("say: two\nrun: touch a", session)
+    question = await ear.wait_for_question(session)
+    for limit in ("1", "2", "3", "all"):
+        whole, gathered = await both(keeper, session, limit)
+        assert uuids(gathered) == uuids(whole)
+    await keeper.resolve(question)
+    await ear.wait_for_turn_end(session, outcome="done")
+
+
+async def test_the_whole_of_a_session_that_has_no_file_yet(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    session = (await keeper.send("say: one"))["sessionId"]
+    page = await keeper.get(f"/sessions/{session}?limit=all")
+    assert page["messages"] == []
+    assert page["session"]["state"] == "starting"
+    await ear.wait_for_turn_end(session, outcome="done")

@@ -1,0 +1,202 @@
+"""A project's checklist in what the keeper tells: rows, where a session stands, timelines."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claudekeeper.coverage import coverage_service
+from tests.server.conftest import Api, StartKeeper, error_code, get_json
+from tests.server.routes.test_usage import complete
+from tests.support.transcript_writer import TranscriptWriter, projects_folder, uuid_of
+
+CHECKLIST = """
+coverage:
+  access:
+    required_questions: ["Who may log in?"]
+    subtopics: [auditing]
+  operations: {subtopics: [backups]}
+"""
+DAY = "2026-03-{:02}T12:00:00.000Z"
+
+
+def begun(number: int, workdir: Path, *said: str) -> TranscriptWriter:
+    """A prompt a day."""
+    transcript = TranscriptWriter(uuid_of(number), str(workdir))
+    for day, words in enumerate(said, start=1):
+        transcript.prompt(words, timestamp=DAY.format(day))
+        transcript.reply("Noted.", message_id=f"m{number}-{day}", timestamp=DAY.format(day))
+    return transcript
+
+
+def shop_of(tmp_path: Path) -> Path:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "coverage-checklist.yml").write_text(CHECKLIST)
+    return shop
+
+
+async def shown(keeper: Api, session_id: str) -> Any:
+    return (await get_json(keeper, f"/sessions/{session_id}?limit=1"))["session"]
+
+
+async def progress(keeper: Api, session_id: str, percent: int | None) -> Any:
+    """Of the row, once it is that."""
+
+    while True:
+        found = (await shown(keeper, session_id))["progress"]
+        if (found and found["percent"]) == percent:
+            return found
+        await asyncio.sleep(0.01)
+
+
+async def test_a_row_says_how_far_the_checklist_is(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    shop = shop_of(tmp_path)
+    transcript = begun(1, shop, "Only admins may log in.", "Backups run nightly.")
+    path = transcript.write(projects_folder())
+    begun(2, tmp_path, "Only admins may log in.").write(projects_folder(), "-other")
+    keeper = await start_keeper()
+    told = await progress(keeper, transcript.session_id, 66)
+    assert told == {"of": "checklist", "items": 3, "done": 2, "percent": 66, "complete": False}
+    # another directory has no checklist
+    assert (await shown(keeper, uuid_of(2)))["progress"] is None
+    # what is said next counts without anybody asking
+    more = len(transcript.lines)
+    transcript.prompt("We don't need auditing.", timestamp=DAY.format(9))
+    with path.open("ab") as file:
+        file.write(b"\n".join(transcript.lines[more:]) + b"\n")
+    assert (await progress(keeper, transcript.session_id, 100))["complete"] is True
+    listed = await get_json(keeper, "/sessions")
+    assert [row["progress"] and row["progress"]["percent"] for row in listed["sessions"]].count(
+        100
+    ) == 1
+
+
+async def test_a_checklist_that_comes_changes_or_goes_is_noticed(
+    start_keeper: StartKeeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coverage_service, "RESCAN_INTERVAL", 0.05)
+    transcript = begun(1, tmp_path, "Only admins may log in. Backups run nightly.")
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await get_json(keeper, f"/sessions/{transcript.session_id}/resume")
+    assert (await shown(keeper, transcript.session_id))["progress"] is None
+    checklist = tmp_path / "coverage-checklist.yml"
+    for content, percent in (
+        ("ops: [backups, logging]", 50),
+        ("ops: [backups]", 100),
+        ("ops: [", None),
+        ("ops: [backups, logging, tokens]", 33),
+    ):
+        checklist.write_text(content)
+        await progress(keeper, transcript.session_id, percent)
+    checklist.unlink()
+    await progress(keeper, transcript.session_id, None)
+
+
+async def test_a_session_that_is_deleted_and_comes_back_is_covered_again(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = begun(1, shop_of(tmp_path), "Backups run nightly.")
+    path = transcript.write(projects_folder())
+    keeper = await start_keeper()
+    await progress(keeper, transcript.session_id, 33)
+    path.unlink()
+    while (await get_json(keeper, "/sessions"))["sessions"]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    transcript.write(projects_folder())
+    while not (await get_json(keeper, "/sessions"))["sessions"]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    await progress(keeper, transcript.session_id, 33)
+
+
+async def test_the_timeline_shows_how_it_became_more(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    shop = shop_of(tmp_path)
+    first = begun(1, shop, "Only admins may log in.", "Hello.", "Backups run nightly.")
+    first.write(projects_folder(), "-shop")
+    begun(2, shop, "Fine.", "We don't need auditing.").write(projects_folder(), "-shop")
+    keeper = await start_keeper()
+    await complete(keeper, "/usage?by=day")
+    await progress(keeper, first.session_id, 66)
+    await progress(keeper, uuid_of(2), 33)
+    told = await get_json(keeper, f"/sessions/{first.session_id}/timeline?by=day")
+    assert told["completion"] == [
+        {"start": "2026-03-01", "items": 3, "done": 1, "percent": 33},
+        {"start": "2026-03-03", "items": 3, "done": 2, "percent": 66},
+    ]
+    # what came before the time that is asked for counts in its beginning
+    part = f"/sessions/{first.session_id}/timeline?by=day&after=2026-03-02"
+    assert [each["percent"] for each in (await get_json(keeper, part))["completion"]] == [33, 66]
+    # a project's sessions cover it together
+    whole = await get_json(keeper, f"/timeline?by=day&workdir={shop}")
+    assert [each["percent"] for each in whole["completion"]] == [33, 66, 100]
+    assert (await get_json(keeper, "/timeline"))["completion"] is None
+    # and outside of what may be seen there is none
+    outside = await get_json(keeper, f"/timeline?by=day&workdir={shop}&within={tmp_path / 'other'}")
+    assert outside["completion"] is None
+
+
+async def test_the_specification_is_shown_once_it_is_written(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    shop = shop_of(tmp_path)
+    said = "Only admins may log in. Backups run nightly. We don't need auditing."
+    transcript = begun(1, shop, said)
+    transcript.write(projects_folder())
+    keeper = await start_keeper()
+    address = f"/sessions/{transcript.session_id}"
+    await get_json(keeper, f"{address}/resume")
+    told = await get_json(keeper, f"{address}/resume")
+    assert (told["outcome"], told["specification"]) == (None, None)
+    assert told["next"]["prompt"].endswith("into SPECIFICATION.md.")
+    assert (
+        await error_code(keeper, "GET", f"{address}/specification", 404)
+        == "specification_not_found"
+    )
+    (shop / "SPECIFICATION.md").write_text("# Shop")
+    told = await get_json(keeper, f"{address}/resume")
+    assert (told["outcome"], told["specification"]) == ("complete", "SPECIFICATION.md")
+    found = await get_json(keeper, f"{address}/specification")
+    assert (found["path"], found["text"]) == ("SPECIFICATION.md", "# Shop")
+
+
+async def test_a_session_is_given_up_until_something_is_said_again(
+    start_keeper: StartKeeper, tmp_path: Path
+) -> None:
+    transcript = begun(1, tmp_path, "paint it")
+    path = transcript.write(projects_folder())
+    keeper = await start_keeper()
+    address = f"/sessions/{transcript.session_id}"
+
+    async def mark(given_up: bool) -> Any:
+        async with keeper.patch(address, json={"givenUp": given_up}) as answer:
+            assert answer.status == 200
+            return (await answer.json())["givenUp"]
+
+    at = await mark(True)
+    assert at is not None
+    # marked again, it keeps its time; named, it stays so; and a restart changes nothing
+    assert await mark(True) == at
+    async with keeper.patch(address, json={"name": "Walls"}) as answer:
+        assert (await answer.json())["givenUp"] == at
+    assert (await shown(await start_keeper(), transcript.session_id))["givenUp"] == at
+    told = await get_json(keeper, f"{address}/resume")
+    assert told["outcome"] == "givenUp"
+    assert "You gave this session up." in told["recap"]["quick"]
+    assert "You gave this session up." in told["recap"]["detailed"]
+    assert await mark(False) is None
+    assert await mark(True) is not None
+    more = len(transcript.lines)
+    transcript.prompt("no, go on", timestamp=DAY.format(9))
+    with path.open("ab") as file:
+        file.write(b"\n".join(transcript.lines[more:]) + b"\n")
+    while (await shown(keeper, transcript.session_id))["givenUp"] is not None:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    assert await error_code(keeper, "PATCH", address, 400, json={}) == "invalid_request"

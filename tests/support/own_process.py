@@ -1,0 +1,32 @@
+"""What the test's own process has: children, descriptors, tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+
+
+def children() -> list[int]:
+    """Children of this process, those that ended and were not seen off too."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{os.getpid()}/task").iterdir():
+        # a thread may end while we look
+        with contextlib.suppress(OSError):
+            found += [int(pid) for pid in (thread / "children").read_text().split()]
+    return found
+
+
+def is_child(pid: int) -> bool:
+    return pid in children()
+
+
+def count_descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def task_names() -> list[str]:
+    """By name, without those of connections and requests, which come and go."""
+    names = [task.get_name() for task in asyncio.all_tasks()]
+    return sorted(name for name in names if not name.startswith("Task-"))
