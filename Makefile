@@ -15,22 +15,34 @@ help: ## what there is to make
 
 # ---- set-up, each step once, again only when its inputs change ----
 
-$(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or newer is needed; '$(PYTHON)' is older. Try: make PYTHON=python3.12 …"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+# Python and Node are checked before anything is fetched
+.PHONY: tools
+tools:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or newer is needed; '$(PYTHON)' is older or missing. Try: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "Python's venv module is needed. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null || \
+	  { echo "Node.js 20.19 or newer of version 20, or 22.12 or newer, is needed to build the page."; exit 1; }
+	@command -v $(NPM) >/dev/null || { echo "npm is needed to build the page; it comes with Node.js."; exit 1; }
+
+$(BIN)/python: | tools
+	@echo "Creating the Python environment…"
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "Installing the Python packages… (the first time this fetches Claude Code, some 100 MB)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-$(WEB)/node_modules/.installed: $(WEB)/package.json $(WEB)/package-lock.json
-	@command -v $(NPM) >/dev/null || { echo "npm is needed to build the page: install Node.js 20.19, 22.12 or newer."; exit 1; }
-	$(NPM) ci --prefix $(WEB) --no-audit --no-fund --loglevel=error
+$(WEB)/node_modules/.installed: $(WEB)/package.json $(WEB)/package-lock.json | tools
+	@echo "Installing the page's packages…"
+	@$(NPM) ci --prefix $(WEB) --no-audit --no-fund --no-update-notifier --loglevel=error >/dev/null
 	@touch $@
 
 clarvis_ui/static/index.html: $(WEB)/node_modules/.installed $(WEB_SOURCES)
-	$(NPM) run --silent --prefix $(WEB) build
+	@echo "Building the page…"
+	@$(NPM) run --silent --prefix $(WEB) build -- --logLevel warn
 	@touch $@
 
 .PHONY: setup ui

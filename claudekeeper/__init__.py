@@ -1,3 +1,3 @@
 """Claudekeeper: the daemon that keeps every Claude Code session within reach."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
