@@ -103,7 +103,7 @@ format: $(VENV)/.installed ## let ruff format the code
 bench: setup ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(ARGS)
 
-screenshots: setup ## take the pictures of docs/screenshots again
+screenshots: setup ## take the pictures of every scene again
 	$(BIN)/python -m tests.screenshots $(ARGS)
 
 wheel: setup ## build dist/*.whl with the page inside

@@ -1,10 +1,14 @@
-"""`make screenshots`: docs/screenshots, in light and dark, on a phone and on a desk."""
+"""`make screenshots`: every scene in light and dark, on a phone and on a desk.
+
+All pictures go into build/screenshots; those that the documents show go into docs/screenshots too.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -18,8 +22,20 @@ from tests.screenshots.scenes import SCENES, Scene
 from tests.screenshots.stage import Stage, staged
 from tests.screenshots.variants import DRESSES, index
 
-OUT = Path(__file__).parents[2] / "docs" / "screenshots"
+ROOT = Path(__file__).parents[2]
+OUT = ROOT / "build" / "screenshots"
+SHOWN = ROOT / "docs" / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--font-render-hinting=none"]
+
+
+def shown_pictures() -> set[str]:
+    """The pictures that the documents show."""
+    documents = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    return {
+        name
+        for document in documents
+        for name in re.findall(r"screenshots/([\w.-]+\.png)", document.read_text())
+    }
 
 
 async def play(browser: Browser, stage: Stage, scene: Scene) -> dict[str, Page]:
@@ -46,6 +62,8 @@ async def take(ready: dict[str, Page], counting: Page, out: Path) -> None:
         picture = await page.screenshot(animations="disabled", caret="hide")
         await page.context.close()
         (out / name).write_bytes(await reduced(counting, picture))
+        if name in shown_pictures():
+            shutil.copy(out / name, SHOWN / name)
         print(f"  {name}")
 
 
