@@ -10,7 +10,7 @@ from claudekeeper.contract.errors import MessageNotFound
 from claudekeeper.dispatch.context_window import MOST_TURN_MESSAGES, SessionReaders
 from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
-from claudekeeper.transcripts.entries import EntryUsage, usage_of
+from claudekeeper.transcripts.entries import usage_of
 from claudekeeper.transcripts.history import History
 
 
@@ -52,16 +52,7 @@ def read_usage(history: History, path: Path, session_id: str, uuid: str) -> tupl
             usage = usage_of(message.usage)
             if usage is not None:
                 used[message.message_id or message.uuid] = (
-                    _total_tokens(usage),
+                    usage.total,
                     cost_of(message.model, usage),
                 )
     return sum(tokens for tokens, _ in used.values()), sum(cost for _, cost in used.values())
-
-
-def _total_tokens(usage: EntryUsage) -> int:
-    return (
-        (usage.input_tokens or 0)
-        + (usage.output_tokens or 0)
-        + (usage.cache_read_input_tokens or 0)
-        + (usage.cache_creation_input_tokens or 0)
-    )

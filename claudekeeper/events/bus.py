@@ -23,19 +23,29 @@ Refresh = Callable[[str], Event | None]
 
 
 class PublishedEvent:
-    """One event as everybody gets it. `frame` belongs to whoever sends it over a socket."""
+    """One event as every listener gets it: typed, and encoded once for all.
 
-    __slots__ = ("frame", "payload", "refresh", "seq", "session_id")
+    `event` is there while it is published; a replay has its bytes alone. `frame` belongs to
+    whoever sends it over a socket.
+    """
+
+    __slots__ = ("event", "frame", "payload", "refresh", "seq", "session_id")
 
     def __init__(
-        self, seq: int, session_id: str, line: bytes, again: Refresh | None = None
+        self,
+        seq: int,
+        session_id: str,
+        payload: bytes,
+        event: Event | None = None,
+        refresh: Refresh | None = None,
     ) -> None:
         self.seq = seq
         self.session_id = session_id
-        self.payload = line
+        self.payload = payload
+        self.event = event
         self.frame: bytes | None = None
-        # who says it again, where it is not kept in writing
-        self.refresh = again
+        # makes it anew for a replay, where its bytes are not kept
+        self.refresh = refresh
 
     @property
     def size(self) -> int:
@@ -44,7 +54,7 @@ class PublishedEvent:
 
 
 class EventListener(Protocol):
-    def handle_event(self, told: PublishedEvent) -> None:
+    def handle_event(self, published: PublishedEvent) -> None:
         """Takes an event, at once and without waiting for anybody."""
 
 
@@ -58,7 +68,7 @@ class EventBus:
         self._most_bytes = most_bytes
         self._replay: deque[PublishedEvent] = deque()
         self._replay_bytes = 0
-        # replaced, never changed: who comes or goes while an event is told is not in its way
+        # replaced, never changed: who comes or goes while an event is published is not in its way
         self._listeners: tuple[EventListener, ...] = ()
         self._encode = msgspec.json.Encoder().encode
         self._position_prefix = b'{"position":"%b:%%d",' % self.epoch.encode()
@@ -70,19 +80,19 @@ class EventBus:
     def publish(self, event: Event, again: Refresh | None = None) -> int:
         """Tell everybody; returns the event's number.
 
-        With `again`, whoever comes back for it is told what is so by then: thousands of such
+        With `again`, a replay has what is true by then: thousands of such
         events take no room.
         """
         self.seq += 1
-        told = PublishedEvent(self.seq, event.session_id, self.encode(event), again)
-        self._add_to_replay(told)
+        published = PublishedEvent(self.seq, event.session_id, self.encode(event), event, again)
+        self._add_to_replay(published)
         for listener in self._listeners:
-            listener.handle_event(told)
-        # who comes back for it later is served seldom: thousands of frames are not kept for that
-        told.frame = None
+            listener.handle_event(published)
+        # replays are rare: thousands of typed events and frames are not kept for them
+        published.event = published.frame = None
         if again is not None:
-            told.payload = b""
-        return told.seq
+            published.payload = b""
+        return published.seq
 
     def encode(self, event: Event, seq: int | None = None) -> bytes:
         """The event in writing, at the position of now or another."""
@@ -96,7 +106,7 @@ class EventBus:
         self._listeners = tuple(other for other in self._listeners if other is not listener)
 
     def replay_since(self, position: str) -> list[PublishedEvent] | None:
-        """What was told after that; None if that is no longer (or was never) known."""
+        """What was published after that; None if that is no longer (or was never) known."""
         epoch, _, digits = position.partition(":")
         if epoch != self.epoch or not (digits.isascii() and digits.isdigit()):
             return None
@@ -105,9 +115,9 @@ class EventBus:
         if seq > self.seq or seq < oldest - 1:
             return None
         return [
-            told
+            published
             for each in self._events_after(seq)
-            if (told := self._with_payload(each)) is not None
+            if (published := self._with_payload(each)) is not None
         ]
 
     def _events_after(self, seq: int) -> Iterator[PublishedEvent]:
@@ -116,20 +126,20 @@ class EventBus:
         for index in range(start, len(self._replay)):
             yield self._replay[index]
 
-    def _with_payload(self, told: PublishedEvent) -> PublishedEvent | None:
-        if told.refresh is None:
-            return told
-        event = told.refresh(told.session_id)
+    def _with_payload(self, published: PublishedEvent) -> PublishedEvent | None:
+        if published.refresh is None:
+            return published
+        event = published.refresh(published.session_id)
         return (
-            PublishedEvent(told.seq, told.session_id, self.encode(event, told.seq))
+            PublishedEvent(published.seq, published.session_id, self.encode(event, published.seq))
             if event
             else None
         )
 
-    def _add_to_replay(self, told: PublishedEvent) -> None:
+    def _add_to_replay(self, published: PublishedEvent) -> None:
         kept = self._replay
-        kept.append(told)
-        self._replay_bytes += told.size
+        kept.append(published)
+        self._replay_bytes += published.size
         # the newest always stays, however large
         while (self._replay_bytes > self._most_bytes or len(kept) > self._most_events) and len(
             kept

@@ -63,6 +63,15 @@ class EntryUsage(msgspec.Struct, gc=False):
     # `fast` costs more; whatever else stands there, the counts are right
     speed: Any = None
 
+    @property
+    def total(self) -> int:
+        return (
+            (self.input_tokens or 0)
+            + (self.output_tokens or 0)
+            + (self.cache_read_input_tokens or 0)
+            + (self.cache_creation_input_tokens or 0)
+        )
+
 
 class EntryMessage(msgspec.Struct, frozen=True, gc=False):
     """The `message` of a user or assistant line."""
