@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 
 from claudekeeper.contract.attention import Answer, Attention, AttentionOutcome, Resolve, answer_to
 from claudekeeper.contract.errors import AttentionGone, AttentionNotFound
 from claudekeeper.contract.events import AttentionRaised, AttentionSettled
+from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.events.bus import EventBus
 
 # how many settled ones are remembered, so that a late answer learns that it was late
@@ -21,7 +21,7 @@ class PendingAttention:
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
         self._open: dict[str, tuple[Attention, asyncio.Future[Answer]]] = {}
-        self._settled: OrderedDict[str, str] = OrderedDict()
+        self._settled: BoundedDict[str, str] = BoundedDict(MOST_SETTLED)
         # who shows how many questions a session has; told before the question itself
         self.on_change: Callable[[str], None] = lambda _: None
 
@@ -96,8 +96,6 @@ class PendingAttention:
 
     def _publish_settled(self, attention: Attention, decision: AttentionOutcome, by: str) -> None:
         self._settled[attention.id] = "taken back" if decision == "withdrawn" else f"by {by}"
-        while len(self._settled) > MOST_SETTLED:
-            self._settled.popitem(last=False)
         self._bus.publish(
             AttentionSettled(
                 session_id=attention.session_id,

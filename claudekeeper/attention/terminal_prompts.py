@@ -7,7 +7,6 @@ The signs are the tool's result in the transcript, and a Claude Code that no lon
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
@@ -28,6 +27,7 @@ from claudekeeper.catalog.presence import PresenceMonitor
 from claudekeeper.contract.attention import Answer, Attention, AttentionOutcome, attention_kind
 from claudekeeper.contract.errors import KeeperStopping
 from claudekeeper.contract.events import SessionNotified
+from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.timestamps import now_iso
 from claudekeeper.events.bus import EventBus
@@ -88,7 +88,7 @@ class TerminalPrompts:
         self._recent_entries = recent
         self._tasks = Tasks()
         self._open: dict[str, OpenPrompt] = {}
-        self._answered: OrderedDict[str, tuple[OpenPrompt, Answer]] = OrderedDict()
+        self._answered: BoundedDict[str, tuple[OpenPrompt, Answer]] = BoundedDict(MOST_ANSWERED)
         self._stopping = False
         # whether a CLI of this keeper runs the session: then it asks by itself
         self.is_ours: Callable[[str, int], bool] = lambda _id, _pid: False
@@ -160,8 +160,6 @@ class TerminalPrompts:
         if answer is None:
             return None
         self._answered[attention.id] = asked, answer
-        if len(self._answered) > MOST_ANSWERED:
-            self._answered.popitem(last=False)
         self._tasks.start(
             self._check_outcome_in_transcript(asked, answer), name=f"terminal:{attention.id}:became"
         )

@@ -6,12 +6,12 @@ between must get it too, and nobody may get it twice.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from weakref import WeakValueDictionary
 
 from claudekeeper.contract.events import MessageAdded
 from claudekeeper.contract.message import Message
+from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.events.bus import EventBus
 
 # messages of which it is remembered that they were told: in a turn, and when it is over
@@ -32,7 +32,7 @@ class DeliveryLog:
     def __init__(self, session_id: str, bus: EventBus) -> None:
         self.session_id = session_id
         self._bus = bus
-        self._delivered: OrderedDict[str, int] = OrderedDict()
+        self._delivered: BoundedDict[str, int] = BoundedDict(MOST_DELIVERED)
         self._unwritten: dict[str, Message] = {}
         # told since the last time nothing was waiting for the disk; a reading that began before
         # may have missed them
@@ -43,7 +43,7 @@ class DeliveryLog:
         self._last_before_turn: str | None = None
         self._turn_start_seq = 0
         # lines that were seen on disk, whether the CLI or the file told of them first
-        self._written: OrderedDict[str, None] = OrderedDict()
+        self._written: BoundedDict[str, None] = BoundedDict(MOST_DELIVERED)
 
     def deliver_live(self, message: Message) -> None:
         """The CLI said it and will write it."""
@@ -56,8 +56,6 @@ class DeliveryLog:
         if message.uuid in self._written:
             return
         self._written[message.uuid] = None
-        if len(self._written) > MOST_DELIVERED:
-            self._written.popitem(last=False)
         waited = self._unwritten.pop(message.uuid, None)
         if waited is None and message.uuid not in self._delivered:
             # others that were said already may stand behind it in the file
@@ -169,8 +167,6 @@ class DeliveryLog:
         event = MessageAdded(session_id=self.session_id, message=message, after=after)
         seq = self._bus.publish(event)
         self._delivered[message.uuid] = seq
-        while len(self._delivered) > MOST_DELIVERED:
-            self._delivered.popitem(last=False)
         self._recent.append((seq, event))
         if len(self._recent) > MOST_DELIVERED:
             del self._recent[: MOST_DELIVERED // 2]
@@ -194,7 +190,7 @@ class DeliveryLogs:
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
-        self._recent: OrderedDict[str, DeliveryLog] = OrderedDict()
+        self._recent: BoundedDict[str, DeliveryLog] = BoundedDict(MOST_LOGS)
         # those of sessions that run are held by them
         self._logs: WeakValueDictionary[str, DeliveryLog] = WeakValueDictionary()
 
@@ -205,9 +201,6 @@ class DeliveryLogs:
             for quiet in list(self._recent.values())[:-MOST_ACTIVE_LOGS]:
                 quiet.clear_recent()
         self._recent[session_id] = ledger
-        self._recent.move_to_end(session_id)
-        while len(self._recent) > MOST_LOGS:
-            self._recent.popitem(last=False)
         return ledger
 
 

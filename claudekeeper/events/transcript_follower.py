@@ -14,6 +14,7 @@ import msgspec
 from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX, SessionRow
 from claudekeeper.contract.events import Resync
 from claudekeeper.contract.message import Message
+from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.core.paths import is_outside, is_session_id
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.events.bus import EventBus
@@ -76,7 +77,7 @@ class TranscriptFollower:
         self._tasks = Tasks()
         self._started_ns = time.time_ns()
         self._files: OrderedDict[str, FollowedFile] = OrderedDict()
-        self._rewind_detectors: OrderedDict[str, RewindDetector] = OrderedDict()
+        self._rewind_detectors: BoundedDict[str, RewindDetector] = BoundedDict(MOST_FILES)
         self._with_subagents: set[str] = set()
         self._dirty: dict[str, None] = {}
         self._has_changes = asyncio.Event()
@@ -225,10 +226,8 @@ class TranscriptFollower:
         session_id = file.session_id
         trail = self._rewind_detectors.get(session_id)
         if trail is None:
-            trail = self._rewind_detectors[session_id] = RewindDetector(growth.earlier_entries)
-            while len(self._rewind_detectors) > MOST_FILES:
-                self._rewind_detectors.popitem(last=False)
-        self._rewind_detectors.move_to_end(session_id)
+            trail = RewindDetector(growth.earlier_entries)
+        self._rewind_detectors[session_id] = trail
         elsewhere = not self.is_ours(session_id)
         trail.begin_batch()
         odds = [trail.add(entry) for entry in growth.entries]

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
-from weakref import WeakValueDictionary
 
 import msgspec
 import orjson
@@ -16,6 +14,8 @@ import orjson
 from claudekeeper.analysis.last_turns import LastTurn
 from claudekeeper.analysis.prose import prose
 from claudekeeper.contract.errors import AsideFailed
+from claudekeeper.core.bounded import BoundedDict
+from claudekeeper.core.keyed_locks import KeyedLocks
 from claudekeeper.coverage.readiness import (
     CategoryCoverage,
     Coverage,
@@ -78,23 +78,20 @@ class AiRecap:
 
     def __init__(self, query_claude: SideQuery = side_query) -> None:
         self._query_claude = query_claude
-        self._cache: OrderedDict[tuple[str, str], RecapAnswer] = OrderedDict()
+        self._cache: BoundedDict[tuple[str, str], RecapAnswer] = BoundedDict(MOST_CACHED)
         # one at a time a session, and few in all: each is a CLI of its own
-        self._session_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._session_locks = KeyedLocks()
         self._cli_limit = asyncio.Semaphore(MOST_CLIS)
 
     async def write(self, resume: ResumeReport) -> AiRecapBody:
         key = (resume.session_id, f"{_last_turn_key(resume)}:{_coverage_digest(resume.coverage)}")
-        lock = self._session_locks.setdefault(resume.session_id, asyncio.Lock())
-        async with lock:
+        async with self._session_locks.hold(resume.session_id):
             told = self._cache.get(key)
             if told is not None:
                 return AiRecapBody(told.quick, told.next, told.detailed, True)
             async with self._cli_limit:
                 told = await self._generate(resume)
             self._cache[key] = told
-            while len(self._cache) > MOST_CACHED:
-                self._cache.popitem(last=False)
             return AiRecapBody(told.quick, told.next, told.detailed)
 
     async def _generate(self, resume: ResumeReport) -> RecapAnswer:

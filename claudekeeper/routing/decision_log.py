@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,7 @@ from claudekeeper.core.atomic_files import (
     remove_temporary_files,
     replace_file,
 )
+from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.core.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class RoutingLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._decisions: OrderedDict[str, RoutedMessage] = OrderedDict()
+        self._decisions: BoundedDict[str, RoutedMessage] = BoundedDict(MOST_DECISIONS)
         self._line_count = 0
         self._unwritten: list[RoutedMessage] = []
         self._write_lock = asyncio.Lock()
@@ -100,8 +101,6 @@ class RoutingLog:
 
     def _put(self, routed: RoutedMessage) -> None:
         self._decisions[routed.uuid] = routed
-        while len(self._decisions) > MOST_DECISIONS:
-            self._decisions.popitem(last=False)
 
     async def _write(self) -> None:
         async with self._write_lock:

@@ -28,6 +28,7 @@ from claudekeeper.contract.routing import (
     RoutingSettings,
 )
 from claudekeeper.contract.sessions import Session
+from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.core.paths import workdirs_in_roots
 from claudekeeper.core.timestamps import now_iso
 from claudekeeper.routing.candidate import Candidate, CandidateWords, parse_words
@@ -84,7 +85,7 @@ class Router:
         # of sessions by id: to ask thousands of packed rows for it takes its time
         self._workdir_cache: dict[str, str | None] = {}
         self._send_lock = asyncio.Lock()
-        self._decisions: OrderedDict[str, RoutingDecision] = OrderedDict()
+        self._decisions: BoundedDict[str, RoutingDecision] = BoundedDict(MOST_DECISIONS)
 
     async def route(self, wish: RouteRequest) -> RoutingDecision:
         """Where it belongs; nothing is sent."""
@@ -98,8 +99,6 @@ class Router:
                 fit.leaves_plan_for = await self._mode_after_plan(fit.session_id)
         routing.id = str(uuid4())
         self._decisions[routing.id] = routing
-        while len(self._decisions) > MOST_DECISIONS:
-            self._decisions.popitem(last=False)
         return routing
 
     async def send(self, wish: SendRequest) -> tuple[LiveSession, RoutedMessage]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import OrderedDict
 from typing import Any
 from uuid import uuid4
-from weakref import WeakValueDictionary
 
 import msgspec
 
 from claudekeeper.contract.attention import DEFAULT_DENIAL_MESSAGE, Answer
 from claudekeeper.contract.errors import WorkdirMissing
 from claudekeeper.contract.requests import PERMISSION_MODES
+from claudekeeper.core.bounded import BoundedDict
+from claudekeeper.core.keyed_locks import KeyedLocks
 from claudekeeper.sessions.cli.client import CliOptions, MakeClient, PermissionRequest
 
 log = logging.getLogger(__name__)
@@ -51,9 +51,9 @@ class CapabilityCache:
 
     def __init__(self, make_client: MakeClient) -> None:
         self._make_client = make_client
-        self._cache: OrderedDict[str, tuple[float, Capabilities]] = OrderedDict()
+        self._cache: BoundedDict[str, tuple[float, Capabilities]] = BoundedDict(MOST_DIRECTORIES)
         # one at a time a directory, and few in all: every directory of the machine can be asked for
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks = KeyedLocks()
         self._cli_limit = asyncio.Semaphore(MOST_CLIS)
 
     async def of_directory(self, workdir: str) -> Capabilities:
@@ -61,17 +61,13 @@ class CapabilityCache:
         # any path can be asked for, and a transcript can say anything of its directory
         if not await asyncio.to_thread(_is_directory, workdir):
             raise WorkdirMissing
-        lock = self._locks.setdefault(workdir, asyncio.Lock())
-        async with lock:
+        async with self._locks.hold(workdir):
             loop = asyncio.get_running_loop()
             since, offer = self._cache.get(workdir, (0.0, None))
             if offer is None or loop.time() - since > FRESH_SECONDS:
                 async with self._cli_limit:
                     offer = capabilities_of(await self._query_cli(workdir))
                 self._cache[workdir] = loop.time(), offer
-                self._cache.move_to_end(workdir)
-                while len(self._cache) > MOST_DIRECTORIES:
-                    self._cache.popitem(last=False)
             return offer
 
     async def _query_cli(self, workdir: str) -> dict[str, Any]:
