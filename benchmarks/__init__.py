@@ -1,1 +1,1 @@
-"""What the keeper costs, measured side by side with what else there is: `python -m bench`."""
+"""What the keeper costs, measured side by side with what else there is: `python -m benchmarks`."""

@@ -1,4 +1,4 @@
-"""`python -m bench`: measure everything, print a table, write docs/benchmarks.md."""
+"""`python -m benchmarks`: measure everything, print a table, write docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ SUBJECTS = (
 
 
 def parser() -> argparse.ArgumentParser:
-    root = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    root = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     root.add_argument("--corpus", type=Path, default=ROOT / "benchmarks" / "made", metavar="DIR")
     root.add_argument("--sessions", type=int, default=Shape.sessions, metavar="N")
     root.add_argument("--bytes", type=int, default=Shape.size, metavar="N")

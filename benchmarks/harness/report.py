@@ -92,7 +92,7 @@ def as_section(name: str, figures: Sequence[Figure], load: float) -> str:
     return f"""## {COMPARED[name]}
 
 - {today}, {machine()}; load when it began: {load:.1f}
-- `python -m bench --only {name}` measures it again and writes this section
+- `python -m benchmarks --only {name}` measures it again and writes this section
 
 | work | measured | for information |
 | --- | --- | --- |

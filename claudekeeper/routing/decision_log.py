@@ -119,7 +119,7 @@ class RoutingLog:
                 log.warning("why a message went its way could not be saved: %s", error)
 
     def _rewrite(self) -> None:
-        lines = [msgspec.json.encode(each) + b"\n" for each in self._decisions.copy().values()]
+        lines = [msgspec.json.encode(each) + b"\n" for each in dict(self._decisions).values()]
         replace_file(self._path, b"".join(lines))
         self._line_count = len(lines)
 
