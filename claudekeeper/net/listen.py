@@ -42,7 +42,7 @@ POLL_INTERVAL = 0.02
 # seconds in which a client takes something of what it is sent; the system cuts off others
 SEND_TIMEOUT = 120.0
 
-log = logging.getLogger("doorway.requests")
+log = logging.getLogger("claudekeeper.net.requests")
 
 
 class TlsInvalid(ValueError):

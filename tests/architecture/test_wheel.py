@@ -21,10 +21,10 @@ if [ "$1" = run ]; then mkdir -p ../static && echo page > ../static/index.html; 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     copy = tmp_path / "project"
-    for package in ("claudekeeper", "clarvis_ui", "doorway", "systemd"):
+    for package in ("claudekeeper", "clarvis_ui", "systemd"):
         unneeded = shutil.ignore_patterns("node_modules", "static", "__pycache__")
         shutil.copytree(ROOT / package, copy / package, ignore=unneeded)
-    for name in ("pyproject.toml", "hatch_build.py", ".gitignore"):
+    for name in ("pyproject.toml", "hatch_build.py", ".gitignore", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     (copy / "README.md").write_text("# A copy\n")
     return copy
