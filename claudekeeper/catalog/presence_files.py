@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.contract.sessions import Presence, PresenceStatus
+from claudekeeper.core.proc import PROC, read_process_stat
 from claudekeeper.core.timestamps import iso_from_ns
 from claudekeeper.transcripts.line_reader import open_readonly
 
@@ -21,7 +22,6 @@ _FILE_NAME = re.compile(r"([0-9]{1,10})\.json")
 MAX_FILE_BYTES = 64 * 1024
 # what the keeper gives to the CLIs that it starts
 SESSION_VARIABLE = b"CLAUDEKEEPER_SESSION="
-PROC = Path("/proc")
 
 
 class _File(msgspec.Struct, rename="camel"):
@@ -126,14 +126,10 @@ def _start_and_parent(pid: int) -> tuple[str | None, int | None]:
     """When a process started, as the kernel counts, and its parent; None for one that is gone."""
     if not PROC.is_dir():
         return _process_without_proc(pid)
-    try:
-        # the name in brackets can hold anything, also brackets
-        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-        if fields[0] in (b"Z", b"X"):
-            return None, None
-        return fields[19].decode(), int(fields[1])
-    except (OSError, IndexError, ValueError):
+    stat = read_process_stat(pid)
+    if stat is None or stat.is_dead:
         return None, None
+    return stat.started, stat.parent_pid
 
 
 def _process_without_proc(pid: int) -> tuple[str | None, int | None]:

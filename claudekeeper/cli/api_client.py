@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from claudekeeper.cli.instance_lock import running_keeper
 from claudekeeper.core.config import Config, load_config
-from claudekeeper.core.instance_lock import running_keeper
 from claudekeeper.net.addresses import host_in_url, reachable_host
 from claudekeeper.net.errors import ApiError
 from claudekeeper.net.listen import TlsInvalid, client_context

@@ -23,11 +23,11 @@ from claudekeeper.attention.hook_settings import (
 )
 from claudekeeper.cli import service
 from claudekeeper.cli.api_client import ApiClient, Unreachable
+from claudekeeper.cli.instance_lock import running_keeper
 from claudekeeper.cli.serve import check_settings, cli_version
 from claudekeeper.contract.errors import ConfigInvalid
 from claudekeeper.core.config import Config, config_path, config_warnings, inspect_config
 from claudekeeper.core.config_check import unknown_variables
-from claudekeeper.core.instance_lock import running_keeper
 from claudekeeper.core.paths import cache_folder, claude_home, keeper_home
 from claudekeeper.net.addresses import host_in_url, is_loopback
 from claudekeeper.net.errors import ApiError

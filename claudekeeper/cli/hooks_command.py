@@ -15,7 +15,7 @@ from claudekeeper.attention.hook_settings import (
     difference,
     hook_command,
 )
-from claudekeeper.core.instance_lock import running_keeper
+from claudekeeper.cli.instance_lock import running_keeper
 from claudekeeper.core.paths import claude_home, keeper_home
 from claudekeeper.hook import PROBE
 from claudekeeper.net.errors import ApiError

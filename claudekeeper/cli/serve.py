@@ -24,15 +24,15 @@ from typing import Any, TypeVar
 from clarvis_ui.roots import Roots, RootsInvalid
 from clarvis_ui.server import Clarvis, run_clarvis
 from clarvis_ui.settings import ClarvisSettings, SettingsInvalid, TokenFile
+from claudekeeper.cli.instance_lock import hold_instance_lock
+from claudekeeper.cli.sd_notify import Notifier
 from claudekeeper.contract.errors import ConfigInvalid
 from claudekeeper.core import logs
 from claudekeeper.core.config import Config, config_path, config_warnings, load_config
 from claudekeeper.core.config_check import unknown_variables
 from claudekeeper.core.credentials import CredentialsFile
-from claudekeeper.core.instance_lock import hold_instance_lock
 from claudekeeper.core.paths import cache_file, claude_home, keeper_home
 from claudekeeper.core.runtime_options import tune_malloc
-from claudekeeper.core.sd_notify import Notifier
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.worker_threads import set_switch_interval
 from claudekeeper.net.errors import ApiError
@@ -135,9 +135,10 @@ async def serve(options: ServeOptions) -> None:
                 # a service's output is kept in the journal, where no way in belongs
                 _print_login_link(clarvis, _open_command(home if options.demo else None))
         notifier.notify_ready(f"listening on {keeper}")
-        tasks = Tasks()
-        stack.push_async_callback(tasks.close)
-        tasks.start(notifier.run_watchdog(), name="serve:watchdog")
+        if notifier.watchdog_interval is not None:
+            tasks = Tasks()
+            stack.push_async_callback(tasks.close)
+            tasks.every(notifier.watchdog_interval, notifier.notify_alive, name="serve:watchdog")
         await stopped.wait()
         notifier.notify_stopping("seeing running turns through")
         await _race(ending.drain(config.limits.drain_seconds), hurry.wait())

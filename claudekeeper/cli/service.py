@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from claudekeeper.cli.instance_lock import running_keeper
 from claudekeeper.core.config import Config, load_config
-from claudekeeper.core.instance_lock import running_keeper
 from claudekeeper.core.paths import keeper_home
 from claudekeeper.net.addresses import host_in_url
 from claudekeeper.net.errors import ApiError

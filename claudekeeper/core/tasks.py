@@ -1,17 +1,17 @@
-"""Background work with an owner and a name: nothing runs that nobody ends."""
+"""Background tasks: each has a name and an owner, who ends it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """The tasks of one owner. A failure is said in the log; closing ends them all."""
+    """The tasks of one owner. A failed task is logged; `close` cancels those that still run."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -22,8 +22,35 @@ class Tasks:
         task.add_done_callback(self._on_done)
         return task
 
+    def every(
+        self,
+        seconds: float,
+        work: Callable[[], Awaitable[object]],
+        *,
+        name: str,
+        at_once: bool = False,
+    ) -> asyncio.Task[Any]:
+        """Calls `work` again and again, with a pause of `seconds` before each round.
+
+        With `at_once` the first round comes without the pause. A round that fails is logged, and
+        the next one comes all the same: only `close` ends the loop.
+        """
+        return self.start(self._repeat(seconds, work, name, at_once), name=name)
+
+    async def _repeat(
+        self, seconds: float, work: Callable[[], Awaitable[object]], name: str, at_once: bool
+    ) -> None:
+        if not at_once:
+            await asyncio.sleep(seconds)
+        while True:
+            try:
+                await work()
+            except Exception:
+                log.exception("a round of the task %s failed", name)
+            await asyncio.sleep(seconds)
+
     async def wait_all(self) -> None:
-        """Wait until all of them have ended by themselves."""
+        """Waits until every task has ended by itself."""
         while self._running:
             await asyncio.wait(self._running)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -55,6 +54,7 @@ class CoverageService:
         self._progress: dict[str, SessionProgress] = {}
         self._changed_sessions: set[str] = set()
         self._has_changes = asyncio.Event()
+        self._refresh_lock = asyncio.Lock()
         # who shows sessions: called with the id of one whose progress is another
         self.progress_changed: Callable[[str], None] = lambda _: None
 
@@ -109,40 +109,35 @@ class CoverageService:
         rows = await self._catalog.rows()
         await self._catalog.wait_full_scan()
         await self._refresh_rows(rows)
-        clock = asyncio.get_running_loop().time
-        sweep = clock() + RESCAN_INTERVAL
+        self._tasks.every(RESCAN_INTERVAL, self._refresh_checklists, name="coverage:checklists")
         while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(sweep):
-                    await self._has_changes.wait()
-                    await asyncio.sleep(DEBOUNCE)
-            if self._changed_sessions:
-                await self._refresh_changed()
-            if clock() >= sweep:
-                await self._refresh_checklists()
-                sweep = clock() + RESCAN_INTERVAL
+            await self._has_changes.wait()
+            await asyncio.sleep(DEBOUNCE)
+            await self._refresh_changed()
 
     async def _refresh_checklists(self) -> None:
         """Sessions are looked at again only where the checklist of their directory is another."""
-        found = await asyncio.to_thread(_read_checklists, set(self._workdirs.values()))
-        changed = {workdir for workdir, each in found.items() if each != self._checklists[workdir]}
-        self._checklists = found
-        if changed:
+        async with self._refresh_lock:
+            workdirs = set(self._workdirs.values())
+            checklists = await asyncio.to_thread(_read_checklists, workdirs)
+            changed = {each for each in workdirs if checklists[each] != self._checklists[each]}
+            self._checklists = checklists
             sessions = [each for each, workdir in self._workdirs.items() if workdir in changed]
             rows = filter(None, map(self._catalog.peek_row, sessions))
             await self._fold_rows([(row, self._workdirs[row.file.id]) for row in rows])
 
     async def _refresh_changed(self) -> None:
-        touched, self._changed_sessions = self._changed_sessions, set()
-        self._has_changes.clear()
-        rows: list[SessionRow] = []
-        for session_id in touched:
-            row = self._catalog.peek_row(session_id)
-            if row is None:
-                self._drop_session(session_id)
-            else:
-                rows.append(row)
-        await self._refresh_rows(rows)
+        async with self._refresh_lock:
+            touched, self._changed_sessions = self._changed_sessions, set()
+            self._has_changes.clear()
+            rows: list[SessionRow] = []
+            for session_id in touched:
+                row = self._catalog.peek_row(session_id)
+                if row is None:
+                    self._drop_session(session_id)
+                else:
+                    rows.append(row)
+            await self._refresh_rows(rows)
 
     async def _refresh_rows(self, rows: Iterable[SessionRow]) -> None:
         placed = await asyncio.to_thread(_with_workdirs, rows)

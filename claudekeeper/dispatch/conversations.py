@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -31,10 +29,7 @@ from claudekeeper.dispatch.killed_turns import KilledTurnUsage
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore, ListCursor, cursor_of
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.events.bus import EventBus
-from claudekeeper.net.errors import ApiError
 from claudekeeper.sessions.manager import SessionManager
-
-log = logging.getLogger(__name__)
 
 DAY_SECONDS = 24 * 3600.0
 
@@ -87,7 +82,9 @@ class ConversationService:
             await self._ceilings.start()
         except StateUnwritable:
             return  # the keeper works without it; the book has said why
-        self._tasks.start(self._sweep_loop(), name="conversations:sweep")
+        self._tasks.every(
+            self._settings.sweep_seconds, self.sweep, name="conversations:sweep", at_once=True
+        )
 
     async def close(self) -> None:
         """After the sessions were ended: what became of their turns is still written down."""
@@ -211,14 +208,3 @@ class ConversationService:
         shown = self._state.to_work_conversation(kept)
         fields = {name: getattr(shown, name) for name in shown.__struct_fields__}
         return WholeConversation(**fields, earlier=earlier, acts=acts, log=logged)
-
-    # ---- by itself ----
-
-    async def _sweep_loop(self) -> None:
-        while True:
-            try:
-                await self.sweep()
-            except (sqlite3.Error, ApiError) as error:
-                # a full disk, say: every use looks for itself, and there is a next time
-                log.warning("expired conversations could not be let go of: %s", error)
-            await asyncio.sleep(self._settings.sweep_seconds)

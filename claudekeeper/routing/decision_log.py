@@ -22,8 +22,8 @@ from claudekeeper.core.atomic_files import (
     remove_temporary_files,
     replace_file,
 )
+from claudekeeper.core.background_writer import BackgroundWriter
 from claudekeeper.core.bounded import BoundedDict
-from claudekeeper.core.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +41,8 @@ class RoutingLog:
         self._decisions: BoundedDict[str, RoutedMessage] = BoundedDict(MOST_DECISIONS)
         self._line_count = 0
         self._unwritten: list[RoutedMessage] = []
-        self._write_lock = asyncio.Lock()
-        self._tasks = Tasks()
+        self._writer = BackgroundWriter(self._write, name="routing:write")
+        self.wait_until_saved = self._writer.wait_until_saved
         # since the start: by action and scorer, and where the person chose otherwise
         self.decision_counts: Counter[tuple[str, str]] = Counter()
         self.overruled_count = 0
@@ -93,30 +93,23 @@ class RoutingLog:
         self.overruled_count += not routed.followed
         self._put(routed)
         self._unwritten.append(routed)
-        self._tasks.start(self._write(), name="routing:write")
-
-    async def wait_until_saved(self) -> None:
-        """Until everything is on disk, or cannot be."""
-        await self._tasks.wait_all()
+        self._writer.schedule()
 
     def _put(self, routed: RoutedMessage) -> None:
         self._decisions[routed.uuid] = routed
 
     async def _write(self) -> None:
-        async with self._write_lock:
-            new, self._unwritten = self._unwritten, []
-            if not new:
-                return
-            try:
-                if self._line_count + len(new) > 2 * MOST_DECISIONS:
-                    await asyncio.to_thread(self._rewrite)
-                else:
-                    added = b"".join(msgspec.json.encode(each) + b"\n" for each in new)
-                    await asyncio.to_thread(_append, self._path, added)
-                    self._line_count += len(new)
-            except OSError as error:
-                # the message went its way all the same
-                log.warning("why a message went its way could not be saved: %s", error)
+        new, self._unwritten = self._unwritten, []
+        try:
+            if self._line_count + len(new) > 2 * MOST_DECISIONS:
+                await asyncio.to_thread(self._rewrite)
+            else:
+                added = b"".join(msgspec.json.encode(each) + b"\n" for each in new)
+                await asyncio.to_thread(_append, self._path, added)
+                self._line_count += len(new)
+        except OSError as error:
+            # the message went its way all the same
+            log.warning("why a message went its way could not be saved: %s", error)
 
     def _rewrite(self) -> None:
         lines = [msgspec.json.encode(each) + b"\n" for each in dict(self._decisions).values()]

@@ -6,7 +6,6 @@ The upgrade to a WebSocket is a request like any other; who stays on afterwards 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import NoReturn
@@ -108,21 +107,19 @@ class Authenticator:
 
     async def watch_rotation(self, _app: web.Application) -> AsyncIterator[None]:
         """For `cleanup_ctx`: shows out whoever came with a token that was rotated meanwhile."""
-        self._tasks.start(self._disconnect_revoked(), name="door:watch")
+        self._tasks.every(CHECK_SECONDS, self._disconnect_revoked, name="door:watch")
         yield
         await self._tasks.close()
 
     async def _disconnect_revoked(self) -> None:
-        while True:
-            await asyncio.sleep(CHECK_SECONDS)
-            credentials = self._credentials()
-            # those of hooks open nothing that anybody stays for
-            now = credentials.token
-            ended = [each for each, with_ in self._connections.items() if with_.token != now]
-            for leave in ended:
-                del self._connections[leave]
-                # a task for each: one that takes its time to close holds up nobody
-                self._tasks.start(_disconnect_quietly(leave), name="door:leave")
+        credentials = self._credentials()
+        # those of hooks open nothing that anybody stays for
+        now = credentials.token
+        ended = [each for each, with_ in self._connections.items() if with_.token != now]
+        for leave in ended:
+            del self._connections[leave]
+            # a task for each: one that takes its time to close holds up nobody
+            self._tasks.start(_disconnect_quietly(leave), name="door:leave")
 
 
 async def _disconnect_quietly(leave: Disconnect) -> None:

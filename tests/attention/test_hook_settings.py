@@ -19,9 +19,9 @@ from claudekeeper.attention.hook_settings import (
     HookSettingsUnusable,
     hook_command,
 )
+from claudekeeper.cli.instance_lock import hold_instance_lock
 from claudekeeper.cli.main import main
 from claudekeeper.core.config import load_config
-from claudekeeper.core.instance_lock import hold_instance_lock
 from claudekeeper.core.paths import claude_home, keeper_home
 
 ODD = (

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from claudekeeper.cli.doctor import Finding, run_checks
+from claudekeeper.cli.instance_lock import hold_instance_lock
 from claudekeeper.cli.main import main
 from claudekeeper.core.config import load_config
-from claudekeeper.core.instance_lock import hold_instance_lock
 
 SECRET = "sk-very-secret"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from claudekeeper.cli import service
+from claudekeeper.cli.instance_lock import hold_instance_lock
 from claudekeeper.cli.main import main
 from claudekeeper.cli.service import SOCKETS, UNITS, render_unit, unit_folder
 from claudekeeper.core.config import Config, load_config
-from claudekeeper.core.instance_lock import hold_instance_lock
 
 SYSTEMD = Path(__file__).parents[2] / "systemd"
 # they would break what Claude Code's tools do

@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from claudekeeper.core.proc import PROC, read_process_stat
+
 log = logging.getLogger(__name__)
 
 OWNER_VARIABLE = "CLAUDEKEEPER_OWNER"
@@ -66,7 +68,7 @@ def _end_once(variable: bytes) -> int:
 def _find_marked(variable: bytes, stack: contextlib.ExitStack) -> Iterator[int]:
     """Handles, not numbers: a number can be another process by the time it is used."""
     ours = _own_ancestors()
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in PROC.glob("[0-9]*"):
         pid = int(folder.name)
         if pid in ours:
             continue
@@ -86,11 +88,10 @@ def _own_ancestors() -> set[int]:
     pid = os.getpid()
     while pid > 1 and pid not in line:
         line.add(pid)
-        try:
-            # the name stands in brackets and may contain anything
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-        except OSError:
+        stat = read_process_stat(pid)
+        if stat is None:
             break
+        pid = stat.parent_pid
     return line
 
 
@@ -110,7 +111,5 @@ def _is_alive(handle: int) -> bool:
         return False
     # a zombie can be signalled too; its parent's neglect is not life
     fields = Path(f"/proc/self/fdinfo/{handle}").read_text().split("Pid:")[1].split()
-    try:
-        return Path(f"/proc/{fields[0]}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    stat = read_process_stat(int(fields[0]))
+    return stat is not None and not stat.is_dead

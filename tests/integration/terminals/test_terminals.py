@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.attention.hook_settings import ClaudeSettingsFile
-from claudekeeper.core.instance_lock import hold_instance_lock
+from claudekeeper.cli.instance_lock import hold_instance_lock
 from claudekeeper.core.paths import claude_home, keeper_home
 from tests.integration.terminals.conftest import OpenTerminal
 from tests.support.keeper_in_process import (

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from claudekeeper.cli.main import main
-from claudekeeper.core.instance_lock import (
+from claudekeeper.cli.instance_lock import (
     AlreadyRunning,
     hold_instance_lock,
     lock_path,
     running_keeper,
 )
+from claudekeeper.cli.main import main
 from claudekeeper.demo.home import DemoHome
 from tests.support.keeper_process import KeeperProcess
 

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from claudekeeper.core.sd_notify import Notifier
+from claudekeeper.cli.sd_notify import Notifier
 from claudekeeper.demo.home import DemoHome
 from tests.support.keeper_process import COMMAND, DEAD_URL, KeeperProcess
 

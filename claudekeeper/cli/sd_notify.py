@@ -6,7 +6,6 @@ for it, nothing is sent.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import os
@@ -38,13 +37,9 @@ class Notifier:
     def notify_stopping(self, status: str) -> None:
         self._send("STOPPING=1", f"STATUS={status}")
 
-    async def run_watchdog(self) -> None:
-        """Runs on the event loop: a loop that hangs sends nothing, and systemd restarts us."""
-        if self.watchdog_interval is None:
-            return
-        while True:
-            self._send("WATCHDOG=1")
-            await asyncio.sleep(self.watchdog_interval)
+    async def notify_alive(self) -> None:
+        """Called by the event loop: a loop that hangs sends nothing, and systemd restarts us."""
+        self._send("WATCHDOG=1")
 
     def _send(self, *lines: str) -> None:
         if not self._address:
