@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable
 from itertools import takewhile
-from pathlib import Path
 
-import msgspec
-
-from claudekeeper.analysis.summary import SYNTHETIC_MODEL
 from claudekeeper.contract.conversations import AuditAction, ConversationSettings
-from claudekeeper.contract.errors import MessageNotFound
-from claudekeeper.contract.message import Message
 from claudekeeper.contract.requests import SendRequest
+from claudekeeper.dispatch.session_reader import MAX_MESSAGES, LastMessages, SessionReader
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.net.errors import ApiError
 from claudekeeper.sessions.manager import SessionManager
-from claudekeeper.transcripts.entries import blocks_of
-from claudekeeper.transcripts.history import History
 
 log = logging.getLogger(__name__)
 
@@ -30,37 +22,7 @@ DEFAULT_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 BYTES_PER_TOKEN = 3
 # of what a window may be filled with, the rest is for Claude Code's own prompt and for new work
 ROOM_SHARE = 0.5
-# more than a model's window holds
-MOST_MESSAGES = 10_000
-# messages behind a prompt that are looked through for its reply
-MOST_TURN_MESSAGES = 2_000
 COMPACT_COMMAND = "/compact"
-
-
-class LastMessages(msgspec.Struct, frozen=True):
-    """The last messages of a session as (who, words), and how many it has in all."""
-
-    messages: list[tuple[str, str]]
-    total: int
-
-
-class SessionReaders(msgspec.Struct, frozen=True):
-    """What conversations need to know of sessions."""
-
-    # whether there is a transcript
-    exists: Callable[[str], Awaitable[bool]]
-    # look how many messages it has now
-    count_messages: Callable[[str], Awaitable[None]]
-    # how many messages it has, where that is known
-    message_count: Callable[[str], int | None]
-    # its last messages: as many as are wanted, and not many more bytes
-    last_messages: Callable[[str, int, int], Awaitable[LastMessages]]
-    # what was said to one of its messages; None if that does not stand there
-    reply_to: Callable[[str, str], Awaitable[str | None]]
-    # tokens and dollars of what was said to one of its messages
-    usage_of_prompt: Callable[[str, str], Awaitable[tuple[int, float]]]
-    # what was left unfinished there will not be gone on with
-    forget_interrupted: Callable[[str], None]
 
 
 RecordAct = Callable[[ConversationRecord, AuditAction, str, str], Awaitable[None]]
@@ -74,7 +36,7 @@ class WindowManager:
         book: ConversationStore,
         registry: SessionManager,
         outcomes: TurnResults,
-        sessions: SessionReaders,
+        sessions: SessionReader,
         settings: ConversationSettings,
         note: RecordAct,
         clock: Callable[[], float],
@@ -153,10 +115,10 @@ class WindowManager:
     async def _last_messages(self, kept: ConversationRecord, room: int) -> LastMessages:
         """Also of the sessions that this one succeeded: a short one has its predecessor's."""
         assert kept.session is not None
-        last = await self._sessions.last_messages(kept.session, MOST_MESSAGES, room)
+        last = await self._sessions.last_messages(kept.session, MAX_MESSAGES, room)
         earlier, _, _ = await asyncio.to_thread(self._store.read_log, kept)
         for each in takewhile(lambda one: one.why == "window", reversed(earlier)):
-            before = await self._sessions.last_messages(each.session_id, MOST_MESSAGES, room)
+            before = await self._sessions.last_messages(each.session_id, MAX_MESSAGES, room)
             last = LastMessages(before.messages + last.messages, before.total + last.total)
         return last
 
@@ -210,53 +172,6 @@ def _messages_that_fit(last: LastMessages, room: int) -> list[str]:
             break
         told.append(line)
     return told[::-1]
-
-
-def read_last_messages(
-    history: History, path: Path, session_id: str, most: int, room: int
-) -> LastMessages:
-    """Blocks. What was said, without calls and their results, compacted or not."""
-    page = history.page(path, session_id, limit=MOST_MESSAGES)
-    said: deque[tuple[str, str]] = deque()
-    total = 0
-    for message in reversed(page.messages):
-        if message.kind != "prompt" and not _is_reply_of_claude(message):
-            continue
-        blocks = blocks_of(message.content)
-        words = "\n".join(block.text for block in blocks if block.text).strip()
-        if not words:
-            continue
-        total += 1
-        if total <= most and room >= 0:
-            room -= len(words.encode())
-            said.appendleft(("Claude" if message.kind == "reply" else "User", words))
-    return LastMessages(list(said), total)
-
-
-def read_reply(history: History, path: Path, session_id: str, uuid: str) -> str | None:
-    """Blocks. What was said last to a prompt; None where there is no such prompt."""
-    try:
-        history.page(path, session_id, limit=1, before=uuid)
-    except MessageNotFound:
-        return None
-    page = history.page(path, session_id, limit=MOST_TURN_MESSAGES)
-    uuids = [message.uuid for message in page.messages]
-    if uuid not in uuids:
-        return ""
-    said: dict[str, list[str]] = {}
-    for message in page.messages[uuids.index(uuid) + 1 :]:
-        if message.kind == "prompt":
-            break
-        if _is_reply_of_claude(message):
-            texts = [block.text for block in blocks_of(message.content) if block.text]
-            if texts:
-                said.setdefault(message.message_id or message.uuid, []).extend(texts)
-    return "\n".join(list(said.values())[-1]) if said else ""
-
-
-def _is_reply_of_claude(message: Message) -> bool:
-    """A reply, and none that the CLI made up for a turn that was cut off."""
-    return message.kind == "reply" and message.model != SYNTHETIC_MODEL
 
 
 def append_prompt_of(kept: ConversationRecord) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from claudekeeper.contract.ceilings import Ceilings, lowest_ceilings, raise_ceilings
 from claudekeeper.contract.conversations import (
@@ -18,7 +18,7 @@ from claudekeeper.contract.conversations import (
 from claudekeeper.contract.errors import ConversationNotFound, ProjectNeeded
 from claudekeeper.contract.sessions import WorkItem
 from claudekeeper.core.timestamps import iso_of
-from claudekeeper.dispatch.context_window import SessionReaders
+from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
 from claudekeeper.events.bus import EventBus
 from claudekeeper.sessions.manager import SessionManager
@@ -32,7 +32,7 @@ class ConversationState:
         book: ConversationStore,
         registry: SessionManager,
         bus: EventBus,
-        sessions: SessionReaders,
+        sessions: SessionReader,
         settings: ConversationSettings,
         clock: Callable[[], float],
     ) -> None:
@@ -42,31 +42,8 @@ class ConversationState:
         self._sessions = sessions
         self._settings = settings
         self._clock = clock
-        self._items: dict[str, WorkItem] = {}
         # what happened since the start
         self.counters: Counter[str] = Counter()
-        # who shows sessions: called with each that is an item's now, or no longer
-        self.on_owner_change: Callable[[str], None] = lambda _: None
-
-    # ---- whose a session is ----
-
-    def set_owners(self, sessions: Mapping[str, WorkItem | None]) -> None:
-        """Whose they are from now on; None is nobody's."""
-        for session_id, item in sessions.items():
-            if item is not None:
-                before, self._items[session_id] = self._items.get(session_id), item
-            else:
-                before = self._items.pop(session_id, None)
-            if before != item:
-                self.on_owner_change(session_id)
-
-    def belongs_to_item(self, session_id: str) -> bool:
-        """Whether a session is, or was, the thread of an item: nobody else's words belong there."""
-        return session_id in self._items
-
-    def item_of(self, session_id: str) -> WorkItem | None:
-        """The item whose thread a session is, or was."""
-        return self._items.get(session_id)
 
     # ---- asking ----
 

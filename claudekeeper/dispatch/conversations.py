@@ -22,10 +22,11 @@ from claudekeeper.contract.sessions import WorkItem
 from claudekeeper.core.keyed_locks import KeyedLocks
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.dispatch.ceiling_questions import CeilingQuestions
-from claudekeeper.dispatch.context_window import SessionReaders
 from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.dispatches import DispatchService
 from claudekeeper.dispatch.killed_turns import KilledTurnUsage
+from claudekeeper.dispatch.session_owners import SessionOwners
+from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore, ListCursor, cursor_of
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.events.bus import EventBus
@@ -43,10 +44,13 @@ class ConversationService:
         registry: SessionManager,
         bus: EventBus,
         desk: PendingAttention,
-        sessions: SessionReaders,
+        sessions: SessionReader,
+        owners: SessionOwners,
         settings: ConversationSettings,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        # which sessions are an item's
+        self.owners = owners
         self._store = book
         self._manager = registry
         self._settings = settings
@@ -55,7 +59,7 @@ class ConversationService:
         locks = KeyedLocks()
         self._lock = locks.hold
         self._state = threads = ConversationState(book, registry, bus, sessions, settings, clock)
-        self._turn_results = TurnResults(bus, threads.belongs_to_item, self._not_dispatched)
+        self._turn_results = TurnResults(bus, owners.belongs_to_item, self._not_dispatched)
         self._ceilings = CeilingQuestions(book, threads, desk, locks, clock)
         self._killed_turns = KilledTurnUsage(book, sessions, threads)
         self._dispatches = DispatchService(
@@ -64,6 +68,7 @@ class ConversationService:
             self._turn_results,
             sessions,
             threads,
+            owners,
             self._ceilings,
             self._killed_turns,
             locks,
@@ -72,13 +77,11 @@ class ConversationService:
         )
         self.dispatch = self._dispatches.dispatch
         self.wait_until_answer_saved = self._ceilings.wait_until_answer_saved
-        self.belongs_to_item = threads.belongs_to_item
-        self.item_of = threads.item_of
 
     async def start(self) -> None:
         await asyncio.to_thread(self._store.open)
         try:
-            self._state.set_owners(await asyncio.to_thread(self._store.session_owners))
+            self.owners.set_owners(await asyncio.to_thread(self._store.session_owners))
             await self._ceilings.start()
         except StateUnwritable:
             return  # the keeper works without it; the book has said why
@@ -102,10 +105,6 @@ class ConversationService:
     def counters(self) -> Counter[str]:
         """What happened since the start, for /metrics."""
         return self._state.counters
-
-    def subscribe_owner_changes(self, tell: Callable[[str], None]) -> None:
-        """`tell` hears of each session that is an item's now, or no longer."""
-        self._state.on_owner_change = tell
 
     # ---- asking ----
 
@@ -157,7 +156,7 @@ class ConversationService:
             await asyncio.to_thread(self._store.forget, item)
             self._ceilings.withdraw(kept)
             for session_id in {each.session_id for each in earlier} | {kept.session or ""}:
-                self._state.set_owners({session_id: None})
+                self.owners.set_owners({session_id: None})
             self._state.publish_update(kept, "deleted", kept.session or "")
         if kept.session is not None:
             await self._manager.close_session(kept.session)

@@ -25,13 +25,14 @@ from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.timestamps import iso_of
 from claudekeeper.dispatch.ceiling_questions import CeilingQuestions
 from claudekeeper.dispatch.context_window import (
-    SessionReaders,
     WindowManager,
     append_prompt_of,
     is_full,
 )
 from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.killed_turns import KilledTurnUsage
+from claudekeeper.dispatch.session_owners import SessionOwners
+from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.net.errors import InvalidRequest
@@ -48,8 +49,9 @@ class DispatchService:
         book: ConversationStore,
         registry: SessionManager,
         outcomes: TurnResults,
-        sessions: SessionReaders,
+        sessions: SessionReader,
         threads: ConversationState,
+        owners: SessionOwners,
         ceilings: CeilingQuestions,
         reckoning: KilledTurnUsage,
         locks: KeyedLocks,
@@ -61,6 +63,7 @@ class DispatchService:
         self._turn_results = outcomes
         self._sessions = sessions
         self._state = threads
+        self._owners = owners
         self._ceilings = ceilings
         self._killed_turns = reckoning
         self._lock = locks.hold
@@ -88,7 +91,7 @@ class DispatchService:
         """A turn of an item's session that nobody dispatched: a person spoke there, or a task that
         ran in the background had something to say.
         """
-        item = self._state.item_of(session_id)
+        item = self._owners.item_of(session_id)
         if item is not None:
             self._outcome_tasks.start(
                 self._count(item, session_id, uuid, ended), name=f"dispatch:beside:{session_id}"
@@ -173,7 +176,7 @@ class DispatchService:
             wait=True,
         ).validate()
         # before it is sent: a keeper that is killed now finds the session again
-        self._state.set_owners({kept.session: item})
+        self._owners.set_owners({kept.session: item})
         await asyncio.to_thread(self._store.begin_dispatch, kept, uuid, how, wish.text, now)
         future = self._turn_results.expect(kept.session, uuid)
         try:
@@ -185,7 +188,7 @@ class DispatchService:
         except BaseException:
             future.cancel()
             if was is None:
-                self._state.set_owners({kept.session: None})
+                self._owners.set_owners({kept.session: None})
             await asyncio.shield(self._undo(item, uuid, was))
             raise
         if not taken.is_busy and not future.done():
@@ -325,7 +328,7 @@ class DispatchService:
         self._state.counters["tokens"] += ended.tokens_used
         kept = await asyncio.to_thread(self._store.get, item)
         # another one of the same name may have been begun meanwhile
-        if kept is None or self._state.item_of(session_id) != item:
+        if kept is None or self._owners.item_of(session_id) != item:
             return None
         kept.tokens += ended.tokens_used
         kept.cost += ended.cost_usd or 0.0

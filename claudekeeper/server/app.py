@@ -27,6 +27,8 @@ from claudekeeper.core.disk_reserve import DiskReserve
 from claudekeeper.core.worker_threads import WorkerThreads
 from claudekeeper.coverage.coverage_service import CoverageService
 from claudekeeper.dispatch.conversations import ConversationService
+from claudekeeper.dispatch.session_owners import SessionOwners
+from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationStore
 from claudekeeper.events.bus import EventBus
 from claudekeeper.events.delivery_log import DeliveryLogs
@@ -109,7 +111,6 @@ from claudekeeper.server.services import (
     connect_services,
     label_of,
     recent_entries,
-    session_readers,
     session_store,
 )
 from claudekeeper.server.ws_connection import WsConnections
@@ -260,7 +261,8 @@ def create_app(
         registry,
         bus,
         desk,
-        session_readers(catalog, history, overview, records),
+        SessionReader(catalog, history, overview, records),
+        SessionOwners(),
         config.conversations,
         clock,
     )
@@ -286,7 +288,7 @@ def create_app(
         registry,
         config.routing,
         routings,
-        belongs_to_item=work.belongs_to_item,
+        belongs_to_item=work.owners.belongs_to_item,
         clock=clock,
     )
     app[SEARCH] = SearchService(

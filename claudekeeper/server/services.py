@@ -15,13 +15,6 @@ from claudekeeper.catalog.catalog import Catalog
 from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.catalog.quick_scan import find_copy_with_message, find_session_of_message
 from claudekeeper.contract.errors import TranscriptUnreadable
-from claudekeeper.dispatch.context_window import (
-    LastMessages,
-    SessionReaders,
-    read_last_messages,
-    read_reply,
-)
-from claudekeeper.dispatch.killed_turns import read_usage
 from claudekeeper.server.app_keys import (
     ARCHIVE,
     ATTENTION,
@@ -41,10 +34,8 @@ from claudekeeper.server.app_keys import (
     VIEWS,
 )
 from claudekeeper.sessions.manager import SessionStore
-from claudekeeper.sessions.recovery import TurnJournal
 from claudekeeper.sessions.session_view import SessionViews
 from claudekeeper.transcripts.entries import Entry
-from claudekeeper.transcripts.history import History
 from claudekeeper.transcripts.tail import read_last_entries
 
 # where a message that is sent again is looked for: at the end of its session, or at the beginning
@@ -103,8 +94,8 @@ def connect_services(app: web.Application) -> None:
     catalog.session_changed = overview.publish_row_change
     catalog.session_scanned = overview.publish_counts
     overview.is_archived = archive.is_archived
-    overview.item_of = app[CONVERSATIONS].item_of
-    app[CONVERSATIONS].subscribe_owner_changes(overview.publish_row_change)
+    overview.item_of = app[CONVERSATIONS].owners.item_of
+    app[CONVERSATIONS].owners.changed.subscribe(overview.publish_row_change)
     overview.archived_since = archive.archived_since
     overview.progress_of = coverage.progress_of
     overview.given_up_at = preferences.given_up_at
@@ -183,50 +174,6 @@ def session_store(app: web.Application) -> SessionStore:
         presences.wait_until_free,
         carried,
     )
-
-
-def session_readers(
-    catalog: Catalog, history: History, overview: SessionViews, records: TurnJournal
-) -> SessionReaders:
-    """What conversations of work ask of sessions."""
-
-    async def exists(session_id: str) -> bool:
-        return await catalog.row(session_id) is not None
-
-    async def count(session_id: str) -> None:
-        row = await catalog.row(session_id)
-        if row is not None:
-            await catalog.scan_if_small(row)
-
-    def messages(session_id: str) -> int | None:
-        session = overview.session(session_id)
-        return session.message_count if session is not None else None
-
-    async def last_words(session_id: str, most: int, room: int) -> LastMessages:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return LastMessages([], 0)
-        return await asyncio.to_thread(
-            read_last_messages, history, Path(row.file.path), session_id, most, room
-        )
-
-    async def reply_to(session_id: str, uuid: str) -> str | None:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return None
-        return await asyncio.to_thread(read_reply, history, Path(row.file.path), session_id, uuid)
-
-    async def used(session_id: str, uuid: str) -> tuple[int, float]:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return 0, 0.0
-        return await asyncio.to_thread(read_usage, history, Path(row.file.path), session_id, uuid)
-
-    def forget_left(session_id: str) -> None:
-        records.forget(session_id)
-        overview.publish_row_change(session_id)
-
-    return SessionReaders(exists, count, messages, last_words, reply_to, used, forget_left)
 
 
 def recent_entries(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:

@@ -14,12 +14,12 @@ from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.contract.sessions import WorkItem
 from claudekeeper.dispatch import store_file
 from claudekeeper.dispatch.context_window import (
-    LastMessages,
     handover_prompt,
     is_full,
     room_bytes,
     verbatim_prompt,
 )
+from claudekeeper.dispatch.session_reader import LastMessages
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
 
 Open = Callable[[], ConversationStore]
