@@ -19,8 +19,9 @@ from aiohttp.typedefs import Handler
 
 from claudekeeper.core.config import load_config
 from claudekeeper.core.paths import cache_file, claude_home, keeper_home
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
 from claudekeeper.server.app_keys import CATALOG
+from claudekeeper.server.data_paths import DataPaths
 
 
 async def measured(path: str, count: int, body: str | None = None) -> list[float]:

@@ -142,7 +142,7 @@ async def _heard(way: str, folder: str) -> AsyncIterator[list[str]]:
 async def _watched(folder: str) -> AsyncIterator[list[str]]:
     told: asyncio.Queue[list[str]] = asyncio.Queue()
     watcher = Watcher(Path(folder), use_watchfiles=False)
-    watcher.files_changed = lambda paths: told.put_nowait(list(paths))
+    watcher.files_changed.subscribe(lambda paths: told.put_nowait(list(paths)))
 
     async def follow() -> None:
         async for _ in watcher.changes():

@@ -21,7 +21,8 @@ from claudekeeper.core.config import Config
 from claudekeeper.core.runtime_options import tune_malloc
 from claudekeeper.core.worker_threads import set_switch_interval
 from claudekeeper.demo.home import DemoHome
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
+from claudekeeper.server.data_paths import DataPaths
 
 TOKEN = "a-token-for-the-bench"
 SESSIONS = 10

@@ -13,17 +13,19 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 import orjson
 
+from claudekeeper.catalog.catalog import RowChange
 from claudekeeper.catalog.discovery import TRANSCRIPT_NAME, TRANSCRIPT_SUFFIX, SessionRow
 from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.core.atomic_files import make_private_folder, read_file, replace_file
 from claudekeeper.core.config import config_path, load_config
 from claudekeeper.core.json_edit import decode, parse
+from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.timestamps import iso_from_ns
 from claudekeeper.net.errors import ApiError
@@ -73,6 +75,8 @@ class Archive:
     """The archive of one keeper's home. Its methods block, unless they are async."""
 
     def __init__(self, projects: Path, home: Path) -> None:
+        # with the folders in which deleted sessions came to lie
+        self.folders_changed = Signal[set[str]]()
         self._projects = projects
         self._config = config_path(home)
         self.live_folder = home / "archive" / "kept"
@@ -80,8 +84,6 @@ class Archive:
         self._tasks = Tasks()
         self._wake_event = asyncio.Event()
         self._deletion_times: dict[str, str] = {}
-        # who shows sessions: told the folders in which deleted ones came to lie
-        self.on_folders_changed: Callable[[set[str]], Awaitable[None]] | None = None
 
     @property
     def is_enabled(self) -> bool:
@@ -107,11 +109,15 @@ class Archive:
                     # a disk that takes nothing now may take it at the next round
                     log.warning("the archive cannot keep anything: %s", error)
                     folders = set()
-                if folders and self.on_folders_changed is not None:
-                    await self.on_folders_changed(folders)
+                if folders:
+                    self.folders_changed.emit(folders)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(ROUND_SECONDS):
                     await self._wake_event.wait()
+
+    def handle_row_change(self, change: RowChange) -> None:
+        if change.after is None:
+            self.wake()
 
     def wake(self) -> None:
         """A session was deleted: look now."""

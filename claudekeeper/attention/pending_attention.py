@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from claudekeeper.contract.attention import Answer, Attention, AttentionOutcome, Resolve, answer_to
 from claudekeeper.contract.errors import AttentionGone, AttentionNotFound
 from claudekeeper.contract.events import AttentionRaised, AttentionSettled
 from claudekeeper.core.bounded import BoundedDict
+from claudekeeper.core.signals import Signal
 from claudekeeper.events.bus import EventBus
 
 # how many settled ones are remembered, so that a late answer learns that it was late
-MOST_SETTLED = 1_000
+MAX_SETTLED = 1_000
 
 
 class PendingAttention:
@@ -21,9 +21,9 @@ class PendingAttention:
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
         self._open: dict[str, tuple[Attention, asyncio.Future[Answer]]] = {}
-        self._settled: BoundedDict[str, str] = BoundedDict(MOST_SETTLED)
-        # who shows how many questions a session has; told before the question itself
-        self.on_change: Callable[[str], None] = lambda _: None
+        self._settled: BoundedDict[str, str] = BoundedDict(MAX_SETTLED)
+        # with the id of a session that has a question more or less
+        self.changed = Signal[str]()
 
     def all(self, session_id: str | None = None) -> list[Attention]:
         return [
@@ -34,8 +34,8 @@ class PendingAttention:
 
     def get(self, attention_id: str) -> Attention | None:
         """One that is open."""
-        found = self._open.get(attention_id)
-        return found[0] if found is not None else None
+        attention, _ = self._open.get(attention_id, (None, None))
+        return attention
 
     def blocking(self, session_id: str) -> list[Attention]:
         """Those without whose answer a turn of the session does not go on."""
@@ -49,22 +49,22 @@ class PendingAttention:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[attention.id] = attention, answer
         self._bus.publish(AttentionRaised(session_id=attention.session_id, attention=attention))
-        self.on_change(attention.session_id)
+        self.changed.emit(attention.session_id)
         try:
             return await answer
         finally:
             # whoever asked has gone away: the card must not stay
             self.withdraw(attention.id)
 
-    def resolve(self, wish: Resolve) -> Answer:
+    def resolve(self, request: Resolve) -> Answer:
         """Answer; of two answers the first one counts."""
-        if wish.attention_id not in self._open:
-            by = self._settled.get(wish.attention_id)
+        if request.attention_id not in self._open:
+            by = self._settled.get(request.attention_id)
             if by is None:
                 raise AttentionNotFound
             raise AttentionGone(f"This question is settled already ({by}).")
-        attention, waiting = self._open[wish.attention_id]
-        answer = answer_to(attention, wish)
+        attention, waiting = self._open[request.attention_id]
+        answer = answer_to(attention, request)
         self._settle(attention.id, answer.decision, answer.by)
         waiting.set_result(answer)
         return answer
@@ -92,7 +92,7 @@ class PendingAttention:
     def _settle(self, attention_id: str, decision: AttentionOutcome, by: str) -> None:
         attention, _ = self._open.pop(attention_id)
         self._publish_settled(attention, decision, by)
-        self.on_change(attention.session_id)
+        self.changed.emit(attention.session_id)
 
     def _publish_settled(self, attention: Attention, decision: AttentionOutcome, by: str) -> None:
         self._settled[attention.id] = "taken back" if decision == "withdrawn" else f"by {by}"

@@ -7,7 +7,7 @@ only return what they found.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -32,7 +32,10 @@ from claudekeeper.catalog.folder_scan import folder_of, scan_folders
 from claudekeeper.catalog.full_scan import FullScanRunner
 from claudekeeper.catalog.full_scan_worker import scan_rows
 from claudekeeper.core.runtime_options import release_memory
+from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
+from claudekeeper.transcripts.entries import Entry
+from claudekeeper.transcripts.tail import read_last_entries
 from claudekeeper.watcher.watcher import Watcher
 
 # seconds between two looks at everything
@@ -53,6 +56,22 @@ class ScanProgress(msgspec.Struct, gc=False):
     total: int
 
 
+class RowChange(msgspec.Struct, frozen=True, gc=False):
+    """A session's row that is new, other than it was, or gone."""
+
+    session_id: str
+    before: SessionRow | None
+    after: SessionRow | None
+    # only read to its end: nothing that stands in the transcript is new
+    only_counted: bool = False
+
+    @property
+    def is_same_version(self) -> bool:
+        """Whether the file is as it was, and was only read more closely."""
+        before, after = self.before, self.after
+        return before is not None and after is not None and before.file.is_same_version(after.file)
+
+
 class SessionCounts(msgspec.Struct):
     """A row, and what it is once every line is read; None where its file is gone."""
 
@@ -66,6 +85,7 @@ class Catalog:
     """The sessions below one projects folder."""
 
     def __init__(self, projects: Path, cache: Cache, also: Path | None = None) -> None:
+        self.row_changed = Signal[RowChange]()
         self.projects = projects
         # where sessions are kept that were deleted there
         self._archive_projects = also
@@ -83,14 +103,6 @@ class Catalog:
         self._rows: dict[str, SessionRow] = {}
         self._folder_times: dict[str, int] = {}
         self._cache_writer = CacheWriter(cache, self._rows_by_folder, self._folder_times)
-        # who shows sessions: called with the id of one whose row is not what it was
-        self.session_changed: Callable[[str], None] = lambda _: None
-        # and of one whose transcript was read to its end, which is nothing else than before
-        self.session_scanned: Callable[[str], None] = lambda _: None
-        # who follows what grows: a row as it was and is
-        self.row_changed: Callable[[SessionRow | None, SessionRow | None], None] = (
-            lambda _before, _row: None
-        )
 
     async def start(self) -> None:
         """Begin; the first listing waits for the first sweep, nothing else does."""
@@ -156,6 +168,11 @@ class Catalog:
     def peek_row(self, session_id: str) -> SessionRow | None:
         """One session as it was seen last; no disk is asked."""
         return self._rows.get(session_id)
+
+    async def recent_entries(self, session_id: str) -> list[Entry]:
+        """The entries at the end of a session's transcript."""
+        row = await self.row(session_id)
+        return await asyncio.to_thread(read_last_entries, row.file.path) if row is not None else []
 
     async def scan_if_small(self, row: SessionRow) -> SessionRow:
         """The session with every line read, where that takes no time; else as it is."""
@@ -228,9 +245,9 @@ class Catalog:
         if changed:
             await self._scan_folders(changed)
 
-    async def scan_folders(self, folders: set[str]) -> None:
-        """Somebody knows that these changed."""
-        await self._scan_folders(folders)
+    def handle_folder_changes(self, folders: set[str]) -> None:
+        """Somebody else saw that these changed."""
+        self._tasks.start(self._scan_folders(folders), name="catalog:scan-folders")
 
     async def _project_folders(self) -> set[str]:
         return set(await asyncio.to_thread(self._read_folder_times))
@@ -282,11 +299,9 @@ class Catalog:
         for session_id, row in self._rows.items():
             was = before.get(session_id)
             if was is not row:
-                self.row_changed(was, row)
-                self.session_changed(session_id)
+                self.row_changed.emit(RowChange(session_id, was, row))
         for session_id in before.keys() - self._rows.keys():
-            self.row_changed(before[session_id], None)
-            self.session_changed(session_id)
+            self.row_changed.emit(RowChange(session_id, before[session_id], None))
 
     # ---- reading every line ----
 
@@ -375,8 +390,9 @@ class Catalog:
             session_id = each.before.file.id
             if each.after is not None and self._rows.get(session_id) is each.before:
                 self._rows[session_id] = each.after
-                self.row_changed(each.before, each.after)
-                self.session_scanned(session_id)
+                self.row_changed.emit(
+                    RowChange(session_id, each.before, each.after, only_counted=True)
+                )
 
 
 def _keeps_order(counted: SessionCounts) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
+from claudekeeper.catalog.own_processes import OwnProcesses
 from claudekeeper.catalog.presence_files import RunningClaude, is_alive, list_running
 from claudekeeper.contract.sessions import Presence
+from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.watcher.watcher import Watcher
 
@@ -17,11 +20,20 @@ LIVENESS_INTERVAL = 1.0
 _STATUS_ORDER = {"waiting": 0, "busy": 1, "idle": 2}
 
 
+class PresenceChange(msgspec.Struct, frozen=True):
+    """Who else runs a session now; None: nobody does any more."""
+
+    session_id: str
+    presence: Presence | None
+
+
 class PresenceMonitor:
     """Every Claude Code of the machine that this keeper does not run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, own_processes: OwnProcesses) -> None:
+        self.changed = Signal[PresenceChange]()
         self._folder = folder
+        self._own = own_processes
         self._watcher = Watcher(folder)
         self._tasks = Tasks()
         self._refresh_lock = asyncio.Lock()
@@ -29,11 +41,7 @@ class PresenceMonitor:
         self._presences: dict[str, Presence] = {}
         self._next_change = asyncio.Event()
         # processes of ours stay ours while they end, when nobody speaks for them any more
-        self._own_processes: set[tuple[int, str]] = set()
-        # whether a process is one that this keeper started
-        self.is_ours: Callable[[RunningClaude], bool] = lambda _: False
-        # called with the id of a session that somebody else runs, ran, or runs otherwise
-        self.presence_changed: Callable[[str], None] = lambda _: None
+        self._own_identities: set[tuple[int, str]] = set()
 
     async def start(self) -> None:
         await self.refresh()
@@ -49,6 +57,14 @@ class PresenceMonitor:
 
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._presences
+
+    def is_only_ours(self, session_id: str) -> bool:
+        """Whether a CLI of this keeper runs the session, and nobody else does."""
+        return self._own.runs(session_id) and session_id not in self._presences
+
+    def is_own_hook(self, session_id: str, pid: int) -> bool:
+        """Whether a hook that was started by this process belongs to a CLI of this keeper."""
+        return pid in self._own.pids or self.is_only_ours(session_id)
 
     async def refresh_and_get(self, session_id: str) -> Presence | None:
         """Who else runs this session at this very moment."""
@@ -70,16 +86,16 @@ class PresenceMonitor:
             moved.set()
         for session_id in before.keys() | self._presences.keys():
             if before.get(session_id) != self._presences.get(session_id):
-                self.presence_changed(session_id)
+                self.changed.emit(PresenceChange(session_id, self._presences.get(session_id)))
 
     def _select_presences(self) -> dict[str, Presence]:
         there = {(each.presence.pid, each.started) for each in self._processes}
-        self._own_processes &= there
+        self._own_identities &= there
         elsewhere: dict[str, Presence] = {}
         for process in self._processes:
             identity = (process.presence.pid, process.started)
-            if identity in self._own_processes or self.is_ours(process):
-                self._own_processes.add(identity)
+            if identity in self._own_identities or self._own.includes(process):
+                self._own_identities.add(identity)
                 continue
             known = elsewhere.get(process.session_id)
             if (

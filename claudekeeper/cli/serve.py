@@ -40,8 +40,9 @@ from claudekeeper.net.host_guard import HostGuard, NameInvalid
 from claudekeeper.net.listen import ListenAddress, TlsFiles, TlsInvalid, serve_app
 from claudekeeper.net.socket_activation import inherited_sockets
 from claudekeeper.net.trusted_proxies import TrustedProxies, TrustedProxyInvalid
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
 from claudekeeper.server.app_keys import SHUTDOWN
+from claudekeeper.server.data_paths import DataPaths
 from claudekeeper.sessions.cli.orphans import OWNER_VARIABLE, end_orphans
 from claudekeeper.sessions.shutdown import Shutdown
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 
 from claudekeeper.catalog.cache import Cache
-from claudekeeper.catalog.catalog import Catalog
+from claudekeeper.catalog.catalog import Catalog, RowChange
 from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.contract.sessions import SessionProgress
+from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.coverage.checklist import Checklist
 from claudekeeper.coverage.checklist_file import read_checklist
@@ -55,8 +56,8 @@ class CoverageService:
         self._changed_sessions: set[str] = set()
         self._has_changes = asyncio.Event()
         self._refresh_lock = asyncio.Lock()
-        # who shows sessions: called with the id of one whose progress is another
-        self.progress_changed: Callable[[str], None] = lambda _: None
+        # with the id of a session whose progress is another
+        self.progress_changed = Signal[str]()
 
     async def start(self) -> None:
         self._tasks.start(self._run(), name="coverage:keep-current")
@@ -68,12 +69,10 @@ class CoverageService:
         """As it was seen last; no disk is asked."""
         return self._progress.get(session_id)
 
-    def handle_row_change(self, before: SessionRow | None, row: SessionRow | None) -> None:
+    def handle_row_change(self, change: RowChange) -> None:
         """A session's file is not what it was."""
-        session = row or before
-        if session is not None:
-            self._changed_sessions.add(session.file.id)
-            self._has_changes.set()
+        self._changed_sessions.add(change.session_id)
+        self._has_changes.set()
 
     def session_coverage(self, row: SessionRow) -> SessionCoverage | None:
         """What this session covers; None where its project has no checklist. Blocks."""
@@ -206,7 +205,7 @@ class CoverageService:
             del self._progress[session_id]
         else:
             self._progress[session_id] = progress
-        self.progress_changed(session_id)
+        self.progress_changed.emit(session_id)
 
 
 def _with_workdirs(rows: Iterable[SessionRow]) -> list[RowWithWorkdir]:

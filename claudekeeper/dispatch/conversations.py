@@ -25,12 +25,12 @@ from claudekeeper.dispatch.ceiling_questions import CeilingQuestions
 from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.dispatches import DispatchService
 from claudekeeper.dispatch.killed_turns import KilledTurnUsage
-from claudekeeper.dispatch.session_owners import SessionOwners
 from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore, ListCursor, cursor_of
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.events.bus import EventBus
 from claudekeeper.sessions.manager import SessionManager
+from claudekeeper.sessions.session_owners import SessionOwners
 
 DAY_SECONDS = 24 * 3600.0
 

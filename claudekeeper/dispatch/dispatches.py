@@ -31,12 +31,12 @@ from claudekeeper.dispatch.context_window import (
 )
 from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.killed_turns import KilledTurnUsage
-from claudekeeper.dispatch.session_owners import SessionOwners
 from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.net.errors import InvalidRequest
 from claudekeeper.sessions.manager import SessionManager
+from claudekeeper.sessions.session_owners import SessionOwners
 
 UUID_TAKEN = "This uuid is that of another message; a dispatch needs one of its own."
 

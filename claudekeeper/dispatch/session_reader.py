@@ -14,7 +14,7 @@ from claudekeeper.analysis.summary import SYNTHETIC_MODEL
 from claudekeeper.catalog.catalog import Catalog
 from claudekeeper.contract.errors import MessageNotFound
 from claudekeeper.contract.message import Message
-from claudekeeper.sessions.recovery import TurnJournal
+from claudekeeper.sessions.recovery.turn_journal import TurnJournal
 from claudekeeper.sessions.session_view import SessionViews
 from claudekeeper.transcripts.entries import blocks_of, usage_of
 from claudekeeper.transcripts.history import History

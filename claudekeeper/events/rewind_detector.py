@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from claudekeeper.transcripts.entries import Entry
 from claudekeeper.transcripts.messages import kind_of
 
-MOST_ENTRIES = 512
-MOST_DELIVERED = 200
+MAX_ENTRIES = 512
+MAX_DELIVERED = 200
 
 
 def may_be_queued_prompt(entry: Entry) -> bool:
@@ -40,7 +40,7 @@ class RewindDetector:
         self._prompt_due_before_batch = False
         # whether who read since the last comparison may have seen something else
         self.pages_differ = False
-        self.delivered: deque[str] = deque(maxlen=MOST_DELIVERED)
+        self.delivered: deque[str] = deque(maxlen=MAX_DELIVERED)
         # abandoned branches that a reader was last seen to get
         self.branches: set[str] = set()
         for entry in earlier:
@@ -67,12 +67,12 @@ class RewindDetector:
             self._handle_prompt()
             self._rewind_pending = self._rewind_pending or self._is_rewind(entry.parent_uuid)
         # a prompt alone abandons nothing: the reply to it does
-        odd = self._rewind_pending and kind == "reply"
-        self._rewind_pending = self._rewind_pending and not odd
+        is_rewind = self._rewind_pending and kind == "reply"
+        self._rewind_pending = self._rewind_pending and not is_rewind
         self._has_text_by_uuid[entry.uuid] = kind in ("prompt", "reply")
-        if len(self._has_text_by_uuid) > MOST_ENTRIES:
+        if len(self._has_text_by_uuid) > MAX_ENTRIES:
             del self._has_text_by_uuid[next(iter(self._has_text_by_uuid))]
-        return odd
+        return is_rewind
 
     def _handle_queue_operation(self, operation: str | None) -> None:
         if operation == "enqueue":

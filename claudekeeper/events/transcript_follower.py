@@ -6,16 +6,19 @@ import asyncio
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX, SessionRow
+from claudekeeper.catalog.catalog import Catalog, RowChange
+from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX
+from claudekeeper.catalog.presence import PresenceChange, PresenceMonitor
 from claudekeeper.contract.events import Resync
 from claudekeeper.contract.message import Message
 from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.core.paths import is_outside, is_session_id
+from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.events.bus import EventBus
 from claudekeeper.events.delivery_log import DeliveryLogs
@@ -32,13 +35,12 @@ from claudekeeper.transcripts.subagents import (
     subagent_files_beside,
 )
 from claudekeeper.transcripts.tail import Growth, Tail, read_growth, tail_at_end
-from claudekeeper.watcher.watcher import Watcher
 
 # transcripts whose place is remembered; any other begins where the catalog knew it to end
-MOST_FILES = 1_024
+MAX_FILES = 1_024
 # seconds of quiet after which what was told is compared with what a reader would get
 QUIET_SECONDS = 1.0
-MOST_COMPARED = 200
+MAX_COMPARED = 200
 # project/session.jsonl, below the projects folder
 SESSION_DEPTH = 2
 # lines that can be messages by themselves; one of a queue depends on what comes of it
@@ -56,37 +58,40 @@ class FollowedFile(msgspec.Struct, gc=False):
     maybe_rewritten: bool = False
 
 
+class NewEntries(msgspec.Struct, frozen=True):
+    """Entries that were appended to a session's transcript, or to one of its subagents'."""
+
+    session_id: str
+    entries: list[Entry]
+
+
 class TranscriptFollower:
     """Tells each message once, whichever way it was seen first."""
 
     def __init__(
         self,
-        watcher: Watcher,
-        projects: Path,
-        known: Callable[[str], SessionRow | None],
-        ledgers: DeliveryLogs,
+        catalog: Catalog,
+        delivery_logs: DeliveryLogs,
+        presence: PresenceMonitor,
         history: History,
         bus: EventBus,
     ) -> None:
-        self._watcher = watcher
-        self._root = projects
-        self._row_of = known
-        self._delivery_logs = ledgers
+        self.entries_read = Signal[NewEntries]()
+        self._catalog = catalog
+        self._root = catalog.projects
+        self._delivery_logs = delivery_logs
+        self._presence = presence
         self._history = history
         self._bus = bus
         self._tasks = Tasks()
         self._started_ns = time.time_ns()
         self._files: OrderedDict[str, FollowedFile] = OrderedDict()
-        self._rewind_detectors: BoundedDict[str, RewindDetector] = BoundedDict(MOST_FILES)
+        self._rewind_detectors: BoundedDict[str, RewindDetector] = BoundedDict(MAX_FILES)
         self._with_subagents: set[str] = set()
         self._dirty: dict[str, None] = {}
         self._has_changes = asyncio.Event()
         self._withheld: dict[str, list[Message]] = {}
         self._check_timers: dict[str, asyncio.TimerHandle] = {}
-        # whether a CLI of ours tells what this session says, so that the file need not
-        self.is_ours: Callable[[str], bool] = lambda _: False
-        # who settles questions by what stands in the transcript
-        self.on_entries: Callable[[str, list[Entry]], None] = lambda _id, _entries: None
 
     async def start(self) -> None:
         self._tasks.start(self._read_changes(), name="follow")
@@ -106,39 +111,41 @@ class TranscriptFollower:
         if self._dirty:
             self._has_changes.set()
 
-    def handle_row_change(self, before: SessionRow | None, row: SessionRow | None) -> None:
+    def handle_row_change(self, change: RowChange) -> None:
         """The catalog saw another version of a session; it may be the first to see it."""
+        before, row = change.before, change.after
         if row is None:
             if before is not None:
                 self._remove_file(before.file.path, before.file.id)
             return
         path = row.file.path
-        if before is not None and before.file.is_same_version(row.file):
-            return  # only read more closely
+        if change.is_same_version:
+            return
         if before is not None and before.file.path != path:
             # it goes on in another folder
             self._add_file(path, row.file.id, Tail(path, row.file.inode, row.file.size))
             self._publish_resync(row.file.id)
         elif path not in self._files:
-            found = before.file if before is not None else None
+            earlier = before.file if before is not None else None
             self._add_file(
                 path,
                 row.file.id,
-                Tail(path, found.inode, found.size) if found is not None else Tail(path),
+                Tail(path, earlier.inode, earlier.size) if earlier is not None else Tail(path),
             )
         self.handle_file_changes([path])
 
-    def follow_subagents(self, session_id: str) -> None:
-        """Somebody runs this session: its subagents may write at any time."""
-        row = self._row_of(session_id)
+    def handle_presence_change(self, change: PresenceChange) -> None:
+        """Somebody else runs this session, or not any more: its subagents may write at any time."""
+        row = self._catalog.peek_row(change.session_id)
         if row is not None:
             self._tasks.start(
-                self._follow_subagent_files(row.file.path), name=f"follow:below:{session_id}"
+                self._follow_subagent_files(row.file.path),
+                name=f"follow:subagents:{change.session_id}",
             )
 
     def deliver_withheld(self, session_id: str) -> None:
-        """Perhaps nobody else tells what this session says any more."""
-        if session_id in self._withheld and not self.is_ours(session_id):
+        """Perhaps no CLI of ours delivers what this session says any more."""
+        if session_id in self._withheld and not self._presence.is_only_ours(session_id):
             for message in self._withheld.pop(session_id):
                 self._deliver(session_id, message)
 
@@ -163,7 +170,7 @@ class TranscriptFollower:
         if not is_session_id(session_id):
             return False
         session_id = session_id.lower()
-        row = self._row_of(session_id)
+        row = self._catalog.peek_row(session_id)
         if row is None:
             self._add_file(path, session_id, Tail(path))
         elif row.file.path == path:
@@ -175,7 +182,7 @@ class TranscriptFollower:
 
     def _add_file(self, path: str, session_id: str, tail: Tail) -> None:
         self._files[path] = FollowedFile(session_id, tail)
-        while len(self._files) > MOST_FILES:
+        while len(self._files) > MAX_FILES:
             old, _ = self._files.popitem(last=False)
             self._with_subagents.discard(old)
 
@@ -224,14 +231,14 @@ class TranscriptFollower:
 
     def _deliver_session_entries(self, file: FollowedFile, growth: Growth) -> None:
         session_id = file.session_id
-        trail = self._rewind_detectors.get(session_id)
-        if trail is None:
-            trail = RewindDetector(growth.earlier_entries)
-        self._rewind_detectors[session_id] = trail
-        elsewhere = not self.is_ours(session_id)
-        trail.begin_batch()
-        odds = [trail.add(entry) for entry in growth.entries]
-        if trail.queue_changed and elsewhere:
+        rewinds = self._rewind_detectors.get(session_id)
+        if rewinds is None:
+            rewinds = RewindDetector(growth.earlier_entries)
+        self._rewind_detectors[session_id] = rewinds
+        elsewhere = not self._presence.is_only_ours(session_id)
+        rewinds.begin_batch()
+        are_rewinds = [rewinds.add(entry) for entry in growth.entries]
+        if rewinds.queue_changed and elsewhere:
             # whoever shows what waited reads again, before it is told where it was taken up
             self._publish_resync(session_id)
         for entry in growth.entries:
@@ -240,21 +247,21 @@ class TranscriptFollower:
                 continue
             message = message_of(entry, session_id, kind)
             if elsewhere:
-                trail.delivered.append(message.uuid)
+                rewinds.delivered.append(message.uuid)
                 self._deliver(session_id, message)
             elif not self._delivery_logs.of(session_id).has_delivered(message.uuid):
                 self._withheld.setdefault(session_id, []).append(message)
-        self.on_entries(session_id, growth.entries)
+        self.entries_read.emit(NewEntries(session_id, growth.entries))
         if not elsewhere:
             self._drop_delivered(session_id)
-            trail.delivered.clear()
+            rewinds.delivered.clear()
             return
         self._delivery_logs.of(session_id).trim()
-        if any(odds):
+        if any(are_rewinds):
             # a rewind: what was said before now belongs to an abandoned branch
-            trail.delivered.clear()
+            rewinds.delivered.clear()
             # what is read now may be labelled otherwise by the lines that follow
-            trail.pages_differ = True
+            rewinds.pages_differ = True
             self._publish_resync(session_id)
         self._schedule_check(file)
 
@@ -262,29 +269,29 @@ class TranscriptFollower:
         self._delivery_logs.of(session_id).deliver_from_file(message)
 
     def _deliver_subagent_entries(self, file: FollowedFile, entries: list[Entry]) -> None:
-        if self.is_ours(file.session_id) or file.tool_use_id is None:
+        if self._presence.is_only_ours(file.session_id) or file.tool_use_id is None:
             return
-        ledger = self._delivery_logs.of(file.session_id)
+        log = self._delivery_logs.of(file.session_id)
         for entry in entries:
             kind = kind_of(entry, nested=True) if entry.type in _MESSAGE_TYPES else None
             if kind is not None:
                 message = message_of(entry, file.session_id, kind)
                 message.agent_id = file.agent_id
                 message.parent_tool_use_id = file.tool_use_id
-                ledger.deliver_from_subagent(message)
-        ledger.trim()
-        self.on_entries(file.session_id, entries)
+                log.deliver_from_subagent(message)
+        log.trim()
+        self.entries_read.emit(NewEntries(file.session_id, entries))
 
     def _drop_delivered(self, session_id: str) -> None:
         """What the CLI of ours has said itself by now."""
-        ledger = self._delivery_logs.of(session_id)
-        held = [
-            each
-            for each in self._withheld.get(session_id, [])
-            if not ledger.has_delivered(each.uuid)
+        log = self._delivery_logs.of(session_id)
+        undelivered = [
+            message
+            for message in self._withheld.get(session_id, [])
+            if not log.has_delivered(message.uuid)
         ]
-        if held:
-            self._withheld[session_id] = held
+        if undelivered:
+            self._withheld[session_id] = undelivered
         else:
             self._withheld.pop(session_id, None)
 
@@ -302,7 +309,7 @@ class TranscriptFollower:
             if tail.path not in self._files and self._try_follow(tail.path):
                 self._files[tail.path].tail = tail
         if await asyncio.to_thread(os.path.isdir, folder):
-            self._watcher.watch_below(folder)
+            self._catalog.watcher.watch_below(folder)
             self.handle_file_changes(await asyncio.to_thread(subagent_files_below, folder))
 
     # ---- being right ----
@@ -312,9 +319,9 @@ class TranscriptFollower:
         self._bus.publish(Resync(session_id=session_id))
 
     def _schedule_check(self, file: FollowedFile) -> None:
-        known = self._check_timers.pop(file.session_id, None)
-        if known is not None:
-            known.cancel()
+        earlier = self._check_timers.pop(file.session_id, None)
+        if earlier is not None:
+            earlier.cancel()
         loop = asyncio.get_running_loop()
         self._check_timers[file.session_id] = loop.call_later(
             QUIET_SECONDS, self._start_check, file
@@ -331,34 +338,34 @@ class TranscriptFollower:
             file.maybe_rewritten = False
             self._publish_resync(file.session_id)
             return
-        trail = self._rewind_detectors.get(file.session_id)
-        if trail is None or not trail.delivered:
+        rewinds = self._rewind_detectors.get(file.session_id)
+        if rewinds is None or not rewinds.delivered:
             return
-        told = list(trail.delivered)
+        delivered = list(rewinds.delivered)
         size = file.tail.offset
         try:
             page = await asyncio.to_thread(
-                self._history.page, Path(file.tail.path), file.session_id, limit=MOST_COMPARED
+                self._history.page, Path(file.tail.path), file.session_id, limit=MAX_COMPARED
             )
         except (OSError, ApiError):
             return
-        if file.tail.offset != size or list(trail.delivered) != told:
+        if file.tail.offset != size or list(rewinds.delivered) != delivered:
             return  # it went on meanwhile: the next quiet will do
-        last = page.messages[-len(told) :]
-        read = [message.uuid for message in last]
-        branches = {departure.id for departure in page.branches}
-        unsettled = trail.pop_pages_differ()
-        if read != told or branches != trail.branches or unsettled:
-            trail.delivered.clear()
-            trail.delivered.extend(read)
-            trail.branches = branches
+        last_messages = page.messages[-len(delivered) :]
+        read = [message.uuid for message in last_messages]
+        branches = {branch.id for branch in page.branches}
+        unsettled = rewinds.pop_pages_differ()
+        if read != delivered or branches != rewinds.branches or unsettled:
+            rewinds.delivered.clear()
+            rewinds.delivered.extend(read)
+            rewinds.branches = branches
             self._publish_resync(file.session_id)
 
 
-def _read_growths(files: list[FollowedFile], began: int, root: Path) -> list[Growth]:
+def _read_growths(files: list[FollowedFile], started_ns: int, root: Path) -> list[Growth]:
     for file in files:
         if file.agent_id is not None and file.tool_use_id is None:
-            _find_parent_call(file, Path(file.tail.path), began)
+            _find_parent_call(file, Path(file.tail.path), started_ns)
     return [
         Growth("same", file.tail) if _is_ignored(file, root) else read_growth(file.tail)
         for file in files
@@ -372,15 +379,15 @@ def _is_ignored(file: FollowedFile, root: Path) -> bool:
     return Path(file.tail.path).is_symlink() and is_outside(file.tail.path, root)
 
 
-def _find_parent_call(file: FollowedFile, path: Path, began: int) -> None:
+def _find_parent_call(file: FollowedFile, path: Path, started_ns: int) -> None:
     if file.session_id:
         file.tool_use_id = spawn_call_of(path)
-    elif (found := find_call_by_prompt(path)) is not None:
-        file.session_id, file.tool_use_id = found
+    elif (call := find_call_by_prompt(path)) is not None:
+        file.session_id, file.tool_use_id = call
         # what was written before we began is known
-        file.tail = tail_at_end(str(path), began)
+        file.tail = tail_at_end(str(path), started_ns)
 
 
-def _subagent_tails(folder: str, began: int) -> list[Tail]:
+def _subagent_tails(folder: str, started_ns: int) -> list[Tail]:
     """What was written before we began is known; the rest is told."""
-    return [tail_at_end(path, began) for path in subagent_files_below(folder)]
+    return [tail_at_end(path, started_ns) for path in subagent_files_below(folder)]

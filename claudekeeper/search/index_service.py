@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from claudekeeper.catalog.discovery import SessionRow
+from claudekeeper.catalog.catalog import RowChange
 from claudekeeper.core.paths import workdirs_in_roots
 from claudekeeper.core.runtime_options import release_memory
 from claudekeeper.core.tasks import Tasks
@@ -154,11 +154,11 @@ class SearchService:
         if self._dirty:
             self._has_changes.set()
 
-    def handle_row_change(self, before: SessionRow | None, row: SessionRow | None) -> None:
+    def handle_row_change(self, change: RowChange) -> None:
         """The catalog saw another version of a session; it may be the first to see it."""
-        if before is not None and row is not None and before.file.is_same_version(row.file):
-            return
-        self.handle_file_changes([each.file.path for each in (before, row) if each is not None])
+        if not change.is_same_version:
+            rows = (change.before, change.after)
+            self.handle_file_changes([row.file.path for row in rows if row is not None])
 
     # ---- everything ----
 

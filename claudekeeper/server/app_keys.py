@@ -26,11 +26,11 @@ from claudekeeper.search.index_service import SearchService
 from claudekeeper.server.auth import Authenticator
 from claudekeeper.server.request_metrics import RequestMetrics
 from claudekeeper.server.ws_connection import WsConnections
-from claudekeeper.sessions.capabilities import CapabilityCache
-from claudekeeper.sessions.failed_turn_store import FailedTurnStore
+from claudekeeper.sessions.cli.capabilities import CapabilityCache
 from claudekeeper.sessions.manager import SessionManager
 from claudekeeper.sessions.preferences import Preferences
-from claudekeeper.sessions.recovery import TurnJournal
+from claudekeeper.sessions.recovery.failed_turn_store import FailedTurnStore
+from claudekeeper.sessions.recovery.turn_journal import TurnJournal
 from claudekeeper.sessions.session_view import SessionViews
 from claudekeeper.sessions.shutdown import Shutdown
 from claudekeeper.transcripts.history import History

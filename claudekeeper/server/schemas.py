@@ -18,8 +18,8 @@ from claudekeeper.contract.requests import AbsolutePath
 from claudekeeper.contract.sessions import Session, SessionState
 from claudekeeper.net.errors import BodyTooLarge, InvalidRequest, RequestTooSlow, UnsupportedMedia
 from claudekeeper.search.index_service import IndexProgress
-from claudekeeper.sessions.failed_turn import FailedTurn
-from claudekeeper.sessions.recovery import InterruptedTurn
+from claudekeeper.sessions.recovery.failed_turn import FailedTurn
+from claudekeeper.sessions.recovery.interrupted_turn import InterruptedTurn
 from claudekeeper.transcripts.full_view import BranchPoint
 from claudekeeper.transcripts.subagents import Subagent
 from claudekeeper.watcher.watcher import WatchState

@@ -1,192 +1,267 @@
-"""Who asks whom, and who is told of what: the services of one keeper, tied together."""
+"""The services of one keeper: what each is made of, who listens to whom, what starts when."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from itertools import islice
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 from aiohttp import web
 
-from claudekeeper.analysis.recorded_cost import NOTHING, Carried
-from claudekeeper.analysis.recorded_cost import carried as carried_by
+from claudekeeper.archive.archive import Archive
+from claudekeeper.attention.grant_writes import GrantWrites
+from claudekeeper.attention.pending_attention import PendingAttention
+from claudekeeper.attention.terminal_prompts import TerminalPrompts
+from claudekeeper.branches.branches import BranchService
+from claudekeeper.branches.chain_reader import ChainReader
+from claudekeeper.branches.family import FamilyService
+from claudekeeper.catalog.cache import Cache
 from claudekeeper.catalog.catalog import Catalog
-from claudekeeper.catalog.discovery import SessionRow
-from claudekeeper.catalog.quick_scan import find_copy_with_message, find_session_of_message
-from claudekeeper.contract.errors import TranscriptUnreadable
-from claudekeeper.server.app_keys import (
-    ARCHIVE,
-    ATTENTION,
-    CATALOG,
-    CONVERSATIONS,
-    COVERAGE,
-    FOLLOWER,
-    HISTORY,
-    JOURNAL,
-    MANAGER,
-    PREFERENCES,
-    PRESENCE,
-    SEARCH,
-    SHUTDOWN,
-    TERMINAL_PROMPTS,
-    USAGE,
-    VIEWS,
-)
-from claudekeeper.sessions.manager import SessionStore
+from claudekeeper.catalog.own_processes import OwnProcesses
+from claudekeeper.catalog.presence import PresenceChange, PresenceMonitor
+from claudekeeper.core.config import Config
+from claudekeeper.core.disk_reserve import DiskReserve
+from claudekeeper.core.worker_threads import WorkerThreads
+from claudekeeper.coverage.coverage_service import CoverageService
+from claudekeeper.dispatch.conversations import ConversationService
+from claudekeeper.dispatch.session_reader import SessionReader
+from claudekeeper.dispatch.store import ConversationStore
+from claudekeeper.events.bus import EventBus
+from claudekeeper.events.delivery_log import DeliveryLogs
+from claudekeeper.events.transcript_follower import TranscriptFollower
+from claudekeeper.resume.ai_recap import AiRecap, SideQuery
+from claudekeeper.resume.report import ResumeReporter
+from claudekeeper.routing.decision_log import RoutingLog
+from claudekeeper.routing.router import Router
+from claudekeeper.search.index_service import SearchService
+from claudekeeper.server import app_keys as keys
+from claudekeeper.server.data_paths import DataPaths
+from claudekeeper.sessions.cli.capabilities import CapabilityCache
+from claudekeeper.sessions.cli.client import MakeClient
+from claudekeeper.sessions.manager import SessionManager
+from claudekeeper.sessions.preferences import Preferences
+from claudekeeper.sessions.recovery.failed_turn_store import FailedTurnStore
+from claudekeeper.sessions.recovery.turn_journal import TurnJournal
+from claudekeeper.sessions.session_change import SessionChange
+from claudekeeper.sessions.session_owners import SessionOwners
+from claudekeeper.sessions.session_store import SessionStore
 from claudekeeper.sessions.session_view import SessionViews
-from claudekeeper.transcripts.entries import Entry
-from claudekeeper.transcripts.tail import read_last_entries
-
-# where a message that is sent again is looked for: at the end of its session, or at the beginning
-# of one that is new
-RECENT_MESSAGES = 200
-RECENT_SESSIONS = 20
-# and how many are looked at for those of the same directory
-MOST_EXAMINED = 500
+from claudekeeper.sessions.shutdown import Shutdown
+from claudekeeper.transcripts.history import History
+from claudekeeper.usage.timeline import TimelineService
+from claudekeeper.usage.usage import UsageService
 
 
-def connect_services(app: web.Application) -> None:
-    """Who is told of what: this keeper's CLIs, others', and the files that both write."""
-    registry, presences, follow = app[MANAGER], app[PRESENCE], app[FOLLOWER]
-    overview, catalog = app[VIEWS], app[CATALOG]
-    archive, search = app[ARCHIVE], app[SEARCH]
-    coverage, preferences = app[COVERAGE], app[PREFERENCES]
-    records, ending, terminals = app[JOURNAL], app[SHUTDOWN], app[TERMINAL_PROMPTS]
+class Service(Protocol):
+    """What starts and ends with the keeper."""
 
-    def session_changed(session_id: str) -> None:
-        # first: what was left unfinished may have just been taken up again
-        records.update(session_id)
-        overview.publish_if_changed(session_id)
-        ending.handle_session_change(session_id)
-        follow.deliver_withheld(session_id)
-
-    def presence_changed(session_id: str) -> None:
-        registry.yield_to(session_id, presences.get(session_id))
-        follow.follow_subagents(session_id)
-        terminals.handle_presence_change(session_id)
-        session_changed(session_id)
-
-    def row_changed(before: SessionRow | None, row: SessionRow | None) -> None:
-        follow.handle_row_change(before, row)
-        app[USAGE].handle_row_change(row)
-        search.handle_row_change(before, row)
-        coverage.handle_row_change(before, row)
-        if (
-            row is not None
-            and row.is_fully_scanned
-            and preferences.given_up_at(row.file.id) is not None
-        ):
-            # a title that is written into the file is nothing that was said
-            preferences.clear_given_up(row.file.id, row.summary.messages)
-        if row is None:
-            archive.wake()
-
-    def touched(paths: Iterable[str]) -> None:
-        paths = list(paths)
-        follow.handle_file_changes(paths)
-        search.handle_file_changes(paths)
-
-    def told_by_its_own(session_id: str) -> bool:
-        live = registry.get(session_id)
-        return live is not None and live.holds_slot and session_id not in presences
-
-    catalog.session_changed = overview.publish_row_change
-    catalog.session_scanned = overview.publish_counts
-    overview.is_archived = archive.is_archived
-    overview.item_of = app[CONVERSATIONS].owners.item_of
-    app[CONVERSATIONS].owners.changed.subscribe(overview.publish_row_change)
-    overview.archived_since = archive.archived_since
-    overview.progress_of = coverage.progress_of
-    overview.given_up_at = preferences.given_up_at
-    coverage.progress_changed = overview.publish_counts
-    registry.on_change = app[ATTENTION].on_change = session_changed
-    presences.is_ours = registry.is_ours
-    presences.presence_changed = presence_changed
-    catalog.watcher.files_changed = touched
-    catalog.row_changed = row_changed
-    archive.on_folders_changed = catalog.scan_folders
-    follow.is_ours = told_by_its_own
-    follow.on_entries = terminals.handle_entries
-    terminals.is_ours = lambda session_id, pid: pid in registry.pids or told_by_its_own(session_id)
+    async def start(self) -> None: ...
+    async def close(self) -> None: ...
 
 
-def session_store(app: web.Application) -> SessionStore:
-    """What the registry asks of the transcripts, and of what never came to one."""
-    catalog, history, presences = app[CATALOG], app[HISTORY], app[PRESENCE]
-    archive = app[ARCHIVE]
+def add_services(
+    app: web.Application,
+    config: Config,
+    paths: DataPaths,
+    make_client: MakeClient,
+    query_claude: SideQuery,
+    clock: Callable[[], float],
+) -> None:
+    """Makes every service, from the disk upwards, and puts it where handlers find it."""
+    # ---- the disk ----
+    workers = WorkerThreads()
+    history = History()
+    cache = Cache(paths.cache)
+    reserve = DiskReserve(paths.home)
+    preferences = Preferences(paths.state)
+    archive = Archive(paths.projects, paths.home)
+    catalog = Catalog(paths.projects, cache, archive.deleted_folder)
+    coverage = CoverageService(catalog, cache)
+    journal = TurnJournal(paths.turn_journal, reserve)
+    failed_turns = FailedTurnStore(paths.failed_turns, reserve)
 
-    async def workdir(session_id: str) -> str | None:
-        row = await catalog.row(session_id)
-        if row is not None and archive.is_archived(row):
-            # Claude Code can go on only with what lies where it looks
-            await asyncio.to_thread(archive.restore, session_id)
-            row = await catalog.row(session_id)
-        if row is None:
-            return None
-        if row.fault is not None:
-            # Claude Code cannot read it either: it would end without a word
-            raise TranscriptUnreadable(f"{row.fault.message} Claude Code cannot go on with it.")
-        return row.summary.workdir or str(Path.home())
+    # ---- events and questions ----
+    bus = EventBus()
+    delivery_logs = DeliveryLogs(bus)
+    own_processes = OwnProcesses()
+    presence = PresenceMonitor(paths.presence, own_processes)
+    follower = TranscriptFollower(catalog, delivery_logs, presence, history, bus)
+    attention = PendingAttention(bus)
+    terminal_prompts = TerminalPrompts(attention, presence, bus, catalog.recent_entries)
 
-    async def begun_with(workdir: str, uuid: str) -> str | None:
-        if (left := app[JOURNAL].find_by_prompt(uuid)) is not None:
-            return left
-        newest = islice(await catalog.rows(), MOST_EXAMINED)
-        rows = (row for row in newest if row.summary.workdir == workdir)
-        paths = {row.file.path: row.file.id for row in islice(rows, RECENT_SESSIONS)}
-        first = await asyncio.to_thread(find_session_of_message, paths, uuid)
-        return paths[first] if first is not None else None
+    # ---- live sessions ----
+    manager = SessionManager(
+        SessionStore(catalog, history, archive, journal),
+        journal,
+        failed_turns,
+        preferences,
+        presence,
+        own_processes,
+        attention,
+        delivery_logs,
+        bus,
+        make_client,
+        config.limits,
+    )
+    owners = SessionOwners()
+    views = SessionViews(
+        catalog,
+        archive,
+        coverage,
+        preferences,
+        presence,
+        attention,
+        journal,
+        manager,
+        owners,
+        bus,
+    )
+    shutdown = Shutdown(manager, attention, journal)
 
-    async def copied_for(session_id: str, uuid: str) -> str | None:
-        if (left := app[JOURNAL].find_by_prompt(uuid)) is not None:
-            return left
-        original = await catalog.row(session_id)
-        if original is None:
-            return None
-        workdir = original.summary.workdir
-        newest = islice(await catalog.rows(), MOST_EXAMINED)
-        rows = (row for row in newest if row.summary.workdir == workdir)
-        paths = {row.file.path: row.file.id for row in islice(rows, RECENT_SESSIONS)}
-        first = await asyncio.to_thread(find_copy_with_message, paths, session_id, uuid)
-        return paths[first] if first is not None else None
-
-    async def recent(session_id: str) -> list[str]:
-        row = await catalog.row(session_id)
-        if row is None or row.fault is not None:
-            return []
-        page = await asyncio.to_thread(
-            history.page, Path(row.file.path), session_id, limit=RECENT_MESSAGES
-        )
-        return [message.uuid for message in page.messages]
-
-    async def carried(session_id: str) -> Carried:
-        row = await catalog.row(session_id)
-        return await asyncio.to_thread(carried_by, Path(row.file.path)) if row else NOTHING
-
-    return SessionStore(
-        workdir,
-        lambda session_id: app[JOURNAL].interrupted_turn(session_id),
-        begun_with,
-        copied_for,
-        recent,
-        presences.refresh_and_get,
-        presences.wait_until_free,
-        carried,
+    # ---- what is made of sessions ----
+    conversations = ConversationService(
+        ConversationStore(paths.conversations),
+        manager,
+        bus,
+        attention,
+        SessionReader(catalog, history, views, journal),
+        owners,
+        config.conversations,
+        clock,
+    )
+    routing_log = RoutingLog(paths.routing_log)
+    router = Router(
+        catalog,
+        views,
+        manager,
+        config.routing,
+        routing_log,
+        belongs_to_item=owners.belongs_to_item,
+        clock=clock,
+    )
+    reporter = ResumeReporter(catalog, history, views, attention, coverage, clock)
+    folders = [paths.projects, archive.deleted_folder]
+    usage = UsageService(catalog, cache, folders, views.label_of)
+    timeline = TimelineService(catalog, cache, usage, views.label_of, coverage)
+    search = SearchService(
+        paths.search_index, folders, usage.wait_for_first_refresh, workers, history
+    )
+    families = FamilyService(
+        catalog,
+        views.session,
+        ChainReader(),
+        cache.paths_sharing_replies,
+        lambda: usage.all_counted,
+        workers,
     )
 
+    # ---- who listens to whom; handlers run in this order ----
+    def deliver_withheld(change: SessionChange | PresenceChange) -> None:
+        follower.deliver_withheld(change.session_id)
 
-def recent_entries(catalog: Catalog) -> Callable[[str], Awaitable[list[Entry]]]:
-    async def recent(session_id: str) -> list[Entry]:
-        row = await catalog.row(session_id)
-        return await asyncio.to_thread(read_last_entries, row.file.path) if row is not None else []
+    catalog.watcher.files_changed.subscribe(follower.handle_file_changes)
+    catalog.watcher.files_changed.subscribe(search.handle_file_changes)
+    catalog.row_changed.subscribe(follower.handle_row_change)
+    catalog.row_changed.subscribe(usage.handle_row_change)
+    catalog.row_changed.subscribe(search.handle_row_change)
+    catalog.row_changed.subscribe(coverage.handle_row_change)
+    catalog.row_changed.subscribe(preferences.handle_row_change)
+    catalog.row_changed.subscribe(archive.handle_row_change)
+    catalog.row_changed.subscribe(views.handle_row_change)
+    coverage.progress_changed.subscribe(views.publish_counts)
+    archive.folders_changed.subscribe(catalog.handle_folder_changes)
+    follower.entries_read.subscribe(terminal_prompts.handle_entries)
+    attention.changed.subscribe(manager.publish_change)
+    # first the journal: an interrupted turn may have just been resumed
+    manager.changed.subscribe(journal.handle_session_change)
+    manager.changed.subscribe(views.handle_session_change)
+    manager.changed.subscribe(shutdown.handle_session_change)
+    manager.changed.subscribe(deliver_withheld)
+    presence.changed.subscribe(manager.handle_presence_change)
+    presence.changed.subscribe(follower.handle_presence_change)
+    presence.changed.subscribe(terminal_prompts.handle_presence_change)
+    presence.changed.subscribe(views.handle_presence_change)
+    presence.changed.subscribe(deliver_withheld)
+    owners.changed.subscribe(views.publish_row_change)
 
-    return recent
+    # ---- what starts in this order, and ends in the other ----
+    app.cleanup_ctx.append(_stored(workers, preferences, routing_log, journal, failed_turns))
+    services: list[Service] = [presence, follower, catalog, archive, usage, coverage, search]
+    # the conversations end after the manager: how the last turns ended is still written down
+    app.cleanup_ctx.extend(_running(service) for service in (*services, conversations))
+    app.cleanup_ctx.append(_closing(manager))
+
+    # ---- what handlers find ----
+    app[keys.CONFIG] = config
+    app[keys.WORKERS] = workers
+    app[keys.HISTORY] = history
+    app[keys.PREFERENCES] = preferences
+    app[keys.ARCHIVE] = archive
+    app[keys.CATALOG] = catalog
+    app[keys.COVERAGE] = coverage
+    app[keys.JOURNAL] = journal
+    app[keys.FAILED_TURNS] = failed_turns
+    app[keys.BUS] = bus
+    app[keys.PRESENCE] = presence
+    app[keys.FOLLOWER] = follower
+    app[keys.ATTENTION] = attention
+    app[keys.TERMINAL_PROMPTS] = terminal_prompts
+    app[keys.GRANT_WRITES] = GrantWrites()
+    app[keys.MANAGER] = manager
+    app[keys.VIEWS] = views
+    app[keys.SHUTDOWN] = shutdown
+    app[keys.CAPABILITIES] = CapabilityCache(make_client)
+    app[keys.CONVERSATIONS] = conversations
+    app[keys.ROUTING_LOG] = routing_log
+    app[keys.ROUTER] = router
+    app[keys.RESUME_REPORTER] = reporter
+    app[keys.AI_RECAP] = AiRecap(query_claude)
+    app[keys.USAGE] = usage
+    app[keys.TIMELINE] = timeline
+    app[keys.SEARCH] = search
+    app[keys.FAMILIES] = families
+    app[keys.BRANCHES] = BranchService(history, families, workers)
 
 
-def label_of(overview: SessionViews) -> Callable[[str], str | None]:
-    def label(session_id: str) -> str | None:
-        session = overview.session(session_id)
-        return session.display_name if session else None
+Lifecycle = Callable[[web.Application], AsyncIterator[None]]
 
-    return label
+
+def _running(service: Service) -> Lifecycle:
+    async def run(_app: web.Application) -> AsyncIterator[None]:
+        await service.start()
+        yield
+        await service.close()
+
+    return run
+
+
+def _closing(manager: SessionManager) -> Lifecycle:
+    async def run(_app: web.Application) -> AsyncIterator[None]:
+        yield
+        await manager.close()
+
+    return run
+
+
+def _stored(
+    workers: WorkerThreads,
+    preferences: Preferences,
+    routing_log: RoutingLog,
+    journal: TurnJournal,
+    failed_turns: FailedTurnStore,
+) -> Lifecycle:
+    """What is read before anything starts, and written after everything has ended."""
+
+    async def run(_app: web.Application) -> AsyncIterator[None]:
+        for store in (preferences, routing_log, journal, failed_turns):
+            await asyncio.to_thread(store.load)
+        journal.start()
+        failed_turns.start(journal.all_interrupted())
+        yield
+        await failed_turns.close()
+        await journal.close()
+        await routing_log.wait_until_saved()
+        await preferences.wait_until_saved()
+        workers.close()
+
+    return run

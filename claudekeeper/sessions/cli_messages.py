@@ -1,44 +1,57 @@
-"""What a CLI says → what is told: messages, pieces of text, turns, states."""
+"""The CLI's messages → events: messages, deltas, turns, statuses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from claudekeeper.analysis.recorded_cost import NOTHING, Carried
 from claudekeeper.contract.events import TurnStatus
 from claudekeeper.events.delivery_log import DeliveryLog
+from claudekeeper.sessions.cli.sdk_messages import message_of_line, message_of_sdk
 from claudekeeper.sessions.reply_stream import ReplyStream
-from claudekeeper.sessions.sdk_messages import message_of_line, message_of_sdk
 from claudekeeper.sessions.turns import Turns
 
 _ENDED_TASK_STATES = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
 
 
-class CliMessageHandler:
-    """Understands the messages of one session's CLIs, one after another."""
+class CliEvents(Protocol):
+    """Who runs the turns: the live session."""
 
-    def __init__(self, ledger: DeliveryLog, stream: ReplyStream, turns: Turns) -> None:
-        self._delivery_log = ledger
-        self._reply_stream = stream
+    def handle_init(self) -> None:
+        """The CLI begins a turn."""
+
+    def handle_result(self, result: dict[str, Any]) -> None:
+        """The CLI ends a turn."""
+
+    def handle_mode(self, mode: str, before: str | None) -> None:
+        """The CLI is in another permission mode; `before` where that is known."""
+
+    def handle_repeated_prompt(self) -> None:
+        """The CLI knows the prompt from the past, and has nothing to say to it."""
+
+
+class CliMessageHandler:
+    """Handles the messages of one session's CLIs, one after another."""
+
+    def __init__(
+        self, delivery_log: DeliveryLog, reply_stream: ReplyStream, turns: Turns, events: CliEvents
+    ) -> None:
+        self._delivery_log = delivery_log
+        self._reply_stream = reply_stream
         self._turns = turns
+        self._events = events
         # prompts that were sent, by uuid
         self.sent_prompts: set[str] = set()
-        # calls that a person did not want: what is said of them does not tell, what is written does
+        # calls that a person denied: what the CLI says of them is not shown, what it writes is
         self.denied_calls: set[str] = set()
-        # tasks that go on behind the turns
+        # tasks that go on between turns
         self.background_tasks: set[str] = set()
         self.model: str | None = None
         self.permission_mode: str | None = None
-        # whether this CLI says which prompt it takes
+        # whether this CLI says which prompt it works on
         self.reports_lifecycle = False
-        # the plan that was put forward last: the question about it does not say it again
+        # the plan that was proposed last: the question about it does not repeat it
         self._plan: tuple[str, dict[str, Any]] | None = None
-        self.on_init: Callable[[], None] = lambda: None
-        self.on_result: Callable[[dict[str, Any]], None] = lambda _: None
-        # a mode, and the one before it where that is known
-        self.on_mode: Callable[[str, str | None], None] = lambda *_: None
-        self.on_repeated_prompt: Callable[[], None] = lambda: None
 
     def reset_for_new_client(self, carried: Carried = NOTHING) -> None:
         self.reports_lifecycle = False
@@ -54,7 +67,7 @@ class CliMessageHandler:
             case "transcript_mirror":
                 self._handle_written_entries(raw)
             case "result":
-                self.on_result(raw)
+                self._events.handle_result(raw)
             case "system":
                 self._handle_system(raw)
             case "command_lifecycle":
@@ -75,7 +88,7 @@ class CliMessageHandler:
         if turn is not None and raw.get("isReplay") and raw.get("uuid") == turn.uuid:
             begun = turn.prompt_taken if self.reports_lifecycle else turn.confirmed
             if not begun:
-                self.on_repeated_prompt()
+                self._events.handle_repeated_prompt()
                 return
         if turn is not None and raw.get("error"):
             turn.api_error = str(raw["error"])
@@ -95,7 +108,7 @@ class CliMessageHandler:
             self._delivery_log.deliver_live(message)
 
     def plan_of(self, tool_use_id: str | None) -> dict[str, Any]:
-        """What a call to leave plan mode was given by the model."""
+        """The input of a call to leave plan mode, as the model made it."""
         if self._plan is None or self._plan[0] != tool_use_id:
             return {}
         return self._plan[1]
@@ -114,7 +127,7 @@ class CliMessageHandler:
                     self._plan = id_, plan
 
     def _handle_written_entries(self, raw: dict[str, Any]) -> None:
-        """Lines as they were just written; those of subagents came by another way."""
+        """Lines that were just written; those of subagents come as messages."""
         if not str(raw.get("filePath", "")).endswith(f"{self._delivery_log.session_id}.jsonl"):
             return
         for line in raw.get("entries") or []:
@@ -135,7 +148,7 @@ class CliMessageHandler:
             case "init":
                 self.model = raw.get("model") or self.model
                 self._handle_mode(raw)
-                self.on_init()
+                self._events.handle_init()
             case "status":
                 self._handle_mode(raw)
                 if raw.get("status") == "compacting":
@@ -162,7 +175,7 @@ class CliMessageHandler:
         mode = raw.get("permissionMode")
         if isinstance(mode, str) and mode != self.permission_mode:
             before, self.permission_mode = self.permission_mode, mode
-            self.on_mode(mode, before)
+            self._events.handle_mode(mode, before)
 
     def _handle_task(self, raw: dict[str, Any]) -> None:
         task_id = str(raw.get("task_id", ""))

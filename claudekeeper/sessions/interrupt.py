@@ -1,4 +1,4 @@
-"""Stopping the turn that runs: asked once, as soon as the CLI can hear it, and by force at last."""
+"""Interrupting the turn that runs: once, as soon as the CLI can take it, and by force at last."""
 
 from __future__ import annotations
 

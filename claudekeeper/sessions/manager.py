@@ -1,20 +1,17 @@
-"""Which sessions run: finding, opening, limits."""
+"""The session manager: finds and opens live sessions, and says what is new about them."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
-from typing import Protocol
 from uuid import uuid4
 
 import msgspec
 
-from claudekeeper.analysis.recorded_cost import Carried
 from claudekeeper.attention.pending_attention import PendingAttention
-from claudekeeper.catalog.presence_files import RunningClaude
+from claudekeeper.catalog.own_processes import OwnProcesses
+from claudekeeper.catalog.presence import PresenceChange, PresenceMonitor
 from claudekeeper.contract.errors import (
-    KeeperBusy,
     KeeperStopping,
     MessageNotFound,
     ModeRefused,
@@ -24,48 +21,26 @@ from claudekeeper.contract.errors import (
 )
 from claudekeeper.contract.grants import Grants
 from claudekeeper.contract.requests import PermissionMode, SendRequest, SettingsChange
-from claudekeeper.contract.sessions import AppendedPrompt, LiveState, Presence
+from claudekeeper.contract.sessions import AppendedPrompt
 from claudekeeper.core.limits import Limits
+from claudekeeper.core.signals import Signal
 from claudekeeper.events.bus import EventBus
 from claudekeeper.events.delivery_log import DeliveryLogs
 from claudekeeper.sessions.cli.client import MakeClient
-from claudekeeper.sessions.failed_turn import FailedTurn
-from claudekeeper.sessions.failed_turn_store import FailedTurnStore
+from claudekeeper.sessions.cli_slots import CliSlots
 from claudekeeper.sessions.fork import fork
 from claudekeeper.sessions.message_queue import QueuedMessage
-from claudekeeper.sessions.recovery import InterruptedTurn
+from claudekeeper.sessions.preferences import Preferences
+from claudekeeper.sessions.recovery.failed_turn_store import FailedTurnStore
+from claudekeeper.sessions.recovery.turn_journal import TurnJournal
+from claudekeeper.sessions.services import SessionServices
 from claudekeeper.sessions.session import LiveSession
-from claudekeeper.sessions.world import SessionServices, SessionSettings
+from claudekeeper.sessions.session_change import SessionChange
+from claudekeeper.sessions.session_store import SessionStore
+from claudekeeper.sessions.settings import SessionSettings
 
 # seconds after which somebody who was turned away at the end may find the next keeper
 RETRY_AFTER_SECONDS = 5
-
-
-class SessionStore(msgspec.Struct, frozen=True):
-    """What the transcripts tell of a session."""
-
-    # its working directory; None when there is no such session
-    find_workdir: Callable[[str], Awaitable[str | None]]
-    # what an earlier keeper, or a CLI that is gone, left unfinished there
-    interrupted_turn: Callable[[str], InterruptedTurn | None]
-    # the session in this directory that a message with this uuid began
-    find_begun_with: Callable[[str, str], Awaitable[str | None]]
-    # the copy of this session that was made for a message with this uuid
-    find_fork_for: Callable[[str, str], Awaitable[str | None]]
-    # the uuids of the messages near its end
-    recent_uuids: Callable[[str], Awaitable[list[str]]]
-    # who else runs it at this moment; and until nobody does
-    find_presence: Callable[[str], Awaitable[Presence | None]]
-    wait_until_vacant: Callable[[str], Awaitable[None]]
-    # what its processes cost together, as the last one wrote it down
-    prior_cost: Callable[[str], Awaitable[Carried]]
-
-
-class PreferenceStore(Protocol):
-    """Who remembers what was chosen for a session, longer than this keeper runs."""
-
-    def settings_of(self, session_id: str) -> SessionSettings: ...
-    def store_settings(self, session_id: str, choices: SessionSettings) -> None: ...
 
 
 class SessionManager:
@@ -73,37 +48,39 @@ class SessionManager:
 
     def __init__(
         self,
+        store: SessionStore,
+        journal: TurnJournal,
+        failed_turns: FailedTurnStore,
+        preferences: Preferences,
+        presence: PresenceMonitor,
+        own_processes: OwnProcesses,
+        attention: PendingAttention,
+        delivery_logs: DeliveryLogs,
         bus: EventBus,
-        desk: PendingAttention,
-        disk: SessionStore,
-        ledgers: DeliveryLogs,
         make_client: MakeClient,
         limits: Limits,
-        memory: PreferenceStore,
-        failed: FailedTurnStore,
     ) -> None:
-        self._attention = desk
-        self._store = disk
-        self._limits = limits
-        self._preferences = memory
+        self.changed = Signal[SessionChange]()
+        self._store = store
+        self._journal = journal
+        self._preferences = preferences
+        self._presence = presence
+        self._own_processes = own_processes
+        self._slots = CliSlots(limits.live_sessions)
         self._sessions: dict[str, LiveSession] = {}
-        self._slots_changed = asyncio.Event()
+        self._last_changes: dict[str, SessionChange] = {}
         self._stopping = False
-        # who shows sessions: called with the id of one that is not what it was
-        self.on_change: Callable[[str], None] = lambda _: None
         self._services = SessionServices(
             bus,
-            desk,
+            attention,
+            presence,
+            delivery_logs,
+            store,
+            preferences,
+            failed_turns,
+            self._slots,
             make_client,
-            self,
-            self._transcript_exists,
-            self._handle_session_change,
-            ledgers.of,
-            disk.wait_until_vacant,
-            memory.store_settings,
             limits.idle_seconds,
-            disk.prior_cost,
-            failed,
         )
 
     def get(self, session_id: str) -> LiveSession | None:
@@ -115,7 +92,7 @@ class SessionManager:
     @property
     def live_count(self) -> int:
         """How many CLIs run."""
-        return sum(session.holds_slot for session in self._sessions.values())
+        return self._slots.used_count
 
     def find_by_message(self, uuid: str) -> LiveSession | None:
         """The session to which this message was sent before: the answer was lost on the way."""
@@ -123,23 +100,14 @@ class SessionManager:
             (each for each in self.all() if not each.is_closing and each.has_message(uuid)), None
         )
 
-    def live_state(self, session_id: str) -> LiveState | None:
-        session = self._sessions.get(session_id)
-        return session.live_state if session is not None else None
-
-    def failed_turn_now(self, session_id: str) -> FailedTurn | None:
-        """What its turn would leave if the keeper ended now; None where none runs."""
-        session = self._sessions.get(session_id)
-        return session.failed_turn_now if session is not None else None
-
     def settings(self, session_id: str) -> SessionSettings:
         session = self._sessions.get(session_id)
         if session is not None:
             return session.settings
-        choices = self._preferences.settings_of(session_id)
-        if not _is_mode_allowed(choices.permission_mode):
-            choices.permission_mode = None
-        return choices
+        settings = self._preferences.settings_of(session_id)
+        if not _is_mode_allowed(settings.permission_mode):
+            settings.permission_mode = None
+        return settings
 
     def system_prompt(self, session_id: str) -> AppendedPrompt | None:
         """What a person appended for it, and whether that holds yet."""
@@ -149,11 +117,11 @@ class SessionManager:
             return None
         return AppendedPrompt(characters=len(prompt or ""), pending=pending)
 
-    # ---- asking ----
+    # ---- requests ----
 
     async def send(
         self,
-        wish: SendRequest,
+        request: SendRequest,
         *,
         append_prompt: str | None = None,
         new_id: str | None = None,
@@ -165,35 +133,32 @@ class SessionManager:
         `new_id` the id of a session that is to begin, where somebody has to know it before;
         `first`: it is said before all that wait already.
         """
-        assert wish.uuid is not None
-        _check_mode(wish.permission_mode)
-        session = await self._session_for(wish, new_id)
-        if session.has_message(wish.uuid):
+        assert request.uuid is not None
+        _check_mode(request.permission_mode)
+        session = await self._session_for(request, new_id)
+        if session.has_message(request.uuid):
             return session
-        changed: dict[str, str | None] = {
-            "model": wish.model,
-            "append_prompt": append_prompt,
+        options: dict[str, str | None] = {"model": request.model, "append_prompt": append_prompt}
+        changes: dict[str, str | None] = {
+            name: value for name, value in options.items() if value is not None
         }
-        given: dict[str, str | None] = {
-            name: value for name, value in changed.items() if value is not None
-        }
-        if wish.system_prompt is not msgspec.UNSET:
-            given["system_prompt"] = wish.system_prompt
-        if given or wish.permission_mode is not None:
-            choices = msgspec.structs.replace(session.settings, **given)
-            if wish.permission_mode is not None:
-                choices = choices.with_mode(wish.permission_mode)
-            await self._apply_settings(session.id, choices)
+        if request.system_prompt is not msgspec.UNSET:
+            changes["system_prompt"] = request.system_prompt
+        if changes or request.permission_mode is not None:
+            settings = msgspec.structs.replace(session.settings, **changes)
+            if request.permission_mode is not None:
+                settings = settings.with_mode(request.permission_mode)
+            await self._apply_settings(session.id, settings)
             if session.is_closing:
                 # it idled away just now
                 session = self._open(session.id, session.workdir)
-            if session.has_message(wish.uuid):
-                # sent a second time while the CLI was told of the first one's choices
+            if session.has_message(request.uuid):
+                # sent a second time while the CLI was told of the first one's settings
                 return session
-        item = QueuedMessage(wish.uuid, wish.text if wish.text is not None else wish.content or [])
-        self._restore_queue(session, but=item.uuid)
-        session.send(item, first=first or wish.interrupt)
-        if wish.interrupt:
+        content = request.text if request.text is not None else request.content or []
+        self._restore_queue(session, but=request.uuid)
+        session.send(QueuedMessage(request.uuid, content), first=first or request.interrupt)
+        if request.interrupt:
             session.interrupt()
         return session
 
@@ -202,11 +167,12 @@ class SessionManager:
     ) -> list[str]:
         """What is held there waits for its turn again; the uuids of those that do."""
         session = self._sessions.get(session_id)
-        left = self._store.interrupted_turn(session_id)
-        items = (
-            session.message_queue.messages if session is not None else left.queue if left else []
-        )
-        uuids = {item.uuid for item in items if item.held}
+        turn = self._journal.interrupted_turn(session_id)
+        if session is not None:
+            messages = session.message_queue.messages
+        else:
+            messages = turn.queue if turn is not None else []
+        uuids = {message.uuid for message in messages if message.held}
         if only is not None:
             uuids &= {uuid.lower() for uuid in only}
         if not uuids:
@@ -216,37 +182,21 @@ class SessionManager:
         return session.release_held(uuids)
 
     def _restore_queue(self, session: LiveSession, but: str | None = None) -> None:
-        """What an earlier keeper left there is not lost with what is said now: it is held."""
-        left = self._store.interrupted_turn(session.id)
-        for item in left.messages_to_hold if left is not None else ():
-            if item.uuid != but and not session.has_message(item.uuid):
-                session.restore_message(item)
+        """Messages that an earlier keeper had queued are not lost: they are held."""
+        turn = self._journal.interrupted_turn(session.id)
+        for message in turn.messages_to_hold if turn is not None else ():
+            if message.uuid != but and not session.has_message(message.uuid):
+                session.restore_message(message)
 
     async def recent_uuids(self, session_id: str) -> set[str]:
         """The uuids of the messages near the end of its transcript."""
         return set(await self._store.recent_uuids(session_id))
 
-    def is_ours(self, process: RunningClaude) -> bool:
-        """Whether this Claude Code is one that this keeper started."""
-        session = self._sessions.get(process.session_id)
-        if session is not None and session.pid == process.presence.pid:
-            return True
-        if process.keeper_session is not None:
-            alone = session is None and process.parent_pid != os.getpid()
-            return process.keeper_session == process.session_id and not alone
-        # where a process's environment cannot be seen: one that comes while ours is started
-        starting = session is not None and session.holds_slot and session.pid is None
-        return starting and process.presence.entrypoint.startswith("sdk")
-
-    @property
-    def pids(self) -> set[int]:
-        return {session.pid for session in self.all() if session.pid is not None}
-
-    def yield_to(self, session_id: str, presence: Presence | None) -> None:
-        """Somebody else runs this session now."""
-        session = self._sessions.get(session_id)
-        if session is not None and presence is not None:
-            session.yield_to(presence)
+    def handle_presence_change(self, change: PresenceChange) -> None:
+        """Somebody else runs a session, or does not any more."""
+        session = self._sessions.get(change.session_id)
+        if session is not None and change.presence is not None:
+            session.yield_to(change.presence)
 
     def interrupt(self, session_id: str, *, hold: bool = False) -> bool:
         session = self._sessions.get(session_id)
@@ -258,17 +208,17 @@ class SessionManager:
         if session is not None:
             session.hold_queue()
 
-    async def change_settings(self, session_id: str, wish: SettingsChange) -> None:
-        _check_mode(wish.permission_mode or None)
-        choices = self.settings(session_id)
-        if wish.model is not msgspec.UNSET:
-            choices = msgspec.structs.replace(choices, model=wish.model)
-        if wish.permission_mode is not msgspec.UNSET:
-            choices = choices.with_mode(wish.permission_mode)
-        if wish.system_prompt is not msgspec.UNSET:
-            choices = msgspec.structs.replace(choices, system_prompt=wish.system_prompt)
-        await self._apply_settings(session_id, choices)
-        self.on_change(session_id)
+    async def change_settings(self, session_id: str, request: SettingsChange) -> None:
+        _check_mode(request.permission_mode or None)
+        settings = self.settings(session_id)
+        if request.model is not msgspec.UNSET:
+            settings = msgspec.structs.replace(settings, model=request.model)
+        if request.permission_mode is not msgspec.UNSET:
+            settings = settings.with_mode(request.permission_mode)
+        if request.system_prompt is not msgspec.UNSET:
+            settings = msgspec.structs.replace(settings, system_prompt=request.system_prompt)
+        await self._apply_settings(session_id, settings)
+        self.publish_change(session_id)
 
     def mode_after_plan(self, session_id: str, written: str | None = None) -> PermissionMode | None:
         """The mode in which a session that plans goes on; None where it does not, or is at work.
@@ -276,14 +226,14 @@ class SessionManager:
         `written`: what its transcript says of its mode, which counts where nobody here knows one.
         A plan that waits for an answer is approved by that answer, and by nothing else.
         """
-        choices, live = self.settings(session_id), self._sessions.get(session_id)
+        settings, live = self.settings(session_id), self._sessions.get(session_id)
         if live is not None and live.state != "idle":
             return None
-        mode = choices.permission_mode or (live.live_state.permission_mode if live else None)
+        mode = settings.permission_mode or (live.live_state.permission_mode if live else None)
         mode = mode or written
         if mode != "plan":
             return None
-        before = choices.before_plan
+        before = settings.before_plan
         return before if before is not None and _is_mode_allowed(before) else "default"
 
     def check_mode_of_answer(self, session_id: str, mode: str) -> None:
@@ -295,12 +245,13 @@ class SessionManager:
 
     async def fork(self, session_id: str, at: str | None = None) -> str:
         """The id of a copy, which goes on with the original's model, mode and system prompt."""
-        copy = await fork(session_id, at)
-        chosen = self.settings(session_id)
+        fork_id = await fork(session_id, at)
         # what was allowed was allowed for one session
-        kept = msgspec.structs.replace(chosen, append_prompt=None, grants=Grants())
-        self._preferences.store_settings(copy, kept)
-        return copy
+        settings = msgspec.structs.replace(
+            self.settings(session_id), append_prompt=None, grants=Grants()
+        )
+        self._preferences.store_settings(fork_id, settings)
+        return fork_id
 
     async def fork_for_message(self, session_id: str, uuid: str) -> str:
         """The id of a copy in which this message is said; the same one for the same message."""
@@ -313,7 +264,7 @@ class SessionManager:
         session = self._sessions.get(session_id)
         if session is None:
             raise MessageNotFound("No message with this uuid waits in line.")
-        session.message_queue.withdraw(uuid.lower())
+        session.withdraw(uuid.lower())
 
     def forget_prompt(self, session_id: str, uuid: str) -> None:
         """One that was not said, and that nobody wants any more."""
@@ -337,99 +288,102 @@ class SessionManager:
         self._stopping = True
         await asyncio.gather(*(session.close() for session in self.all()))
 
-    # ---- places for CLIs ----
-
-    async def wait_for_slot(self, session: LiveSession) -> None:
-        while True:
-            others = [each for each in self.all() if each is not session and each.holds_slot]
-            if len(others) < self._limits.live_sessions:
-                return
-            spare = sorted(
-                (each for each in others if each.can_release_cli), key=lambda each: each.last_used
-            )
-            if spare:
-                await spare[0].release_cli()
-                continue
-            self._slots_changed.clear()
-            await self._slots_changed.wait()
-
-    def notify_slots_changed(self) -> None:
-        self._slots_changed.set()
-
-    def _check_free_slot(self, session: LiveSession | None) -> None:
-        """Refuses when every place is taken by somebody who works, waits or is about to."""
-        taken = [each for each in self.all() if each is not session and each.is_busy]
-        if len(taken) >= self._limits.live_sessions and not (session and session.holds_slot):
-            raise KeeperBusy
-
     # ---- finding and opening ----
 
-    async def _session_for(self, wish: SendRequest, new_id: str | None) -> LiveSession:
-        if wish.session_id is None:
-            return await self._new_session(wish, new_id or str(uuid4()))
-        session_id = wish.session_id
-        if not wish.wait and await self._store.find_presence(session_id) is not None:
+    async def _session_for(self, request: SendRequest, new_id: str | None) -> LiveSession:
+        if request.session_id is None:
+            return await self._new_session(request, new_id or str(uuid4()))
+        session_id = request.session_id
+        if not request.wait and await self._presence.refresh_and_get(session_id) is not None:
             raise SessionElsewhere
         while (session := self._sessions.get(session_id)) is not None and session.is_closing:
             # two processes on one transcript would write past each other
             await session.closed.wait()
         if session is not None:
-            self._check_open(wish, session)
+            self._check_open(request, session)
             return session
-        left = self._store.interrupted_turn(session_id)
-        workdir = await self._store.find_workdir(session_id) or (left.workdir if left else None)
+        turn = self._journal.interrupted_turn(session_id)
+        workdir = await self._store.find_workdir(session_id) or (turn.workdir if turn else None)
         if workdir is None:
             raise SessionNotFound
         # a message that was sent before a restart, and is sent again, is not said twice
         recent = await self._store.recent_uuids(session_id)
         session = self._sessions.get(session_id)
-        self._check_open(wish, session)
+        self._check_open(request, session)
         if session is None or session.is_closing:
             session = self._open(session_id, workdir)
             session.delivery_log.mark_delivered(recent)
         return session
 
-    async def _new_session(self, wish: SendRequest, session_id: str) -> LiveSession:
-        workdir = wish.workdir or ""
+    async def _new_session(self, request: SendRequest, session_id: str) -> LiveSession:
+        workdir = request.workdir or ""
         if not await asyncio.to_thread(os.path.isdir, workdir):
             raise WorkdirMissing(f"There is no directory {workdir!r} on this machine.")
-        assert wish.uuid is not None
-        if (session := self.find_by_message(wish.uuid)) is not None:
+        assert request.uuid is not None
+        if (session := self.find_by_message(request.uuid)) is not None:
             return session
-        if (begun := await self._store.find_begun_with(workdir, wish.uuid)) is not None:
+        if (begun_id := await self._store.find_begun_with(workdir, request.uuid)) is not None:
             # sent again after it had idled away, or after a restart
-            return await self._session_for(msgspec.structs.replace(wish, session_id=begun), None)
-        if (session := self.find_by_message(wish.uuid)) is not None:
+            return await self._session_for(
+                msgspec.structs.replace(request, session_id=begun_id), None
+            )
+        if (session := self.find_by_message(request.uuid)) is not None:
             return session
-        self._check_open(wish, None)
+        self._check_open(request, None)
         return self._open(session_id, workdir)
 
-    def _check_open(self, wish: SendRequest, session: LiveSession | None) -> None:
+    def _check_open(self, request: SendRequest, session: LiveSession | None) -> None:
         if self._stopping:
             raise KeeperStopping(retry_after=RETRY_AFTER_SECONDS)
-        if not wish.wait:
-            self._check_free_slot(session)
+        if not request.wait:
+            self._slots.check_free(session.runner if session is not None else None)
 
     def _open(self, session_id: str, workdir: str) -> LiveSession:
+        if (closing := self._sessions.get(session_id)) is not None:
+            self._remove(closing)
         session = LiveSession(session_id, workdir, self.settings(session_id), self._services)
         self._sessions[session_id] = session
+        self._own_processes.add(session_id, session.runner)
+        self._slots.add(session.runner)
+        session.changed.subscribe(self.publish_change)
         session.start()
         return session
 
-    async def _apply_settings(self, session_id: str, choices: SessionSettings) -> None:
+    async def _apply_settings(self, session_id: str, settings: SessionSettings) -> None:
         session = self._sessions.get(session_id)
         if session is not None:
-            await session.change_settings(choices)
-        self._preferences.store_settings(session_id, choices)
+            await session.change_settings(settings)
+        self._preferences.store_settings(session_id, settings)
 
-    async def _transcript_exists(self, session_id: str) -> bool:
-        return await self._store.find_workdir(session_id) is not None
+    # ---- what is new ----
 
-    def _handle_session_change(self, session_id: str) -> None:
+    def publish_change(self, session_id: str) -> None:
+        """Says what is new about a session, if anything is."""
         session = self._sessions.get(session_id)
-        if session is not None and session.is_closing and not session.holds_slot:
-            del self._sessions[session_id]
-        self.on_change(session_id)
+        if session is not None and session.is_closing and not session.runner.holds_slot:
+            self._remove(session)
+            session = None
+        if session is None:
+            self.changed.emit(SessionChange(session_id=session_id))
+            return
+        change = SessionChange(
+            session_id=session_id,
+            live=session.live_state,
+            system_prompt=self.system_prompt(session_id),
+            unfinished_turn=session.unfinished_turn,
+        )
+        before = self._last_changes.get(session_id)
+        if change != before:
+            self._last_changes[session_id] = change
+            self.changed.emit(
+                msgspec.structs.replace(change, is_visible=not change.looks_like(before))
+            )
+
+    def _remove(self, session: LiveSession) -> None:
+        del self._sessions[session.id]
+        self._last_changes.pop(session.id, None)
+        self._own_processes.remove(session.id)
+        self._slots.remove(session.runner)
 
 
 def _check_mode(mode: str | None) -> None:

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from claudekeeper.catalog.catalog import RowChange
 from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.contract.grants import Grants
 from claudekeeper.contract.requests import PermissionMode
@@ -20,13 +21,13 @@ from claudekeeper.core.atomic_files import (
     replace_file,
 )
 from claudekeeper.core.tasks import Tasks
-from claudekeeper.sessions.world import SessionSettings
+from claudekeeper.sessions.settings import SessionSettings
 
 log = logging.getLogger(__name__)
 
 
 # sessions for which it is remembered what was chosen; the one chosen first is forgotten first
-MOST_SESSIONS = 10_000
+MAX_SESSIONS = 10_000
 
 
 # how much of a session one is told on coming back to it
@@ -127,9 +128,15 @@ class Preferences:
             marks = {key: each for key, each in self._state.given_up.items() if key != session_id}
             if mark is not None:
                 marks[session_id] = mark
-            while len(marks) > MOST_SESSIONS:
+            while len(marks) > MAX_SESSIONS:
                 del marks[next(iter(marks))]
             await self._replace_state(msgspec.structs.replace(self._state, given_up=marks))
+
+    def handle_row_change(self, change: RowChange) -> None:
+        """Something was written into a transcript; a title is nothing that was said."""
+        row = change.after
+        if row is not None and row.is_fully_scanned and self.given_up_at(change.session_id):
+            self.clear_given_up(change.session_id, row.summary.messages)
 
     def clear_given_up(self, session_id: str, messages: int | None = None) -> bool:
         """Something was said in this session, which is no longer given up then. `messages`: how
@@ -148,33 +155,33 @@ class Preferences:
         return True
 
     def settings_of(self, session_id: str) -> SessionSettings:
-        chosen = self._state.choices.get(session_id) or StoredSettings()
+        stored = self._state.choices.get(session_id) or StoredSettings()
         return SessionSettings(
-            chosen.model,
-            chosen.permission_mode,
-            grants=chosen.grants or Grants(),
-            system_prompt=chosen.system_prompt,
-            before_plan=chosen.before_plan,
+            stored.model,
+            stored.permission_mode,
+            grants=stored.grants or Grants(),
+            system_prompt=stored.system_prompt,
+            before_plan=stored.before_plan,
         )
 
-    def store_settings(self, session_id: str, choices: SessionSettings) -> None:
+    def store_settings(self, session_id: str, settings: SessionSettings) -> None:
         """Holds at once; it is on disk a moment later."""
-        known = self._state.choices
-        grants = choices.grants if choices.grants != Grants() else None
-        chosen = StoredSettings(
-            choices.model,
-            choices.permission_mode,
+        settings_by_session = self._state.choices
+        grants = settings.grants if settings.grants != Grants() else None
+        stored = StoredSettings(
+            settings.model,
+            settings.permission_mode,
             grants,
-            choices.system_prompt,
-            choices.before_plan,
+            settings.system_prompt,
+            settings.before_plan,
         )
-        if known.get(session_id, StoredSettings()) == chosen:
+        if settings_by_session.get(session_id, StoredSettings()) == stored:
             return
-        known.pop(session_id, None)
-        if chosen != StoredSettings():
-            known[session_id] = chosen
-        while len(known) > MOST_SESSIONS:
-            del known[next(iter(known))]
+        settings_by_session.pop(session_id, None)
+        if stored != StoredSettings():
+            settings_by_session[session_id] = stored
+        while len(settings_by_session) > MAX_SESSIONS:
+            del settings_by_session[next(iter(settings_by_session))]
         self._tasks.start(self._save(), name="preferences:save")
 
     async def wait_until_saved(self) -> None:
@@ -187,7 +194,7 @@ class Preferences:
                 await self._write(self._state)
             except OSError as error:
                 # the session goes on with it all the same
-                log.warning("what was chosen for a session could not be saved: %s", error)
+                log.warning("the settings of a session could not be saved: %s", error)
 
     async def _replace_state(self, state: StateFile) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The end of a keeper, in order: no new turns, time for those that run, a record of the rest."""
+"""Shutdown in order: no new turns, time for those that run, a record of the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import logging
 
 from claudekeeper.attention.pending_attention import PendingAttention
 from claudekeeper.sessions.manager import SessionManager
-from claudekeeper.sessions.recovery import TurnJournal
+from claudekeeper.sessions.recovery.turn_journal import TurnJournal
+from claudekeeper.sessions.session_change import SessionChange
 
 log = logging.getLogger(__name__)
 
@@ -17,15 +18,14 @@ class Shutdown:
     """Asked once, when the keeper is told to end."""
 
     def __init__(
-        self, registry: SessionManager, desk: PendingAttention, records: TurnJournal
+        self, manager: SessionManager, attention: PendingAttention, journal: TurnJournal
     ) -> None:
-        self._manager = registry
-        self._attention = desk
-        self._journal = records
+        self._manager = manager
+        self._attention = attention
+        self._journal = journal
         self._session_changed = asyncio.Event()
 
-    def handle_session_change(self, _session_id: str) -> None:
-        """Something about a session changed."""
+    def handle_session_change(self, _change: SessionChange) -> None:
         self._session_changed.set()
 
     async def drain(self, seconds: float) -> None:
@@ -38,7 +38,7 @@ class Shutdown:
                         self._session_changed.clear()
                         await self._session_changed.wait()
         finally:
-            await self._journal.close_for_shutdown()
+            await self._journal.close()
 
     @property
     def _turns_run(self) -> bool:

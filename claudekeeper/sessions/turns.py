@@ -17,7 +17,6 @@ from claudekeeper.contract.events import (
 )
 from claudekeeper.core.timestamps import now_iso
 from claudekeeper.events.bus import EventBus
-from claudekeeper.net.errors import ApiError
 
 # what the CLI calls its errors → our codes
 _API_ERRORS = {
@@ -128,12 +127,12 @@ class Turns:
         """There was nothing to do."""
         self._end("done", None)
 
-    def abort(self, error: ApiError | None) -> TurnOutcome:
+    def abort(self, error: Fault | None) -> TurnOutcome:
         """The turn is over and the CLI did not say so; without an error somebody wanted it."""
         if error is None or (self.current is not None and self.current.interrupted):
             self._end("interrupted", None)
             return "interrupted"
-        self._end("failed", Fault(error.code, error.message))
+        self._end("failed", error)
         return "failed"
 
     def _end(

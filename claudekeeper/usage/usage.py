@@ -16,7 +16,7 @@ from claudekeeper.analysis.reply_usage import NANODOLLARS
 from claudekeeper.analysis.session_facts import SubagentShare, share_of
 from claudekeeper.analysis.summary import Summary, UsageFold, unpack_state, unpack_usage
 from claudekeeper.catalog.cache import Cache
-from claudekeeper.catalog.catalog import Catalog
+from claudekeeper.catalog.catalog import Catalog, RowChange
 from claudekeeper.catalog.discovery import SessionRow, TranscriptFile, continue_fold
 from claudekeeper.catalog.usage_files import (
     is_main_transcript,
@@ -108,12 +108,12 @@ class UsageService:
         """Until it was seen once what there is to count."""
         await self._first_refresh_done.wait()
 
-    def handle_row_change(self, row: SessionRow | None) -> None:
+    def handle_row_change(self, change: RowChange) -> None:
         """A session's file, and so perhaps those of its subagents, are not what they were."""
-        if row is None:
+        if change.after is None:
             self._changed_paths = None
-        elif self._changed_paths is not None and row.is_fully_scanned:
-            self._changed_paths.add(row.file.path)
+        elif self._changed_paths is not None and change.after.is_fully_scanned:
+            self._changed_paths.add(change.after.file.path)
         self._has_changes.set()
 
     async def refresh(self) -> bool:

@@ -6,12 +6,13 @@ import asyncio
 import errno
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
 
+from claudekeeper.core.signals import Signal
 from claudekeeper.watcher import inotify
 from claudekeeper.watcher.filesystems import network_filesystem
 from claudekeeper.watcher.inotify import Inotify
@@ -68,7 +69,7 @@ class Watcher:
         # folders that somebody wants to know about in depth, whether anything can tell now or not
         self._deep_folders: dict[str, None] = {}
         # who wants to know at once, and which file: called before the folder is told
-        self.files_changed: Callable[[Iterable[str]], None] = lambda _: None
+        self.files_changed = Signal[Collection[str]]()
         self.state = WatchState()
 
     async def changes(self) -> AsyncGenerator[set[str]]:
@@ -91,7 +92,7 @@ class Watcher:
                 continue
             until = asyncio.get_running_loop().time() + self._retry_interval
             while asyncio.get_running_loop().time() < until:
-                self.files_changed(
+                self.files_changed.emit(
                     await asyncio.to_thread(
                         _files_below, list(self._deep_folders)[-MAX_DEEP_FOLDERS:]
                     )
@@ -110,7 +111,7 @@ class Watcher:
     async def _inotify_batches(self) -> AsyncGenerator[set[str]]:
         """Ends when the root itself is gone."""
         with self._make_inotify() as notices:
-            ear = _InotifyWatch(notices, str(self._root), lambda paths: self.files_changed(paths))
+            ear = _InotifyWatch(notices, str(self._root), self.files_changed.emit)
             await asyncio.to_thread(ear.watch_all)
             self._recover()
             # what happened before the watches stood is found by one look at everything
@@ -146,7 +147,7 @@ class Watcher:
                 found += ear.watch_below(folder)
             else:
                 del self._deep_folders[folder]
-        self.files_changed(found)
+        self.files_changed.emit(found)
 
     async def _watchfiles_batches(self) -> AsyncGenerator[set[str]]:
         """On systems without inotify; ends when the root is another folder."""
@@ -160,9 +161,9 @@ class Watcher:
                     )
                 if root in paths:
                     below = list(self._deep_folders)[-MAX_DEEP_FOLDERS:]
-                    self.files_changed(await asyncio.to_thread(_files_below, below))
+                    self.files_changed.emit(await asyncio.to_thread(_files_below, below))
                 else:
-                    self.files_changed(paths)
+                    self.files_changed.emit(paths)
                 if changed := {
                     _project_of(path, root) for path in paths if not _is_deep(path, root)
                 }:
@@ -183,11 +184,11 @@ class _InotifyWatch:
     """What inotify says, heard as soon as it is said."""
 
     def __init__(
-        self, notices: Inotify, root: str, touched: Callable[[Iterable[str]], None]
+        self, notices: Inotify, root: str, publish_changes: Callable[[Collection[str]], None]
     ) -> None:
         self._inotify = notices
         self._root = root
-        self._files_changed = touched
+        self._publish_changes = publish_changes
         self._folder_by_watch: dict[int, str] = {}
         self._deep_folders: set[str] = set()
         self._changed_folders: set[str] = set()
@@ -207,7 +208,7 @@ class _InotifyWatch:
                 self._handle_event(event, paths)
         except (OSError, WatchUnreliable) as error:
             self._error = error
-        self._files_changed(paths)
+        self._publish_changes(paths)
         self.has_events.set()
 
     def pop_changed(self) -> set[str] | None:

@@ -11,10 +11,12 @@ import pytest
 
 from claudekeeper.attention.hook_calls import HookCall, HookEvent
 from claudekeeper.attention.pending_attention import PendingAttention
-from claudekeeper.attention.terminal_prompts import MOST_OPEN, TerminalPrompts
+from claudekeeper.attention.terminal_prompts import MAX_OPEN, TerminalPrompts
+from claudekeeper.catalog.own_processes import OwnProcesses
 from claudekeeper.catalog.presence import PresenceMonitor
 from claudekeeper.contract.attention import Resolve
 from claudekeeper.events.bus import EventBus, PublishedEvent
+from claudekeeper.events.transcript_follower import NewEntries
 from claudekeeper.transcripts.entries import Entry, parse_line
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter
 from tests.support.waiting import wait_until
@@ -48,7 +50,7 @@ async def test_what_a_terminal_decided_first_is_put_right(tmp_path: Path, writte
     async def recent(_session: str) -> list[Entry]:
         return [entry for line in lines for entry in parse_line(line)[0]]
 
-    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path), bus, recent)
+    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path, OwnProcesses()), bus, recent)
     event = HookEvent(
         hook_event_name="PermissionRequest",
         session_id=SESSION_ID,
@@ -63,11 +65,11 @@ async def test_what_a_terminal_decided_first_is_put_right(tmp_path: Path, writte
     transcript.result("t1")
     lines[:] = transcript.lines
     desk.resolve(Resolve(attention_id=question.id, decision="deny", message="no", by="phone"))
-    terminals.handle_entries(SESSION_ID, await recent(SESSION_ID))
+    terminals.handle_entries(NewEntries(SESSION_ID, await recent(SESSION_ID)))
     assert (await asking) is not None
     await wait_until(lambda: len(heard.settled()) == 2)
     # said again, it is known already
-    terminals.handle_entries(SESSION_ID, await recent(SESSION_ID))
+    terminals.handle_entries(NewEntries(SESSION_ID, await recent(SESSION_ID)))
     assert heard.settled() == [("deny", "phone"), ("allow", "terminal")]
     await terminals.close()
 
@@ -86,7 +88,7 @@ async def test_what_was_answered_before_anybody_heard_of_it_is_not_asked(
     async def recent(_session: str) -> list[Entry]:
         return [entry for line in transcript.lines for entry in parse_line(line)[0]]
 
-    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path), bus, recent)
+    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path, OwnProcesses()), bus, recent)
     event = HookEvent(
         hook_event_name="PermissionRequest",
         session_id=SESSION_ID,
@@ -110,7 +112,7 @@ async def test_more_questions_than_a_person_can_answer_stay_in_their_terminals(
     async def recent(_session: str) -> list[Entry]:
         return []
 
-    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path), EventBus(), recent)
+    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path, OwnProcesses()), EventBus(), recent)
 
     def call(number: int) -> HookCall:
         event = HookEvent(
@@ -123,11 +125,11 @@ async def test_more_questions_than_a_person_can_answer_stay_in_their_terminals(
 
     asking = [
         asyncio.create_task(terminals.handle_permission_request(call(number), lambda: True))
-        for number in range(MOST_OPEN)
+        for number in range(MAX_OPEN)
     ]
-    await wait_until(lambda: len(desk.all()) == MOST_OPEN)
+    await wait_until(lambda: len(desk.all()) == MAX_OPEN)
     assert await terminals.handle_permission_request(call(-1), lambda: True) is None
-    assert len(desk.all()) == MOST_OPEN
+    assert len(desk.all()) == MAX_OPEN
     await terminals.close()
     for each in asking:
         each.cancel()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.catalog.cache import Cache
-from claudekeeper.catalog.catalog import Catalog
+from claudekeeper.catalog.catalog import Catalog, RowChange
 from claudekeeper.catalog.discovery import SessionRow
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
 from tests.support.waiting import wait_until
@@ -134,8 +134,8 @@ async def test_progress_does_not_wait_for_what_cannot_be_read(catalog: Catalog) 
 async def test_counting_leaves_the_list_in_its_order_and_says_who_was_counted(
     catalog: Catalog,
 ) -> None:
-    told: list[str] = []
-    catalog.session_scanned = told.append
+    changes: list[RowChange] = []
+    catalog.row_changed.subscribe(changes.append)
     ids = [uuid_of(number) for number in range(1, 5)]
     for age, session_id in enumerate(ids):
         transcript = TranscriptWriter(session_id)
@@ -147,4 +147,4 @@ async def test_counting_leaves_the_list_in_its_order_and_says_who_was_counted(
     await wait_until(lambda: catalog.progress.done == 4)
     rows = await catalog.rows()
     assert [(row.file.id, row.summary.messages) for row in rows] == [(each, 100) for each in ids]
-    assert set(told) == set(ids)
+    assert {change.session_id for change in changes if change.only_counted} == set(ids)

@@ -15,8 +15,9 @@ from claudekeeper.attention.pending_attention import PendingAttention
 from claudekeeper.core.config import Config
 from claudekeeper.events.bus import PublishedEvent
 from claudekeeper.net.listen import ListenAddress, serve_app
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
 from claudekeeper.server.app_keys import ATTENTION, BUS
+from claudekeeper.server.data_paths import DataPaths
 from claudekeeper.sessions.cli.client import CliClient, CliListener, CliOptions
 from claudekeeper.sessions.message_queue import QueuedMessage
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter

@@ -23,7 +23,8 @@ from claudekeeper.core.config import load_config
 from claudekeeper.demo.sample_projects import PROJECTS
 from claudekeeper.demo.start import RunningDemo, start_demo
 from claudekeeper.net.listen import ListenAddress, serve_app
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
+from claudekeeper.server.data_paths import DataPaths
 
 LONGEST_WAIT = 60.0
 EDITING = "Expired tokens are accepted"

@@ -12,7 +12,8 @@ from pytest_aiohttp import AiohttpClient
 from yarl import URL
 
 from claudekeeper.core.config import Config
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
+from claudekeeper.server.data_paths import DataPaths
 from tests.support.transcript_writer import projects_folder
 
 TOKEN = "a-token-that-is-long-enough"

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from claudekeeper.sessions.capabilities import MOST_CLIS, MOST_DIRECTORIES, CapabilityCache
+from claudekeeper.sessions.cli.capabilities import MOST_CLIS, MOST_DIRECTORIES, CapabilityCache
 from claudekeeper.sessions.cli.client import CliClient, CliListener, CliOptions
 
 

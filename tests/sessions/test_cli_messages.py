@@ -15,6 +15,15 @@ from claudekeeper.sessions.turns import Turns
 from tests.support.transcript_writer import SESSION_ID
 
 
+class IgnoredEvents:
+    """Nobody runs turns here."""
+
+    def handle_init(self) -> None: ...
+    def handle_result(self, result: dict[str, Any]) -> None: ...
+    def handle_mode(self, mode: str, before: str | None) -> None: ...
+    def handle_repeated_prompt(self) -> None: ...
+
+
 class Statuses:
     def __init__(self) -> None:
         self.statuses: list[Any] = []
@@ -35,7 +44,10 @@ def hearing(told: Statuses) -> CliMessageHandler:
     bus = EventBus()
     bus.subscribe(told)
     return CliMessageHandler(
-        DeliveryLog(SESSION_ID, bus), ReplyStream(SESSION_ID, bus), Turns(SESSION_ID, bus)
+        DeliveryLog(SESSION_ID, bus),
+        ReplyStream(SESSION_ID, bus),
+        Turns(SESSION_ID, bus),
+        IgnoredEvents(),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from claudekeeper.sessions.failed_turn import describe_exit
+from claudekeeper.sessions.recovery.failed_turn import describe_exit
 
 
 class Ended(Exception):

@@ -14,7 +14,7 @@ from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.contract.grants import Grants
 from claudekeeper.core.atomic_files import replace_file
 from claudekeeper.sessions.preferences import Preferences
-from claudekeeper.sessions.world import SessionSettings
+from claudekeeper.sessions.settings import SessionSettings
 
 
 def loaded(path: Path) -> Preferences:
@@ -80,7 +80,7 @@ KILLER = """
 import json, os, signal, sys
 from pathlib import Path
 from claudekeeper.core.atomic_files import replace_file
-from claudekeeper.sessions.world import SessionSettings
+from claudekeeper.sessions.settings import SessionSettings
 from claudekeeper.contract.grants import Grants
 path = Path(sys.argv[1])
 replace_file(path, b'{"names":{"s":"0"}}')

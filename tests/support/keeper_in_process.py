@@ -16,7 +16,8 @@ from pytest_aiohttp import AiohttpClient
 
 from claudekeeper.core.config import Config
 from claudekeeper.core.limits import Limits
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
+from claudekeeper.server.data_paths import DataPaths
 from tests.support.transcript_writer import projects_folder
 
 TOKEN = "a-token-that-is-long-enough"

@@ -201,7 +201,7 @@ async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
     Scarce.left = 1
     watcher = make_watcher(root, poll_interval=0.01, retry_interval=0.2, make_inotify=Scarce)
     touched: list[str] = []
-    watcher.files_changed = touched.extend
+    watcher.files_changed.subscribe(touched.extend)
     watcher.watch_below(str(deep.parent))
     async with watching(watcher) as seen:
         await settled(seen, watcher, "polling")
@@ -222,7 +222,7 @@ async def test_what_a_folder_holds_that_appears_is_told(
     (session / "subagents" / "agent-1.jsonl").write_text("1")
     watcher = make_watcher(root, rescan_interval=1000)
     touched: list[str] = []
-    watcher.files_changed = touched.extend
+    watcher.files_changed.subscribe(touched.extend)
     async with watching(watcher) as seen:
         told = await settled(seen, watcher, "watching")
         session.rename(root / "-a" / "session")
@@ -393,7 +393,7 @@ async def test_depths_that_were_asked_for_too_early_are_told_of_later(
     (deep / "agent-1.jsonl").write_text("1")
     watcher = make_watcher(root)
     touched: list[str] = []
-    watcher.files_changed = touched.extend
+    watcher.files_changed.subscribe(touched.extend)
     watcher.watch_below(str(deep.parent))
     watcher.watch_below(str(root / "-b" / "gone"))
     async with watching(watcher):

@@ -59,8 +59,8 @@ from claudekeeper.server.schemas import (
     read_body,
     read_optional_body,
 )
-from claudekeeper.sessions.capabilities import Capabilities, capabilities_of
-from claudekeeper.sessions.continue_turn import continue_interrupted_turn
+from claudekeeper.sessions.cli.capabilities import Capabilities, capabilities_of
+from claudekeeper.sessions.recovery.continue_turn import continue_interrupted_turn
 from claudekeeper.sessions.session import LiveSession
 
 

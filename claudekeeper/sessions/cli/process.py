@@ -1,4 +1,4 @@
-"""The CLI of a session: none or one, started with what was chosen and ended in order."""
+"""The CLI process of a session: none or one, started with its settings and ended in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from claudekeeper.contract.errors import ModelRefused, ModeRefused
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.net.errors import ApiError
 from claudekeeper.sessions.cli.client import CliClient, CliListener, CliOptions
-from claudekeeper.sessions.world import SessionServices, SessionSettings
+from claudekeeper.sessions.services import SessionServices
+from claudekeeper.sessions.settings import SessionSettings
 
 log = logging.getLogger(__name__)
 
@@ -21,23 +22,23 @@ class CliProcess:
     """What a session knows of its CLI."""
 
     def __init__(
-        self, session_id: str, workdir: str, ears: CliListener, world: SessionServices
+        self, session_id: str, workdir: str, listener: CliListener, services: SessionServices
     ) -> None:
         self._session_id = session_id
         self._workdir = workdir
-        self._listener = ears
-        self._services = world
+        self._listener = listener
+        self._services = services
         self._close_tasks = Tasks()
         # held while one is ended: it still writes, so the next one has to wait
         self._end_lock = asyncio.Lock()
         self.client: CliClient | None = None
-        # whether a place is held for one that is about to start, or starting
+        # whether a slot is held for one that is about to start, or starting
         self.is_starting = False
         # whether it ended by itself
         self.has_exited = False
         # whether another one is needed before the next turn
         self.needs_restart = False
-        # what was chosen when it was started; None while there is none
+        # its settings when it was started; None while there is none
         self.start_settings: SessionSettings | None = None
         # what it says of itself: commands, models
         self.info: dict[str, Any] = {}
@@ -46,7 +47,7 @@ class CliProcess:
 
     @property
     def holds_slot(self) -> bool:
-        """Whether it takes one of the places for CLIs."""
+        """Whether there is one, or one is about to start."""
         return self.client is not None or self.is_starting
 
     @property
@@ -68,29 +69,29 @@ class CliProcess:
 
     def release_slot(self) -> None:
         self.is_starting = False
-        self._services.cli_slots.notify_slots_changed()
+        self._services.slots.notify_changed()
 
-    async def start(self, chosen: SessionSettings) -> CliClient:
-        """A new one; its place was found before."""
+    async def start(self, settings: SessionSettings) -> CliClient:
+        """Starts a new one; it has its slot already."""
         self.has_exited = self.needs_restart = False
         client: CliClient | None = None
-        self.start_settings = chosen
+        self.start_settings = settings
         try:
-            opening = CliOptions(
+            options = CliOptions(
                 session_id=self._session_id,
                 workdir=self._workdir,
-                resume=await self._services.transcript_exists(self._session_id),
-                model=chosen.model,
-                permission_mode=chosen.permission_mode,
-                append_prompt=chosen.appended_prompt,
+                resume=await self._services.store.exists(self._session_id),
+                model=settings.model,
+                permission_mode=settings.permission_mode,
+                append_prompt=settings.appended_prompt,
                 # what a person changes holds from the next process on
-                records_prompt=chosen.system_prompt is None,
-                grants=chosen.grants,
+                records_prompt=settings.system_prompt is None,
+                grants=settings.grants,
             )
             self.prior_cost = NOTHING
-            if opening.resume:
-                self.prior_cost = await self._services.prior_cost(self._session_id)
-            client = await self._services.make_client(opening, self._listener)
+            if options.resume:
+                self.prior_cost = await self._services.store.prior_cost(self._session_id)
+            client = await self._services.make_client(options, self._listener)
             await client.connect()
             self.info = await client.info()
         except BaseException:
@@ -103,19 +104,19 @@ class CliProcess:
         self.client = client
         return client
 
-    async def apply_settings(self, chosen: SessionSettings, before: SessionSettings) -> None:
-        """What is chosen now, to one that was started or told otherwise."""
+    async def apply_settings(self, settings: SessionSettings, before: SessionSettings) -> None:
+        """What is settings now, to one that was started or told otherwise."""
         client = self.client
         if client is None:
             return
-        mode = chosen.permission_mode
+        mode = settings.permission_mode
         if mode and mode != before.permission_mode:
             if mode == "bypassPermissions" and not client.bypass:
                 self.needs_restart = True
             else:
                 await _call_cli(client.set_permission_mode(mode), ModeRefused)
-        if chosen.model != before.model:
-            await _call_cli(client.set_model(chosen.model), ModelRefused)
+        if settings.model != before.model:
+            await _call_cli(client.set_model(settings.model), ModelRefused)
 
     async def end(self) -> bool:
         """Ends the one there is; False if there was none."""

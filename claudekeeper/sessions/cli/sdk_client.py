@@ -38,8 +38,8 @@ from claudekeeper.net.errors import ApiError
 from claudekeeper.sessions.cli.client import CliListener, CliOptions, PermissionRequest
 from claudekeeper.sessions.cli.launch import launch_prefix
 from claudekeeper.sessions.cli.orphans import OWNER_VARIABLE, owner_value
-from claudekeeper.sessions.failed_turn import describe_exit
 from claudekeeper.sessions.message_queue import QueuedMessage
+from claudekeeper.sessions.recovery.failed_turn import describe_exit
 
 log = logging.getLogger(__name__)
 

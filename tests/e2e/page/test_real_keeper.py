@@ -14,7 +14,8 @@ from playwright.async_api import expect
 from clarvis_ui.server import Clarvis, run_clarvis
 from clarvis_ui.settings import ClarvisSettings
 from claudekeeper.core.config import Config
-from claudekeeper.server.app import DataPaths, create_app
+from claudekeeper.server.app import create_app
+from claudekeeper.server.data_paths import DataPaths
 from tests.e2e.conftest import OpenPage, function_fixture, session_row, trigger_refresh
 from tests.support.transcript_writer import TranscriptWriter, projects_folder
 

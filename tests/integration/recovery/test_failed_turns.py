@@ -13,8 +13,8 @@ import pytest
 
 from claudekeeper.core.disk_reserve import DiskReserve
 from claudekeeper.server.app_keys import FAILED_TURNS
-from claudekeeper.sessions.failed_turn_store import MOST_OF_A_SESSION, FailedTurnStore
-from claudekeeper.sessions.recovery import TurnJournal
+from claudekeeper.sessions.recovery.failed_turn_store import MAX_TURNS_OF_SESSION, FailedTurnStore
+from claudekeeper.sessions.recovery.turn_journal import TurnJournal
 from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import InProcessKeeper, SocketListener, text_of
 
@@ -174,7 +174,7 @@ def test_what_was_written_down_is_read_back_whole(tmp_path: Path) -> None:
     path = tmp_path / "failed-turns.json"
     turns = [turn_with(REPLY, "half"), turn_with({**REPLY, "usage": None}, "other")]
     path.write_text(json.dumps({"s": turns}))
-    store = FailedTurnStore(path, lambda _: None, DiskReserve(tmp_path))
+    store = FailedTurnStore(path, DiskReserve(tmp_path))
     store.load()
     told = json.loads(msgspec.json.encode(store.of("s")))
     assert [each["messages"][0]["usage"] for each in told] == [REPLY["usage"], None]
@@ -187,7 +187,7 @@ def test_a_turn_that_cannot_be_understood_takes_no_other_with_it(tmp_path: Path)
     path = tmp_path / "failed-turns.json"
     unclear = turn_with({**REPLY, "role": "nobody"}, "lost")
     path.write_text(json.dumps({"s": [turn_with(REPLY, "half"), unclear], "t": [unclear]}))
-    store = FailedTurnStore(path, lambda _: None, DiskReserve(tmp_path))
+    store = FailedTurnStore(path, DiskReserve(tmp_path))
     store.load()
     assert [turn.blocks[0].text for turn in store.of("s")] == ["half"]
     assert store.of("t") == []
@@ -199,7 +199,7 @@ async def test_what_was_interrupted_is_read_session_by_session(tmp_path: Path) -
     path = tmp_path / "turns.json"
     known = {"uuid": "u", "started": "2026-01-01T00:00:00Z", "workdir": "/code"}
     path.write_text(json.dumps({"s": known, "t": {"uuid": 1}}))
-    records = TurnJournal(path, lambda _: None, DiskReserve(tmp_path))
+    records = TurnJournal(path, DiskReserve(tmp_path))
     records.load()
     assert list(records.all_interrupted()) == ["s"]
     assert len(list(tmp_path.glob("turns.json.corrupt-*"))) == 1
@@ -218,8 +218,8 @@ async def test_they_are_bounded(
     (turn,) = await crash(keeper, ear, session)
     (left,) = keeper.app[FAILED_TURNS].of(session)
     assert turn["uuid"] == left.uuid
-    store = FailedTurnStore(tmp_path / "failed-turns.json", lambda _: None, DiskReserve(tmp_path))
-    for number in range(MOST_OF_A_SESSION + 5):
+    store = FailedTurnStore(tmp_path / "failed-turns.json", DiskReserve(tmp_path))
+    for number in range(MAX_TURNS_OF_SESSION + 5):
         left.started = str(number)
         store.add(session, type(left)(left.uuid, str(number), left.ended, blocks=left.blocks))
-    assert len(store.of(session)) == MOST_OF_A_SESSION
+    assert len(store.of(session)) == MAX_TURNS_OF_SESSION

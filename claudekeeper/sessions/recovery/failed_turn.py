@@ -1,9 +1,9 @@
-"""Turns that did not come to their end, and what was said in them that no transcript has.
+"""Failed turns: turns that broke off, with what was said in them that no transcript has.
 
-A transcript is Claude Code's to write, and one that is killed writes nothing more: the prompt,
-whole messages and the block that was streamed may be in none. They are words of a person and of
-Claude, so the keeper keeps them, with the reason, until the transcript turns out to have them, or
-the prompt is sent again or taken back.
+Claude Code writes the transcript, and a Claude Code that is killed writes nothing more: the
+prompt, whole messages and the block that was being streamed may be missing from it. They are words
+of a person and of Claude. So the keeper keeps them, with the reason, until the transcript turns out
+to have them, or the prompt is sent again or withdrawn.
 """
 
 from __future__ import annotations
@@ -71,56 +71,55 @@ def build_failed_turn(
     uuid: str | None,
     started: str,
     prompt: QueuedMessage | None,
-    ledger: DeliveryLog,
-    stream: ReplyStream,
+    delivery_log: DeliveryLog,
+    reply_stream: ReplyStream,
     *,
     prompt_received: bool,
 ) -> FailedTurn:
-    """What is known of a turn at its end; to be asked before the ledger and the stream forget."""
-    told = ledger.unwritten_messages
-    said = [message for message in told if message.uuid != uuid]
-    blocks = stream.unfinished_blocks
+    """What a turn leaves; built before the delivery log and the reply stream forget it."""
+    unwritten = delivery_log.unwritten_messages
+    replies = [message for message in unwritten if message.uuid != uuid]
+    blocks = reply_stream.unfinished_blocks
     return FailedTurn(
         uuid=uuid,
         started=started,
         ended=now_iso(),
-        had=prompt_received or bool(said or blocks),
+        had=prompt_received or bool(replies or blocks),
         prompt=prompt,
-        said=len(said) < len(told),
-        messages=said,
+        said=len(replies) < len(unwritten),
+        messages=replies,
         blocks=blocks,
     )
 
 
-# the SDK does not always say it otherwise
+# the SDK does not always give the exit code as a number
 _EXIT_CODE = re.compile(r"\bexit code:? (-?\d+)")
 
 
-# from here on the code is a signal's number
-TOLD = 128
+# a process that a signal ended in order gives this plus the signal's number
+SIGNAL_EXIT_CODES = 128
 
 
 def describe_exit(error: Exception | None, last_words: str) -> str:
     """How a CLI that nobody had asked to end came to its end, in plain words."""
     code = getattr(error, "exit_code", None)
-    if code is None and (found := _EXIT_CODE.search(str(error))) is not None:
-        code = int(found[1])
-    if isinstance(code, int) and (code < 0 or code > TOLD):
-        # one that is told to end says by this number that it has heard it
-        how = "killed" if code < 0 else "told to end"
+    if code is None and (match := _EXIT_CODE.search(str(error))) is not None:
+        code = int(match[1])
+    if isinstance(code, int) and (code < 0 or code > SIGNAL_EXIT_CODES):
+        how, number = ("killed", -code) if code < 0 else ("told to end", code - SIGNAL_EXIT_CODES)
         with contextlib.suppress(ValueError):
-            return f"it was {how}: {signal.Signals(-code if code < 0 else code - TOLD).name}"
+            return f"it was {how}: {signal.Signals(number).name}"
     if last_words:
         return f"it said: {last_words}"
     return f"exit code {code}" if code is not None else str(error or "")
 
 
-def with_reason(turn: FailedTurn, outcome: TurnOutcome, why: Fault | None) -> FailedTurn:
-    """The turn with its reason; `why` where something failed."""
-    if why is None:
+def with_reason(turn: FailedTurn, outcome: TurnOutcome, error: Fault | None) -> FailedTurn:
+    """The turn with its reason; `error` where something failed."""
+    if error is None:
         stopped = CUT_OFF_FAULT if turn.had else STOPPED_FAULT
-        why = UNWRITTEN_FAULT if outcome == "done" else stopped
-    return msgspec.structs.replace(turn, error=why)
+        error = UNWRITTEN_FAULT if outcome == "done" else stopped
+    return msgspec.structs.replace(turn, error=error)
 
 
 class CutOffTurn(Protocol):
@@ -133,16 +132,18 @@ class CutOffTurn(Protocol):
     error: Fault | None
 
 
-def is_same_turn(cut: CutOffTurn, turn: FailedTurn) -> bool:
+def is_same_turn(cut_off: CutOffTurn, turn: FailedTurn) -> bool:
     """Whether this is what is left of it; one that had failed is known by its prompt."""
-    return turn.uuid == cut.uuid and (cut.error is not None or turn.started == cut.started)
+    same_start = cut_off.error is not None or turn.started == cut_off.started
+    return turn.uuid == cut_off.uuid and same_start
 
 
-def from_interrupted(cut: CutOffTurn, ran: FailedTurn | None) -> FailedTurn:
-    """`ran`: what was written down while it ran."""
-    if ran is None or not ran.is_of(cut.uuid, cut.started):
-        ran = FailedTurn(cut.uuid, cut.started, now_iso(), had=cut.prompt is None)
-    return msgspec.structs.replace(ran, prompt=cut.prompt, error=cut.error or INTERRUPTED_FAULT)
+def from_interrupted(cut_off: CutOffTurn, snapshot: FailedTurn | None) -> FailedTurn:
+    """`snapshot`: what was written down while the turn ran."""
+    if snapshot is None or not snapshot.is_of(cut_off.uuid, cut_off.started):
+        snapshot = FailedTurn(cut_off.uuid, cut_off.started, now_iso(), had=cut_off.prompt is None)
+    error = cut_off.error or INTERRUPTED_FAULT
+    return msgspec.structs.replace(snapshot, prompt=cut_off.prompt, error=error)
 
 
 def without_written(turn: FailedTurn, messages: Sequence[Message]) -> FailedTurn:

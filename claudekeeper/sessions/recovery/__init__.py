@@ -1,0 +1,1 @@
+"""Turns that did not come to their end: what is kept of them, and how they go on."""
