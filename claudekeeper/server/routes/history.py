@@ -12,7 +12,6 @@ from aiohttp import web
 from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.contract.errors import MessageNotFound, SessionNotFound, TranscriptUnreadable
 from claudekeeper.contract.message import Message
-from claudekeeper.contract.sessions import Session
 from claudekeeper.net.errors import ApiError
 from claudekeeper.net.responses import ErrorAnswer, ErrorBody, json_response
 from claudekeeper.server.app_keys import (
@@ -20,7 +19,6 @@ from claudekeeper.server.app_keys import (
     CATALOG,
     FAILED_TURNS,
     HISTORY,
-    JOURNAL,
     MANAGER,
     VIEWS,
     WORKERS,
@@ -29,7 +27,6 @@ from claudekeeper.server.endpoint import Endpoint
 from claudekeeper.server.routes.sessions import (
     current_position,
     find_row,
-    find_session,
     is_only_in_journal,
     translate_read_errors,
 )
@@ -55,120 +52,107 @@ RECENT_MESSAGES = 200
 
 async def session_history(request: web.Request) -> web.StreamResponse:
     query = parse_query(request, HistoryQuery)
-    await _settle_failed_turns(request)
-    live = request.app[MANAGER].get(request.match_info["id"].lower())
+    session_id = request.match_info["id"].lower()
+    await _settle_failed_turns(request, session_id)
+    live = request.app[MANAGER].get(session_id)
     if live is not None:
-        return await _live_page(request, live, query)
-    if is_only_in_journal(request, request.match_info["id"].lower()):
-        return _page_without_transcript(request)
-    row = await request.app[CATALOG].scan_if_small(await find_row(request))
-    session = request.app[VIEWS].session(row.file.id, row)
-    if session is None:
-        raise SessionNotFound
+        row = await request.app[CATALOG].row(session_id)
+    else:
+        row = None if is_only_in_journal(request, session_id) else await find_row(request)
     if query.limit == "all":
-        return await _stream_history(request, row, session, query.view)
+        return await _stream_history(request, session_id, row, query.view, live)
+    if live is not None:
+        return json_response(await _live_page(request, live, row, query))
     # from before the reading: what is written meanwhile may come twice, but never not at all
     position = current_position(request.app)
-    page = await _read_page(request, row, query, query.limit)
-    quiet = _idle_page(request, session, position)
-    quiet.messages, quiet.before = page.messages, page.before
-    quiet.branches = page.branches
-    return json_response(quiet)
+    part = await _read_page(request, row, query)
+    return json_response(_build_page(request, session_id, row, part, position))
 
 
-async def _settle_failed_turns(request: web.Request) -> None:
+async def _settle_failed_turns(request: web.Request, session_id: str) -> None:
     """What failed turns left may stand in the transcript all the same, written at the last."""
-    session_id = request.match_info["id"].lower()
-    failed = request.app[FAILED_TURNS]
-    row = await request.app[CATALOG].row(session_id) if failed.of(session_id) else None
+    failed_turns = request.app[FAILED_TURNS]
+    row = await request.app[CATALOG].row(session_id) if failed_turns.of(session_id) else None
     if row is None or row.fault is not None:
         return
     with translate_read_errors():
         page = await asyncio.to_thread(
             request.app[HISTORY].page, Path(row.file.path), session_id, limit=RECENT_MESSAGES
         )
-    failed.drop_written(session_id, page.messages)
+    failed_turns.drop_written(session_id, page.messages)
 
 
-def _page_without_transcript(request: web.Request) -> web.Response:
-    session = find_session(request, request.match_info["id"].lower())
-    return json_response(_idle_page(request, session, current_position(request.app)))
-
-
-def _idle_page(request: web.Request, session: Session, position: str) -> HistoryPage:
-    """A conversation in which nothing happens, before its messages are filled in."""
-    left = request.app[JOURNAL].interrupted_turn(session.id)
+def _build_page(
+    request: web.Request,
+    session_id: str,
+    row: SessionRow | None,
+    part: HistorySlice,
+    position: str,
+    live: LiveSession | None = None,
+) -> HistoryPage:
+    """The answer: a part of the messages, and everything else as it is now."""
+    view = request.app[VIEWS].view(session_id, row)
+    if view is None:
+        raise SessionNotFound
+    interrupted = view.interrupted
+    if live is not None:
+        queue = live.queued_prompts
+    else:
+        held = interrupted.held_messages if interrupted is not None else []
+        queue = [message.to_queued_prompt() for message in held]
     return HistoryPage(
-        session=session,
-        messages=[],
-        before=None,
-        branches=[],
-        queue=[item.to_queued_prompt() for item in left.held_messages] if left is not None else [],
-        partial=None,
-        turn=None,
+        session=view.session,
+        messages=part.messages,
+        before=part.before,
+        branches=part.branches,
+        queue=queue,
+        partial=live.reply_stream.partial if live is not None else None,
+        turn=live.turns.current_view if live is not None else None,
         position=position,
-        interrupted=left if left is not None and left.can_continue else None,
-        failed=request.app[FAILED_TURNS].of(session.id),
+        interrupted=interrupted if interrupted is not None and interrupted.can_continue else None,
+        failed=request.app[FAILED_TURNS].of(session_id),
     )
 
 
 async def _live_page(
-    request: web.Request, live: LiveSession, query: HistoryQuery
-) -> web.StreamResponse:
-    """What is on disk, and what was told and is not on disk yet: exactly as of the position."""
-    mark, waiting = request.app[BUS].seq, live.delivery_log.unwritten_messages
-    row = await request.app[CATALOG].row(live.id)
-    page = HistorySlice([], None)
-    limit = 0
-    if query.limit != "all":
-        limit = query.limit
-    elif row is not None:
-        return await _stream_history(request, row, find_session(request, live.id), query.view, live)
-    told_only = {message.uuid for message in waiting}
-    if row is not None:
-        before = None if query.before in told_only else query.before
-        asked = HistoryQuery(limit=limit, before=before, view=query.view)
-        page = await _read_page(request, row, asked, limit)
-    # nothing waits from here on
-    messages, before = page.messages, page.before
-    if query.before is None or query.before in told_only:
-        messages = live.delivery_log.merge_page(messages, waiting, mark)
-        if query.before is not None:
-            uuids = [message.uuid for message in messages]
-            messages = messages[: uuids.index(query.before)]
-        if limit and len(messages) > limit:
-            messages = messages[-limit:]
-            before = messages[0].uuid
-    return json_response(
-        HistoryPage(
-            session=find_session(request, live.id),
-            messages=messages,
-            before=before,
-            branches=page.branches,
-            queue=live.queued_prompts,
-            partial=live.reply_stream.partial,
-            turn=live.turns.current_view,
-            position=current_position(request.app),
-            interrupted=request.app[JOURNAL].interrupted_turn(live.id),
-            failed=request.app[FAILED_TURNS].of(live.id),
-        )
+    request: web.Request, live: LiveSession, row: SessionRow | None, query: HistoryQuery
+) -> HistoryPage:
+    """What is on disk, and what was delivered and is not on disk yet: exactly at the position."""
+    seq, unwritten = request.app[BUS].seq, live.delivery_log.unwritten_messages
+    unwritten_uuids = {message.uuid for message in unwritten}
+    asks_unwritten = query.before in unwritten_uuids
+    on_disk = HistoryQuery(
+        limit=query.limit, before=None if asks_unwritten else query.before, view=query.view
     )
+    part = await _read_page(request, row, on_disk)
+    # no waiting from here on
+    if query.before is None or asks_unwritten:
+        messages = live.delivery_log.merge_page(part.messages, unwritten, seq)
+        if asks_unwritten:
+            uuids = [message.uuid for message in messages]
+            messages = messages[: uuids.index(str(query.before))]
+        before = part.before
+        if isinstance(query.limit, int) and len(messages) > query.limit:
+            messages = messages[-query.limit :]
+            before = messages[0].uuid
+        part = HistorySlice(messages, before, part.branches)
+    return _build_page(request, live.id, row, part, current_position(request.app), live)
 
 
 async def _read_page(
-    request: web.Request, row: SessionRow, query: HistoryQuery, limit: int
+    request: web.Request, row: SessionRow | None, query: HistoryQuery
 ) -> HistorySlice:
-    if row.fault is not None:
+    if row is None or row.fault is not None:
         # the session says what is wrong; it has no messages to show
         return HistorySlice([], None)
-    history = request.app[HISTORY]
-    read = request.app[WORKERS].run if limit > LONG_PAGE else asyncio.to_thread
+    assert isinstance(query.limit, int)
+    read = request.app[WORKERS].run if query.limit > LONG_PAGE else asyncio.to_thread
     with translate_read_errors():
         return await read(
-            history.page,
+            request.app[HISTORY].page,
             Path(row.file.path),
             row.file.id,
-            limit=limit,
+            limit=query.limit,
             before=query.before,
             view=query.view,
         )
@@ -176,58 +160,52 @@ async def _read_page(
 
 async def _stream_history(
     request: web.Request,
-    row: SessionRow,
-    session: Session,
+    session_id: str,
+    row: SessionRow | None,
     view: View,
-    live: LiveSession | None = None,
+    live: LiveSession | None,
 ) -> web.StreamResponse:
     """The whole history, piece by piece, in bounded memory."""
-    rest = _idle_page(request, session, current_position(request.app))
-    unwritten: list[Message] = []
-    now = request.app[BUS].seq
-    if live is not None:
-        rest.queue, rest.partial, rest.turn = (
-            live.queued_prompts,
-            live.reply_stream.partial,
-            live.turns.current_view,
-        )
-        unwritten = live.delivery_log.recent_messages
-    whole: HistoryStream | None = None
-    if row.fault is None:
+    position, seq = current_position(request.app), request.app[BUS].seq
+    answer = _build_page(request, session_id, row, HistorySlice([], None), position, live)
+    unwritten = live.delivery_log.recent_messages if live is not None else []
+    stream: HistoryStream | None = None
+    if row is not None and row.fault is None:
         with translate_read_errors():
-            whole = await request.app[WORKERS].run(
+            stream = await request.app[WORKERS].run(
                 request.app[HISTORY].stream,
                 Path(row.file.path),
                 row.file.id,
                 view=view,
-                # what is told after the position is not read before it is told
-                wanted=lambda: (
-                    live.delivery_log.delivered_before(now) if live is not None else accept_all
-                ),
+                # what is delivered after the position is not read before it is delivered
+                wanted=lambda: live.delivery_log.delivered_before(seq) if live else accept_all,
             )
     try:
-        return await _send_stream(request, rest, whole, unwritten)
+        return await _send_stream(request, answer, stream, unwritten)
     finally:
-        if whole is not None:
-            await asyncio.to_thread(whole.close)
+        if stream is not None:
+            await asyncio.to_thread(stream.close)
 
 
 async def _send_stream(
-    request: web.Request, rest: HistoryPage, whole: HistoryStream | None, unwritten: list[Message]
+    request: web.Request,
+    answer: HistoryPage,
+    stream: HistoryStream | None,
+    unwritten: list[Message],
 ) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     await response.prepare(request)
-    if whole is not None:
-        rest.branches = whole.branches
-        unwritten = [message for message in unwritten if message.uuid not in whole.uuids]
-    before, after = msgspec.json.encode(rest).split(b'"messages":[]', 1)
+    if stream is not None:
+        answer.branches = stream.branches
+        unwritten = [message for message in unwritten if message.uuid not in stream.uuids]
+    before, after = msgspec.json.encode(answer).split(b'"messages":[]', 1)
     separator = before + b'"messages":['
-    slowly = request.app[WORKERS].run
-    while whole is not None:
+    read = request.app[WORKERS].run
+    while stream is not None:
         try:
-            piece = await slowly(whole.next_chunk)
-        except Exception as error:  # noqa: BLE001 - it is told, and logged
-            # the head is sent: what was begun stays open, and the last line says why
+            piece = await read(stream.next_chunk)
+        except Exception as error:  # noqa: BLE001 - the client is told, and it is logged
+            # the head is sent already: the JSON stays open, and the last line says why
             last = ErrorAnswer(_error_body(request, error))
             await _write_piece(request, response, b"\n" + msgspec.json.encode(last) + b"\n")
             await response.write_eof()
@@ -247,19 +225,19 @@ async def _send_stream(
 def _error_body(request: web.Request, error: Exception) -> ErrorBody:
     """Why a stream cannot go on."""
     if isinstance(error, FileChanged):
-        found: ApiError = TranscriptUnreadable(
+        reason: ApiError = TranscriptUnreadable(
             "The transcript was changed while it was sent; ask for it again."
         )
     elif isinstance(error, OSError):
-        found = TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.")
+        reason = TranscriptUnreadable(f"The transcript cannot be read: {error.strerror}.")
     else:
         log.error("%s %s failed in mid-stream", request.method, request.path, exc_info=error)
-        found = ApiError()
-    return ErrorBody(found.code, found.message)
+        reason = ApiError()
+    return ErrorBody(reason.code, reason.message)
 
 
 async def _write_piece(request: web.Request, response: web.StreamResponse, piece: bytes) -> None:
-    """A client that takes nothing for long is left: it would keep the file open for ever."""
+    """A client that reads nothing for long is cut off: it would keep the file open for ever."""
     try:
         async with asyncio.timeout(CLIENT_READ_SECONDS):
             await response.write(piece)
