@@ -67,8 +67,8 @@ class HookEvent(msgspec.Struct, kw_only=True):
     @property
     def _changed_paths(self) -> list[str]:
         """The paths that are to be changed, as far as they are told."""
-        given = self.tool_input if self.tool_name != "Read" else {}
-        paths = [given.get("file_path"), given.get("notebook_path")]
+        tool_input = self.tool_input if self.tool_name != "Read" else {}
+        paths = [tool_input.get("file_path"), tool_input.get("notebook_path")]
         for each in self.permission_suggestions:
             directories = each.get("directories")
             paths += directories if isinstance(directories, list) else []
@@ -88,10 +88,12 @@ class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def _may_be_guarded(path: str, workdir: str | None) -> bool:
     """Whether Claude Code may ask about this file whatever is allowed; hooks are not told."""
-    place = PurePosixPath(path)
-    if workdir is not None and place.is_relative_to(workdir):
-        place = place.relative_to(workdir)
-    return place.name.lower() in _GUARDED_FILES or any(part.startswith(".") for part in place.parts)
+    relative_path = PurePosixPath(path)
+    if workdir is not None and relative_path.is_relative_to(workdir):
+        relative_path = relative_path.relative_to(workdir)
+    return relative_path.name.lower() in _GUARDED_FILES or any(
+        part.startswith(".") for part in relative_path.parts
+    )
 
 
 def hook_output(answer: Answer) -> dict[str, Any]:
@@ -121,13 +123,13 @@ def find_tool_use_id(event: HookEvent, recent: list[Entry]) -> str | None:
     return None
 
 
-def is_call_of(block: dict[str, Any], tool: str, given: dict[str, Any]) -> bool:
+def is_call_of(block: dict[str, Any], tool: str, tool_input: dict[str, Any]) -> bool:
     """Whether this is how a call of the tool, with this input, was written down."""
     if block.get("type") != "tool_use" or block.get("name") != tool:
         return False
     # hooks are given the plan that stands in its file, which need not be what the model wrote;
     # and no conversation has two at once
-    return attention_kind(tool) == "plan" or block.get("input") == given
+    return attention_kind(tool) == "plan" or block.get("input") == tool_input
 
 
 def find_answered_calls(recent: list[Entry], before: str = "") -> frozenset[str]:

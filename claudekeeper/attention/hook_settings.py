@@ -192,10 +192,10 @@ class ClaudeSettingsFile:
     def install(self) -> None:
         self._check_unchanged()
         after = self.with_hooks()
-        known = self._read_backup()
-        if known is not None and known.after == self.text:
+        backup = self._read_backup()
+        if backup is not None and backup.after == self.text:
             # a second install does not forget what was there before the first
-            before = known.before
+            before = backup.before
         else:
             # older hooks of ours are not to come back
             before = self.text and self.without_hooks()
@@ -207,12 +207,12 @@ class ClaudeSettingsFile:
 
     def uninstall(self) -> None:
         self._check_unchanged()
-        known = self._read_backup()
-        if known is not None and known.after == self.text:
-            if known.before is None:
+        backup = self._read_backup()
+        if backup is not None and backup.after == self.text:
+            if backup.before is None:
                 self.path.unlink(missing_ok=True)
             else:
-                self._write(known.before)
+                self._write(backup.before)
         elif self.text is not None:
             self._write(self.without_hooks())
         self._backup_file.unlink(missing_ok=True)
@@ -227,9 +227,9 @@ class ClaudeSettingsFile:
 
     def text_after_uninstall(self) -> str:
         """The text that `uninstall` would leave; empty where it would leave no file."""
-        known = self._read_backup()
-        if known is not None and known.after == self.text:
-            return known.before or ""
+        backup = self._read_backup()
+        if backup is not None and backup.after == self.text:
+            return backup.before or ""
         return self.without_hooks()
 
     def _read_backup(self) -> SettingsBackup | None:
@@ -249,8 +249,8 @@ class ClaudeSettingsFile:
                 backup = self._keeper_home / "settings.json.backup"
                 replace_file(backup, self.text.encode("utf-8", "surrogateescape"))
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            for left in self.path.parent.glob(f"{TEMPORARY_PREFIX}*"):
-                left.unlink(missing_ok=True)
+            for leftover in self.path.parent.glob(f"{TEMPORARY_PREFIX}*"):
+                leftover.unlink(missing_ok=True)
             descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=TEMPORARY_PREFIX)
             try:
                 with os.fdopen(descriptor, "wb") as file:
@@ -317,32 +317,32 @@ def _hook_group(event: str, ours: str) -> str:
         hook = {"type": "command", "command": ours, "timeout": PROMPT_TIMEOUT}
         return orjson.dumps({"matcher": "*", "hooks": [hook]}).decode()
     # nobody waits for these
-    told = {"type": "command", "command": ours, "timeout": NOTIFICATION_TIMEOUT, "async": True}
-    return orjson.dumps({"hooks": [told]}).decode()
+    hook = {"type": "command", "command": ours, "timeout": NOTIFICATION_TIMEOUT, "async": True}
+    return orjson.dumps({"hooks": [hook]}).decode()
 
 
 def _our_groups(text: str, groups: Value | None) -> list[int]:
     """Which groups hold nothing but a hook of ours, also one of another place or version."""
-    found = []
+    own_indexes = []
     for index, group in enumerate((groups.elements if groups is not None else None) or []):
         content = decode(text, group)
         hooks = content.get("hooks") if isinstance(content, dict) else None
         commands = [_command_of(hook) for hook in hooks] if isinstance(hooks, list) else []
         if commands and all(HOOK_MARKER in each for each in commands):
-            found.append(index)
-    return found
+            own_indexes.append(index)
+    return own_indexes
 
 
 def _our_commands(text: str, hooks: Value | None, event: str) -> list[str]:
     groups = hooks[event] if hooks is not None else None
     indexes = _our_groups(text, groups)
     elements = (groups.elements if groups is not None else None) or []
-    found = []
+    commands = []
     for index in indexes:
         content = decode(text, elements[index])
         assert isinstance(content, dict)
-        found += [_command_of(hook) for hook in content["hooks"]]
-    return found
+        commands += [_command_of(hook) for hook in content["hooks"]]
+    return commands
 
 
 def _command_of(hook: object) -> str:

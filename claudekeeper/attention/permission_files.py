@@ -54,8 +54,10 @@ def _project_root(workdir: Path) -> Path:
         if git.is_dir():
             return folder
         if git.is_file():
-            kept, _, _ = _read_text(git).removeprefix("gitdir:").strip().rpartition("/worktrees/")
-            return Path(os.path.normpath(folder / kept)).parent if kept else folder
+            git_folder, _, _ = (
+                _read_text(git).removeprefix("gitdir:").strip().rpartition("/worktrees/")
+            )
+            return Path(os.path.normpath(folder / git_folder)).parent if git_folder else folder
     return workdir
 
 
@@ -70,19 +72,19 @@ def has_change(path: Path, change: dict[str, Any]) -> bool:
         settings = orjson.loads(_read_text(path))
     except ValueError:
         return False
-    known = settings.get("permissions") if isinstance(settings, dict) else None
-    permissions = known if isinstance(known, dict) else {}
+    listed_permissions = settings.get("permissions") if isinstance(settings, dict) else None
+    permissions = listed_permissions if isinstance(listed_permissions, dict) else {}
     match change:
         case {"type": "setMode", "mode": mode}:
             return bool(permissions.get("defaultMode") == mode)
         case {"type": "addRules", "behavior": behavior, "rules": rules}:
-            wanted, list_name = [rule_text(each) for each in rules], behavior
+            added, list_name = [rule_text(each) for each in rules], behavior
         case {"type": "addDirectories", "directories": directories}:
-            wanted, list_name = directories, "additionalDirectories"
+            added, list_name = directories, "additionalDirectories"
         case _:
             return True
-    listed = permissions.get(list_name)
-    return isinstance(listed, list) and all(each in listed for each in wanted)
+    present = permissions.get(list_name)
+    return isinstance(present, list) and all(each in present for each in added)
 
 
 def _find_link(path: Path) -> Path | None:
@@ -103,8 +105,8 @@ def _find_fault(path: Path) -> str | None:
             return f"cannot be read ({error.strerror})"
         except ValueError:
             return "is not valid JSON"
-    place = next(each for each in (path, *path.parents) if each.exists())
-    return None if os.access(place, os.W_OK) else "cannot be written"
+    nearest = next(each for each in (path, *path.parents) if each.exists())
+    return None if os.access(nearest, os.W_OK) else "cannot be written"
 
 
 def _are_permissions_valid(permissions: Any) -> bool:
@@ -118,8 +120,8 @@ def _is_trusted(workdir: str) -> bool:
     """Whether a person has said so in a terminal, of this directory or one above it."""
     projects = _read_projects()
     return any(
-        isinstance(known := projects.get(place), dict) and known.get("hasTrustDialogAccepted")
-        for place in _trust_paths(workdir)
+        isinstance(project := projects.get(path), dict) and project.get("hasTrustDialogAccepted")
+        for path in _trust_paths(workdir)
     )
 
 
@@ -130,12 +132,12 @@ def _trust_paths(workdir: str) -> Iterator[str]:
 
 
 def _read_projects() -> dict[str, Any]:
-    beside = Path.home() if "CLAUDE_CONFIG_DIR" not in os.environ else claude_home()
+    folder = Path.home() if "CLAUDE_CONFIG_DIR" not in os.environ else claude_home()
     try:
-        known = orjson.loads(_read_text(beside / ".claude.json"))
+        state = orjson.loads(_read_text(folder / ".claude.json"))
     except ValueError:
         return {}
-    projects = known.get("projects") if isinstance(known, dict) else None
+    projects = state.get("projects") if isinstance(state, dict) else None
     return projects if isinstance(projects, dict) else {}
 
 

@@ -137,11 +137,11 @@ class EventBus:
         )
 
     def _add_to_replay(self, published: PublishedEvent) -> None:
-        kept = self._replay
-        kept.append(published)
+        replay = self._replay
+        replay.append(published)
         self._replay_bytes += published.size
         # the newest always stays, however large
-        while (self._replay_bytes > self._most_bytes or len(kept) > self._most_events) and len(
-            kept
+        while (self._replay_bytes > self._most_bytes or len(replay) > self._most_events) and len(
+            replay
         ) > 1:
-            self._replay_bytes -= kept.popleft().size
+            self._replay_bytes -= replay.popleft().size

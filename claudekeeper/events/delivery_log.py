@@ -105,27 +105,27 @@ class DeliveryLog:
         `waiting` and `mark` are `unwritten` and the bus's number from before the reading.
         """
         whole = any(message.uuid == self._last_before_turn for message in page)
-        is_told = self.delivered_before(self._bus.seq, whole=whole)
-        merged = [message for message in page if is_told(message.uuid)]
-        known = {message.uuid for message in merged}
-        last = max((self._delivered.get(uuid, 0) for uuid in known), default=0)
-        waited = {message.uuid for message in waiting}
+        is_delivered = self.delivered_before(self._bus.seq, whole=whole)
+        merged = [message for message in page if is_delivered(message.uuid)]
+        uuids = {message.uuid for message in merged}
+        last = max((self._delivered.get(uuid, 0) for uuid in uuids), default=0)
+        waiting_uuids = {message.uuid for message in waiting}
         for seq, event in self._recent:
             message = event.message
-            if message.uuid in known or message.parent_tool_use_id is not None:
+            if message.uuid in uuids or message.parent_tool_use_id is not None:
                 continue
             # the CLI can say that it wrote a line a moment before the line can be read
             late = self._in_turn and seq > max(last, self._turn_start_seq) and event.after is None
-            if seq > seq_before or late or message.uuid in waited:
-                known.add(message.uuid)
+            if seq > seq_before or late or message.uuid in waiting_uuids:
+                uuids.add(message.uuid)
                 _insert_after(merged, message, event.after)
         return merged
 
     @property
     def recent_messages(self) -> list[Message]:
         """What may be missing from a file that is read now, in the order of its telling."""
-        told = [event.message for seq, event in self._recent if seq > self._turn_start_seq]
-        turn = [message for message in told if message.parent_tool_use_id is None]
+        messages = [event.message for seq, event in self._recent if seq > self._turn_start_seq]
+        turn = [message for message in messages if message.parent_tool_use_id is None]
         return turn if self._in_turn else self.unwritten_messages
 
     def begin_turn(self) -> None:
@@ -153,15 +153,15 @@ class DeliveryLog:
         before = whole and before_work is not None
         at_work = self._in_turn
 
-        def is_told(uuid: str) -> bool:
+        def was_delivered(uuid: str) -> bool:
             nonlocal before
-            told = self._delivered.get(uuid)
-            if told is None:
+            delivered_seq = self._delivered.get(uuid)
+            if delivered_seq is None:
                 return before or not at_work
             before = before and uuid != before_work
-            return told <= seq
+            return delivered_seq <= seq
 
-        return is_told
+        return was_delivered
 
     def _deliver(self, message: Message, after: str | None) -> None:
         event = MessageAdded(session_id=self.session_id, message=message, after=after)
@@ -173,10 +173,10 @@ class DeliveryLog:
 
     def trim(self) -> None:
         """What was told long ago is on disk for every reading that begins now."""
-        for known in (self._delivered, self._written):
+        for uuids in (self._delivered, self._written):
             # in mid-turn, what is not known to be told counts as untold
-            while len(known) > MOST_DELIVERED_BETWEEN_TURNS and not self._in_turn:
-                known.popitem(last=False)
+            while len(uuids) > MOST_DELIVERED_BETWEEN_TURNS and not self._in_turn:
+                uuids.popitem(last=False)
         size = 0
         for at, (_, event) in enumerate(reversed(self._recent)):
             size += memoryview(event.message.content).nbytes
@@ -195,15 +195,15 @@ class DeliveryLogs:
         self._logs: WeakValueDictionary[str, DeliveryLog] = WeakValueDictionary()
 
     def of(self, session_id: str) -> DeliveryLog:
-        ledger = self._logs.get(session_id)
-        if ledger is None:
-            ledger = self._logs[session_id] = DeliveryLog(session_id, self._bus)
-            for quiet in list(self._recent.values())[:-MOST_ACTIVE_LOGS]:
-                quiet.clear_recent()
-        self._recent[session_id] = ledger
-        return ledger
+        log = self._logs.get(session_id)
+        if log is None:
+            log = self._logs[session_id] = DeliveryLog(session_id, self._bus)
+            for idle_log in list(self._recent.values())[:-MOST_ACTIVE_LOGS]:
+                idle_log.clear_recent()
+        self._recent[session_id] = log
+        return log
 
 
 def _insert_after(messages: list[Message], message: Message, after: str | None) -> None:
-    places = [index for index, each in enumerate(messages) if each.uuid == after]
-    messages.insert(places[-1] + 1 if places else len(messages), message)
+    indexes = [index for index, each in enumerate(messages) if each.uuid == after]
+    messages.insert(indexes[-1] + 1 if indexes else len(messages), message)

@@ -108,8 +108,8 @@ class RewindDetector:
 
     def pop_pages_differ(self) -> bool:
         """At a comparison: whether pages may differ from what was told; from now on they do not."""
-        left = self._prompt_due and not self._prompt_due_before_batch
-        unsettled = self.pages_differ or left or self._queued > self._queued_when_compared
+        is_due = self._prompt_due and not self._prompt_due_before_batch
+        unsettled = self.pages_differ or is_due or self._queued > self._queued_when_compared
         self.pages_differ = False
         self._prompt_due_before_batch, self._queued_when_compared = self._prompt_due, self._queued
         return unsettled

@@ -22,20 +22,20 @@ REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-def access_log_middleware(tally: RequestMetrics) -> Middleware:
+def access_log_middleware(metrics: RequestMetrics) -> Middleware:
     @web.middleware
     async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
-        given = request.headers.get(REQUEST_ID_HEADER, "")
-        ours = given if REQUEST_ID_PATTERN.fullmatch(given) else secrets.token_hex(8)
-        request[REQUEST_ID] = ours
-        inside = request_id.set(ours)
+        header = request.headers.get(REQUEST_ID_HEADER, "")
+        own_id = header if REQUEST_ID_PATTERN.fullmatch(header) else secrets.token_hex(8)
+        request[REQUEST_ID] = own_id
+        inside = request_id.set(own_id)
         began = time.monotonic()
         status = 499  # it went away before there was an answer
         try:
             response = await handler(request)
             status = response.status
         finally:
-            _log_request(request, status, time.monotonic() - began, tally)
+            _log_request(request, status, time.monotonic() - began, metrics)
             request_id.reset(inside)
         return response
 

@@ -174,6 +174,6 @@ class MessageQueue:
             self._removed.pop(next(iter(self._removed)))
         self._publish(item.to_queued_prompt(state))
 
-    def _publish(self, *left: QueuedPrompt) -> None:
-        queue = [*left, *self.queued_prompts]
+    def _publish(self, *removed: QueuedPrompt) -> None:
+        queue = [*removed, *self.queued_prompts]
         self._bus.publish(QueueUpdated(session_id=self._session_id, queue=queue))

@@ -118,9 +118,9 @@ class ReplyStream:
         pending = "".join(self._pending)
         self._pending.clear()
         self.flush()
-        block, told = self.partial, self._published
+        block, published = self.partial, self._published
         self._block, self._published = None, []
-        if block is not None and told:
+        if block is not None and published:
             self._add_withdrawn(msgspec.structs.replace(block, text=block.text + pending))
             self._bus.publish(
                 MessageWithdrawn(

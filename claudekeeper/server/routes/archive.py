@@ -48,8 +48,8 @@ async def archive_status(request: web.Request) -> web.Response:
 
 async def switch_archive(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    wish = await read_body(request, ArchiveSwitch)
-    await asyncio.to_thread(request.app[ARCHIVE].set_enabled, wish.on)
+    body = await read_body(request, ArchiveSwitch)
+    await asyncio.to_thread(request.app[ARCHIVE].set_enabled, body.on)
     return json_response(await _read_status(request))
 
 

@@ -49,30 +49,32 @@ async def list_attention(request: web.Request) -> web.Response:
 
 async def resolve(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    wish = await read_body(request, Resolve)
-    asked = request.app[ATTENTION].get(wish.attention_id)
-    if asked is not None and wish.decision == "allow" and wish.updated_permissions:
-        answer = await resolve_with_grants(request, wish, asked)
+    resolution = await read_body(request, Resolve)
+    attention = request.app[ATTENTION].get(resolution.attention_id)
+    if attention is not None and resolution.decision == "allow" and resolution.updated_permissions:
+        answer = await resolve_with_grants(request, resolution, attention)
     else:
-        answer = request.app[ATTENTION].resolve(wish)
-    if asked is not None and answer.interrupt and wish.hold:
-        request.app[MANAGER].hold_queue(asked.session_id)
+        answer = request.app[ATTENTION].resolve(resolution)
+    if attention is not None and answer.interrupt and resolution.hold:
+        request.app[MANAGER].hold_queue(attention.session_id)
         await request.app[JOURNAL].wait_until_saved()
     # an answer of which nothing waits but the book is one only when it is written down
-    await request.app[CONVERSATIONS].wait_until_answer_saved(wish.attention_id)
-    return json_response(Resolved(wish.attention_id, answer.decision))
+    await request.app[CONVERSATIONS].wait_until_answer_saved(resolution.attention_id)
+    return json_response(Resolved(resolution.attention_id, answer.decision))
 
 
-async def resolve_with_grants(request: web.Request, wish: Resolve, attention: Attention) -> Answer:
+async def resolve_with_grants(
+    request: web.Request, resolution: Resolve, attention: Attention
+) -> Answer:
     """Answers with what is allowed for good; it is written down before the next one begins."""
     live = request.app[MANAGER].get(attention.session_id)
     session = request.app[VIEWS].session(attention.session_id)
-    known = live if live is not None else session
-    workdir = known.workdir if known is not None else None
-    changes = answer_to(attention, wish).permissions
+    running = live if live is not None else session
+    workdir = running.workdir if running is not None else None
+    changes = answer_to(attention, resolution).permissions
     async with request.app[GRANT_WRITES].lock_until_written(workdir, changes):
         await check_grants(request, attention, workdir, changes)
-        return request.app[ATTENTION].resolve(wish)
+        return request.app[ATTENTION].resolve(resolution)
 
 
 async def check_grants(

@@ -57,10 +57,10 @@ async def family(request: web.Request) -> web.Response:
 
 
 async def branches(request: web.Request) -> web.Response:
-    asked = [uuid for uuid in parse_query(request, BranchesQuery).of.split(",") if uuid]
+    uuids = [uuid for uuid in parse_query(request, BranchesQuery).of.split(",") if uuid]
     row = _require_readable(await find_row(request))
     with translate_read_errors():
-        return json_response(await request.app[BRANCHES].list_branches(row, asked))
+        return json_response(await request.app[BRANCHES].list_branches(row, uuids))
 
 
 async def branch(request: web.Request) -> web.Response:
@@ -68,14 +68,14 @@ async def branch(request: web.Request) -> web.Response:
     if (query.after and query.part == "past") or (query.before and query.part == "own"):
         raise InvalidRequest("'after' goes on with what is its own, 'before' with the past.")
     one, other = await _compared_refs(request, query)
-    asked = request.app[BRANCHES]
+    service = request.app[BRANCHES]
     with translate_read_errors():
         if query.part == "past":
             return json_response(
-                await asked.shared_messages(one, other, limit=query.limit, before=query.before)
+                await service.shared_messages(one, other, limit=query.limit, before=query.before)
             )
         return json_response(
-            await asked.own_messages(one, other, limit=query.limit, after=query.after)
+            await service.own_messages(one, other, limit=query.limit, after=query.after)
         )
 
 
@@ -89,8 +89,8 @@ async def _compared_refs(
     request: web.Request, query: ComparisonQuery
 ) -> tuple[BranchRef, BranchRef]:
     row = _require_readable(await find_row(request))
-    known = is_session_id(query.other)
-    other = await request.app[CATALOG].row(query.other) if known else None
+    is_id = is_session_id(query.other)
+    other = await request.app[CATALOG].row(query.other) if is_id else None
     if other is None:
         raise SessionNotFound
     return BranchRef(row, query.tip), BranchRef(_require_readable(other), query.with_tip)

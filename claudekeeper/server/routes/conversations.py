@@ -67,21 +67,21 @@ def parse_cursor(cursor: str) -> ListCursor:
     raise InvalidRequest(INVALID_CURSOR)
 
 
-def format_cursor(place: ListCursor) -> str:
-    used, item = place
+def format_cursor(cursor: ListCursor) -> str:
+    used, item = cursor
     return f"{used!r}:{quote(item.project or '', safe='')}:{item.key}"
 
 
 async def dispatch(request: web.Request) -> web.Response:
     project = parse_query(request, ConversationQuery).project
     key = parse_key(request)
-    wish = await read_body(request, Dispatch, LARGEST_MESSAGE)
-    if project is not None and wish.project not in (None, project):
+    body = await read_body(request, Dispatch, LARGEST_MESSAGE)
+    if project is not None and body.project not in (None, project):
         raise InvalidRequest("The body names another 'project' than the address.")
-    wish.project = wish.project if wish.project is not None else project
-    if wish.project is not None and not _is_valid_project(wish.project):
+    body.project = body.project if body.project is not None else project
+    if body.project is not None and not _is_valid_project(body.project):
         raise InvalidRequest(f"A project has at most {LONGEST_KEY} printable characters.")
-    dispatched = await request.app[CONVERSATIONS].dispatch(key, wish)
+    dispatched = await request.app[CONVERSATIONS].dispatch(key, body)
     await request.app[JOURNAL].wait_until_saved()
     return json_response(dispatched)
 
@@ -90,10 +90,12 @@ async def list_conversations(request: web.Request) -> web.Response:
     query = parse_query(request, ConversationsQuery)
     after = parse_cursor(query.cursor) if query.cursor is not None else None
     session_id = query.session_id.lower() if query.session_id is not None else None
-    found, more = await request.app[CONVERSATIONS].all(
+    conversations, next_cursor = await request.app[CONVERSATIONS].all(
         query.project, query.state, query.limit, after, session_id
     )
-    return json_response(WorkConversations(found, format_cursor(more) if more else None))
+    return json_response(
+        WorkConversations(conversations, format_cursor(next_cursor) if next_cursor else None)
+    )
 
 
 async def work_conversation(request: web.Request) -> web.Response:
@@ -110,8 +112,8 @@ async def forget_conversation(request: web.Request) -> web.Response:
 async def reset_conversation(request: web.Request) -> web.Response:
     project = parse_query(request, ConversationQuery).project
     key = parse_key(request)
-    wish = await read_body(request, ResetRequest)
-    return json_response(await request.app[CONVERSATIONS].reset(key, wish, project))
+    body = await read_body(request, ResetRequest)
+    return json_response(await request.app[CONVERSATIONS].reset(key, body, project))
 
 
 async def audit_trail(request: web.Request) -> web.Response:

@@ -27,9 +27,9 @@ async def get_preferences(request: web.Request) -> web.Response:
 
 async def set_preferences(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    wish = await read_body(request, PreferencesBody)
-    await request.app[PREFERENCES].set_recap(wish.recap)
-    return json_response(wish)
+    body = await read_body(request, PreferencesBody)
+    await request.app[PREFERENCES].set_recap(body.recap)
+    return json_response(body)
 
 
 ENDPOINTS = [

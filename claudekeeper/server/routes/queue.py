@@ -72,12 +72,12 @@ def queued_messages(request: web.Request, session_id: str) -> list[QueuedMessage
     live = request.app[MANAGER].get(session_id)
     if live is not None:
         return live.message_queue.messages
-    left = request.app[JOURNAL].interrupted_turn(session_id)
-    return left.queue if left is not None else []
+    interrupted = request.app[JOURNAL].interrupted_turn(session_id)
+    return interrupted.queue if interrupted is not None else []
 
 
 def held_count(request: web.Request, session_id: str) -> int:
-    return sum(item.held for item in queued_messages(request, session_id))
+    return sum(message.held for message in queued_messages(request, session_id))
 
 
 async def list_queue(request: web.Request) -> web.Response:
@@ -91,8 +91,10 @@ async def list_queue(request: web.Request) -> web.Response:
 def _matching_messages(
     request: web.Request, session_id: str, query: QueueQuery
 ) -> list[QueuedMessage]:
-    wanted = {None: (True, False), "held": (True,), "queued": (False,)}[query.state]
-    return [item for item in queued_messages(request, session_id) if item.held in wanted]
+    held_states = {None: (True, False), "held": (True,), "queued": (False,)}[query.state]
+    return [
+        message for message in queued_messages(request, session_id) if message.held in held_states
+    ]
 
 
 async def withdraw(request: web.Request) -> web.Response:
@@ -108,30 +110,34 @@ async def withdraw(request: web.Request) -> web.Response:
 async def withdraw_all(request: web.Request) -> web.Response:
     query = parse_query(request, QueueQuery)
     session_id = await find_session_id(request)
-    taken: list[QueueEntry] = []
-    for item in _matching_messages(request, session_id, query):
+    withdrawn: list[QueueEntry] = []
+    for message in _matching_messages(request, session_id, query):
         # a session that consists of one message alone keeps it
         with contextlib.suppress(MessageNotFound):
-            _withdraw(request, session_id, item.uuid)
-            taken.append(QueueEntry(item.uuid, "cancelled", item.blocks))
+            _withdraw(request, session_id, message.uuid)
+            withdrawn.append(QueueEntry(message.uuid, "cancelled", message.blocks))
     # what was discarded does not come back with the next keeper
     await request.app[JOURNAL].wait_until_saved()
-    return json_response(AllWithdrawn(session_id, taken))
+    return json_response(AllWithdrawn(session_id, withdrawn))
 
 
 def _withdraw(request: web.Request, session_id: str, uuid: str) -> None:
-    failed = request.app[FAILED_TURNS].pop_prompt(session_id, uuid)
-    left = failed or request.app[JOURNAL].withdraw(session_id, uuid)
-    if failed is not None and request.app[CATALOG].peek_row(session_id) is not None:
+    failed_prompt = request.app[FAILED_TURNS].pop_prompt(session_id, uuid)
+    message = failed_prompt or request.app[JOURNAL].withdraw(session_id, uuid)
+    if failed_prompt is not None and request.app[CATALOG].peek_row(session_id) is not None:
         # nor is it said by going on; a session that consists of it alone keeps it
         request.app[JOURNAL].forget_prompt(session_id, uuid)
         request.app[MANAGER].forget_prompt(session_id, uuid)
-    if left is None:
+    if message is None:
         request.app[MANAGER].withdraw(session_id, uuid)
         return
-    still = request.app[JOURNAL].interrupted_turn(session_id)
-    held = [item.to_queued_prompt() for item in still.held_messages] if still is not None else []
-    queue = [left.to_queued_prompt("cancelled"), *held]
+    interrupted = request.app[JOURNAL].interrupted_turn(session_id)
+    held = (
+        [held_message.to_queued_prompt() for held_message in interrupted.held_messages]
+        if interrupted is not None
+        else []
+    )
+    queue = [message.to_queued_prompt("cancelled"), *held]
     request.app[BUS].publish(QueueUpdated(session_id=session_id, queue=queue))
     # nothing else may be left of the session
     request.app[VIEWS].publish_row_change(session_id)
@@ -140,8 +146,8 @@ def _withdraw(request: web.Request, session_id: str, uuid: str) -> None:
 async def send_held(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    wish = await read_optional_body(request, SendHeldRequest)
-    uuids = await request.app[MANAGER].release_held(session_id, wish.uuids, wait=wish.wait)
+    body = await read_optional_body(request, SendHeldRequest)
+    uuids = await request.app[MANAGER].release_held(session_id, body.uuids, wait=body.wait)
     await request.app[JOURNAL].wait_until_saved()
     return json_response(HeldSent(session_id, uuids), 202)
 

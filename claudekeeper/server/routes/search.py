@@ -61,11 +61,12 @@ class SearchResults(msgspec.Struct, rename="camel"):
 
 async def search(request: web.Request) -> web.Response:
     query = parse_query(request, SearchQuery)
-    wanted, service = parse(query.q), request.app[SEARCH]
-    page = await service.find(wanted, _filters(query), query.order, query.limit, query.cursor)
+    terms, service = parse(query.q), request.app[SEARCH]
+    page = await service.find(terms, _filters(query), query.order, query.limit, query.cursor)
     await request.app[CATALOG].wait_ready()
-    hits = [found for hit in page.hits if (found := _hit_with_session(request, hit)) is not None]
-    return json_response(SearchResults(hits, page.cursor, wanted.decisions_first, service.progress))
+    with_sessions = (_hit_with_session(request, hit) for hit in page.hits)
+    hits = [hit for hit in with_sessions if hit is not None]
+    return json_response(SearchResults(hits, page.cursor, terms.decisions_first, service.progress))
 
 
 def _filters(query: SearchQuery) -> SearchFilters:

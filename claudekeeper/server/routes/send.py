@@ -109,51 +109,51 @@ class CloseResult(msgspec.Struct, rename="camel"):
 
 async def send(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    wish = (await read_body(request, SendRequest, LARGEST_MESSAGE)).validate()
-    if wish.route:
-        live, routed = await request.app[ROUTER].send(wish)
-        return await _accepted_response(request, wish, live, routed)
-    if wish.fork:
-        await fork_for_message(request, wish)
-    if wish.routing is not None:
+    body = (await read_body(request, SendRequest, LARGEST_MESSAGE)).validate()
+    if body.route:
+        live, routed = await request.app[ROUTER].send(body)
+        return await _accepted_response(request, body, live, routed)
+    if body.fork:
+        await fork_for_message(request, body)
+    if body.routing is not None:
         return await _accepted_response(
-            request, wish, *await request.app[ROUTER].send_to_chosen(wish)
+            request, body, *await request.app[ROUTER].send_to_chosen(body)
         )
-    return await _accepted_response(request, wish, await request.app[MANAGER].send(wish))
+    return await _accepted_response(request, body, await request.app[MANAGER].send(body))
 
 
 async def _accepted_response(
     request: web.Request,
-    wish: SendRequest,
+    body: SendRequest,
     session: LiveSession,
     routed: RoutedMessage | None = None,
 ) -> web.Response:
     # who is told that it was taken can rely on it, whatever becomes of the keeper
     await request.app[JOURNAL].wait_until_saved()
-    accepted = SendAccepted(session.id, wish.uuid or "", session.state)
+    accepted = SendAccepted(session.id, body.uuid or "", session.state)
     if routed is not None:
         await request.app[ROUTING_LOG].wait_until_saved()
-        if wish.route:
+        if body.route:
             accepted.routing = routed.routing
         accepted.left_plan_for = routed.left_plan_for or msgspec.UNSET
-    if wish.system_prompt is not msgspec.UNSET:
+    if body.system_prompt is not msgspec.UNSET:
         await request.app[PREFERENCES].wait_until_saved()
         accepted.system_prompt = request.app[MANAGER].system_prompt(session.id)
     return json_response(accepted, 202)
 
 
-async def fork_for_message(request: web.Request, wish: SendRequest) -> None:
+async def fork_for_message(request: web.Request, body: SendRequest) -> None:
     """The same message twice goes to the same copy."""
-    wish.session_id = await request.app[MANAGER].fork_for_message(
-        wish.session_id or "", wish.uuid or ""
+    body.session_id = await request.app[MANAGER].fork_for_message(
+        body.session_id or "", body.uuid or ""
     )
-    await request.app[CATALOG].row(wish.session_id)
+    await request.app[CATALOG].row(body.session_id)
 
 
 async def route(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    wish = await read_body(request, RouteRequest)
-    return json_response(await request.app[ROUTER].route(wish))
+    body = await read_body(request, RouteRequest)
+    return json_response(await request.app[ROUTER].route(body))
 
 
 async def routings(request: web.Request) -> web.Response:
@@ -166,10 +166,10 @@ async def continue_turn(request: web.Request) -> web.Response:
     """Goes on where it was cut off; whatever Claude asked, it asks again."""
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    left = request.app[JOURNAL].interrupted_turn(session_id)
-    if left is None or not left.can_continue:
+    interrupted = request.app[JOURNAL].interrupted_turn(session_id)
+    if interrupted is None or not interrupted.can_continue:
         raise NothingInterrupted
-    session, uuid = await continue_interrupted_turn(request.app[MANAGER], session_id, left)
+    session, uuid = await continue_interrupted_turn(request.app[MANAGER], session_id, interrupted)
     await request.app[JOURNAL].wait_until_saved()
     return json_response(SendAccepted(session.id, uuid, session.state), 202)
 
@@ -177,30 +177,30 @@ async def continue_turn(request: web.Request) -> web.Response:
 async def interrupt(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    wish = await read_optional_body(request, InterruptRequest)
-    stopped = request.app[MANAGER].interrupt(session_id, hold=wish.hold)
+    body = await read_optional_body(request, InterruptRequest)
+    interrupted = request.app[MANAGER].interrupt(session_id, hold=body.hold)
     # what is held now is so whatever becomes of the keeper
     await request.app[JOURNAL].wait_until_saved()
-    return json_response(InterruptResult(stopped, held_count(request, session_id)), 202)
+    return json_response(InterruptResult(interrupted, held_count(request, session_id)), 202)
 
 
 async def settings(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    chosen = request.app[MANAGER].settings(session_id)
+    current = request.app[MANAGER].settings(session_id)
     prompt = request.app[MANAGER].system_prompt(session_id)
     pending = prompt is not None and prompt.pending
     return json_response(
-        SettingsBody(chosen.model, chosen.permission_mode, chosen.system_prompt, pending)
+        SettingsBody(current.model, current.permission_mode, current.system_prompt, pending)
     )
 
 
 async def change_mode(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    wish = await read_body(request, SettingsChange)
-    check_system_prompt(wish.system_prompt)
-    await request.app[MANAGER].change_settings(session_id, wish)
+    body = await read_body(request, SettingsChange)
+    check_system_prompt(body.system_prompt)
+    await request.app[MANAGER].change_settings(session_id, body)
     await request.app[PREFERENCES].wait_until_saved()
     return json_response(find_session(request, session_id))
 
@@ -208,9 +208,9 @@ async def change_mode(request: web.Request) -> web.Response:
 async def fork_session(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    wish = await read_body(request, ForkRequest)
+    body = await read_body(request, ForkRequest)
     await _restore_if_archived(request, session_id)
-    new_id = await request.app[MANAGER].fork(session_id, wish.at)
+    new_id = await request.app[MANAGER].fork(session_id, body.at)
     await request.app[CATALOG].row(new_id)
     return json_response(find_session(request, new_id), 201)
 

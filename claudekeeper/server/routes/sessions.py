@@ -97,13 +97,13 @@ async def list_workdirs(request: web.Request) -> web.Response:
 async def update_session(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    wish = await read_body(request, SessionPatch)
-    if wish.name is msgspec.UNSET and wish.given_up is msgspec.UNSET:
+    body = await read_body(request, SessionPatch)
+    if body.name is msgspec.UNSET and body.given_up is msgspec.UNSET:
         raise InvalidRequest("Say what is to change: `name` or `givenUp`.")
-    if wish.given_up is not msgspec.UNSET:
-        await _set_given_up(request, session_id, given_up=wish.given_up)
-    if wish.name is not msgspec.UNSET:
-        await request.app[PREFERENCES].rename(session_id, wish.name)
+    if body.given_up is not msgspec.UNSET:
+        await _set_given_up(request, session_id, given_up=body.given_up)
+    if body.name is not msgspec.UNSET:
+        await request.app[PREFERENCES].rename(session_id, body.name)
     request.app[VIEWS].publish_if_changed(session_id)
     return json_response(find_session(request, session_id))
 
@@ -153,9 +153,9 @@ async def find_session_id(request: web.Request) -> str:
 
 def is_only_in_journal(request: web.Request, session_id: str) -> bool:
     """Whether nothing is left of the session but what was said to it."""
-    left = request.app[JOURNAL].interrupted_turn(session_id)
-    known = request.app[CATALOG].peek_row(session_id)
-    return left is not None and left.workdir is not None and known is None
+    interrupted = request.app[JOURNAL].interrupted_turn(session_id)
+    row = request.app[CATALOG].peek_row(session_id)
+    return interrupted is not None and interrupted.workdir is not None and row is None
 
 
 def find_session(request: web.Request, session_id: str) -> Session:

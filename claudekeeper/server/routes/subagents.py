@@ -37,11 +37,13 @@ async def subagents(request: web.Request) -> web.Response:
 async def subagent(request: web.Request) -> web.Response:
     query = parse_query(request, SubagentQuery)
     row = await find_row(request)
-    wanted = request.match_info["agent_id"]
+    agent_id = request.match_info["agent_id"]
     with translate_read_errors():
-        known = await request.app[WORKERS].run(_find_subagents, row)
+        agents = await request.app[WORKERS].run(_find_subagents, row)
         # a client that shows a call knows the call's id only
-        agent = next((each for each in known if wanted in (each.agent_id, each.tool_use_id)), None)
+        agent = next(
+            (each for each in agents if agent_id in (each.agent_id, each.tool_use_id)), None
+        )
         if agent is None:
             raise SubagentNotFound
         page = await request.app[WORKERS].run(

@@ -93,14 +93,14 @@ def capabilities_of(info: dict[str, Any]) -> Capabilities:
     )
 
 
-def _convert_each(given: object, type_: Any) -> list[Any]:
-    found = []
-    for value in given if isinstance(given, list) else []:
+def _convert_each(values: object, type_: Any) -> list[Any]:
+    converted = []
+    for value in values if isinstance(values, list) else []:
         try:
-            found.append(msgspec.convert(value, type_))
+            converted.append(msgspec.convert(value, type_))
         except msgspec.ValidationError as error:
             log.debug("left out of what a session offers: %s", error)
-    return found
+    return converted
 
 
 class _NullListener:

@@ -49,11 +49,11 @@ class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
         self, session_id: str, plan: dict[str, Any], workdir: str, mode: str | None
     ) -> Attention:
         """As people see it; `plan` is what the model wrote, if it is a plan."""
-        known = msgspec.structs.asdict(self)
-        guarded = known.pop("guarded")
+        fields = msgspec.structs.asdict(self)
+        guarded = fields.pop("guarded")
         kind = attention_kind(self.tool)
         if kind == "plan":
-            known["input"] = plan | self.input
+            fields["input"] = plan | self.input
         return Attention(
             id=str(uuid4()),
             session_id=session_id,
@@ -68,7 +68,7 @@ class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
             ),
             origin="gateway",
             raised=now_iso(),
-            **known,
+            **fields,
         )
 
 

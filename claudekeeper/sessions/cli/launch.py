@@ -21,12 +21,12 @@ def launch_prefix() -> tuple[str, ...]:
     """The words before a command; none where they are not understood. Blocks the first time."""
     if sys.platform != "linux":
         return ()
-    found: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
     for words in (("setsid",), ("setpriv", "--pdeathsig", DEATH_SIGNAL)):
         program = shutil.which(words[0])
         if program is not None and _works((program, *words[1:], "true")):
-            found += (program, *words[1:])
-    return found
+            prefix += (program, *words[1:])
+    return prefix
 
 
 def _works(command: tuple[str, ...]) -> bool:

@@ -46,23 +46,23 @@ def end_processes_with(variable: str) -> int:
         return 0
     ended = 0
     for _ in range(MOST_ROUNDS):
-        found = _end_once(variable.encode())
-        ended += found
-        if not found:
+        count = _end_once(variable.encode())
+        ended += count
+        if not count:
             break
     return ended
 
 
 def _end_once(variable: bytes) -> int:
     with contextlib.ExitStack() as stack:
-        found = list(_find_marked(variable, stack))
+        handles = list(_find_marked(variable, stack))
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            for handle in found:
+            for handle in handles:
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(handle, sign)
-            if _wait_until_gone(found):
+            if _wait_until_gone(handles):
                 break
-        return len(found)
+        return len(handles)
 
 
 def _find_marked(variable: bytes, stack: contextlib.ExitStack) -> Iterator[int]:
@@ -84,15 +84,15 @@ def _find_marked(variable: bytes, stack: contextlib.ExitStack) -> Iterator[int]:
 
 def _own_ancestors() -> set[int]:
     """Ourselves and who started us: a keeper can be started from a session's own shell."""
-    line: set[int] = set()
+    pids: set[int] = set()
     pid = os.getpid()
-    while pid > 1 and pid not in line:
-        line.add(pid)
+    while pid > 1 and pid not in pids:
+        pids.add(pid)
         stat = read_process_stat(pid)
         if stat is None:
             break
         pid = stat.parent_pid
-    return line
+    return pids
 
 
 def _wait_until_gone(handles: list[int]) -> bool:

@@ -179,11 +179,11 @@ class SdkClient:
         preset: Any = {"type": "preset", "preset": "claude_code"}
         if not opening.records_prompt:
             preset["snapshot"] = False
-        known: dict[str, Any] = (
+        session: dict[str, Any] = (
             {"resume": opening.session_id} if opening.resume else {"session_id": opening.session_id}
         )
         return ClaudeAgentOptions(
-            **known,
+            **session,
             cwd=opening.workdir,
             cli_path=os.environ.get("CLAUDEKEEPER_CLI") or None,
             # as in a terminal: the person's own settings, rules and instructions
@@ -246,14 +246,14 @@ class SdkClient:
         return "\n".join(self._stderr)[-2_000:]
 
     async def _request_permission(
-        self, tool: str, given: dict[str, Any], context: ToolPermissionContext
+        self, tool: str, tool_input: dict[str, Any], context: ToolPermissionContext
     ) -> PermissionResultAllow | PermissionResultDeny:
         guarded = context.tool_use_id in self._transport.guarded_calls
         self._transport.guarded_calls.discard(str(context.tool_use_id))
         answer: Answer = await self._listener.request_permission(
             PermissionRequest(
                 tool=tool,
-                input=given,
+                input=tool_input,
                 tool_use_id=context.tool_use_id,
                 title=context.title,
                 description=context.description,
