@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 # seconds between two looks, and how often: a Claude Code on a busy machine takes its time
 POLL_SECONDS = 0.02
-MOST_POLLS = 150
+MAX_POLLS = 150
 
 Change = dict[str, Any]
 
@@ -49,7 +49,7 @@ class GrantWrites:
                 await self._wait_until_written(path, added)
 
     async def _wait_until_written(self, path: Path, changes: list[Change]) -> None:
-        for _ in range(MOST_POLLS):
+        for _ in range(MAX_POLLS):
             if await asyncio.to_thread(_has_all_changes, path, changes):
                 return
             await asyncio.sleep(POLL_SECONDS)

@@ -66,7 +66,7 @@ class HookEvent(msgspec.Struct, kw_only=True):
 
     @property
     def _changed_paths(self) -> list[str]:
-        """The paths that are to be changed, as far as they are told."""
+        """The paths that the tool would change, as far as the hook names them."""
         tool_input = self.tool_input if self.tool_name != "Read" else {}
         paths = [tool_input.get("file_path"), tool_input.get("notebook_path")]
         for each in self.permission_suggestions:
@@ -79,7 +79,7 @@ class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An event, and where it comes from; `again`: it was asked before, and the answer was lost."""
 
     event: HookEvent
-    # when Claude Code asked, which is before a keeper that was busy hears of it
+    # when Claude Code asked: a busy keeper receives it later
     at: str = ""
     pid: int = 0
     entrypoint: str = "unknown"
@@ -87,7 +87,7 @@ class HookCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def _may_be_guarded(path: str, workdir: str | None) -> bool:
-    """Whether Claude Code may ask about this file whatever is allowed; hooks are not told."""
+    """Whether Claude Code may ask about this file whatever is allowed; the hook does not say."""
     relative_path = PurePosixPath(path)
     if workdir is not None and relative_path.is_relative_to(workdir):
         relative_path = relative_path.relative_to(workdir)
@@ -111,7 +111,7 @@ def hook_output(answer: Answer) -> dict[str, Any]:
 
 
 def find_tool_use_id(event: HookEvent, recent: list[Entry]) -> str | None:
-    """The call that a permission request is for: the hook is not told its id."""
+    """The call that a permission request is for: the hook does not have its id."""
     if event.tool_name is None:
         return None
     answered = find_answered_calls(recent)

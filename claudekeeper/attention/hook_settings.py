@@ -39,7 +39,7 @@ HOOK_MARKER = str(Path("claudekeeper", "hook.py"))
 # what tells a file that was being written from others, when a kill left it behind
 TEMPORARY_PREFIX = ".settings.json.claudekeeper-"
 # of a line in a difference: settings can hold anything
-MOST_LINE_CHARACTERS = 500
+MAX_LINE_CHARACTERS = 500
 CONTEXT_LINES = 3
 
 
@@ -302,8 +302,8 @@ def _common_prefix_length(old: list[str], new: list[str]) -> int:
 def _printable(line: str) -> str:
     """On a line of its own, not too long, and in letters that any terminal takes."""
     line = line.rstrip("\r\n").encode("utf-8", "backslashreplace").decode()
-    more = len(line) - MOST_LINE_CHARACTERS
-    return f"{line[:MOST_LINE_CHARACTERS]} … ({more} letters more)" if more > 0 else line
+    more = len(line) - MAX_LINE_CHARACTERS
+    return f"{line[:MAX_LINE_CHARACTERS]} … ({more} letters more)" if more > 0 else line
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Open questions: each waits until a person answers it or whoever asked takes it back."""
+"""Open questions: each waits until a person answers it, or until it is withdrawn."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PendingAttention:
         try:
             return await answer
         finally:
-            # whoever asked has gone away: the card must not stay
+            # the caller has gone away: the card must not stay
             self.withdraw(attention.id)
 
     def resolve(self, request: Resolve) -> Answer:

@@ -1,7 +1,7 @@
-"""What was told of a session, and what of it is not on disk yet.
+"""The log of delivered messages of a session, and of those that are not on disk yet.
 
-The CLI says a message at once and writes it a moment later. Whoever asks for the history in
-between must get it too, and nobody may get it twice.
+The CLI sends a message at once and writes it a moment later. A client that asks for the history in
+between must get it too, and no client may get it twice.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from claudekeeper.contract.message import Message
 from claudekeeper.core.bounded import BoundedDict
 from claudekeeper.events.bus import EventBus
 
-# messages of which it is remembered that they were told: in a turn, and when it is over
-MOST_DELIVERED = 20_000
-MOST_DELIVERED_BETWEEN_TURNS = 1_000
+# delivered messages that are remembered: in a turn, and when it is over
+MAX_DELIVERED = 20_000
+MAX_DELIVERED_BETWEEN_TURNS = 1_000
 # what is kept of a turn that is over for readings that began in it
-MOST_RECENT = 100
-MOST_BYTES = 4 * 1024 * 1024
-# sessions of which it is remembered what was told
-MOST_LOGS = 256
-# of how many of them what was said last is at hand, whole
-MOST_ACTIVE_LOGS = 16
+MAX_RECENT = 100
+MAX_BYTES = 4 * 1024 * 1024
+# sessions whose logs are kept
+MAX_LOGS = 256
+# sessions whose last messages are kept whole
+MAX_ACTIVE_LOGS = 16
 
 
 class DeliveryLog:
@@ -32,33 +32,33 @@ class DeliveryLog:
     def __init__(self, session_id: str, bus: EventBus) -> None:
         self.session_id = session_id
         self._bus = bus
-        self._delivered: BoundedDict[str, int] = BoundedDict(MOST_DELIVERED)
+        self._delivered: BoundedDict[str, int] = BoundedDict(MAX_DELIVERED)
         self._unwritten: dict[str, Message] = {}
-        # told since the last time nothing was waiting for the disk; a reading that began before
-        # may have missed them
+        # delivered since everything was on disk the last time: a reading that began before may
+        # have missed them
         self._recent: list[tuple[int, MessageAdded]] = []
         self._last_written: str | None = None
-        # whether our CLI is at work; and the last line of before
+        # whether our CLI is at work; and the last message before that
         self._in_turn = False
         self._last_before_turn: str | None = None
         self._turn_start_seq = 0
-        # lines that were seen on disk, whether the CLI or the file told of them first
-        self._written: BoundedDict[str, None] = BoundedDict(MOST_DELIVERED)
+        # messages that were seen on disk, delivered by the CLI or from the file
+        self._written: BoundedDict[str, None] = BoundedDict(MAX_DELIVERED)
 
     def deliver_live(self, message: Message) -> None:
-        """The CLI said it and will write it."""
+        """The CLI sent it and will write it."""
         if message.uuid not in self._delivered:
             self._unwritten[message.uuid] = message
             self._deliver(message, None)
 
     def deliver_from_file(self, message: Message) -> None:
-        """It stands in the file; told now, unless it was said before."""
+        """The file has it; it is delivered now, unless it was delivered before."""
         if message.uuid in self._written:
             return
         self._written[message.uuid] = None
         waited = self._unwritten.pop(message.uuid, None)
         if waited is None and message.uuid not in self._delivered:
-            # others that were said already may stand behind it in the file
+            # messages that were delivered already may come after it in the file
             self._deliver(message, self._last_written if self._unwritten else None)
         self._last_written = message.uuid
 
@@ -100,9 +100,9 @@ class DeliveryLog:
     def merge_page(
         self, page: list[Message], waiting: list[Message], seq_before: int
     ) -> list[Message]:
-        """A page of the file's end with what was told and had not been written when it was read.
+        """The last page of the file, with what was delivered and not written when it was read.
 
-        `waiting` and `mark` are `unwritten` and the bus's number from before the reading.
+        `waiting` and `seq_before` are `unwritten_messages` and the bus's number before the reading.
         """
         whole = any(message.uuid == self._last_before_turn for message in page)
         is_delivered = self.delivered_before(self._bus.seq, whole=whole)
@@ -123,13 +123,13 @@ class DeliveryLog:
 
     @property
     def recent_messages(self) -> list[Message]:
-        """What may be missing from a file that is read now, in the order of its telling."""
+        """What may be missing from a file that is read now, in the order of delivery."""
         messages = [event.message for seq, event in self._recent if seq > self._turn_start_seq]
         turn = [message for message in messages if message.parent_tool_use_id is None]
         return turn if self._in_turn else self.unwritten_messages
 
     def begin_turn(self) -> None:
-        """From now on, each line that our CLI writes is told as well."""
+        """From now on, our CLI also delivers each message that it writes."""
         self._in_turn = True
         self._last_before_turn = self._last_written
         self._turn_start_seq = self._bus.seq
@@ -139,15 +139,15 @@ class DeliveryLog:
         self.trim()
 
     def clear_recent(self) -> None:
-        """Nothing was said for long: no reading is under way that could have missed anything."""
+        """Nothing was delivered for long: no reading that runs could have missed anything."""
         if not self._in_turn and not self._unwritten:
             self._recent.clear()
 
     def delivered_before(self, seq: int, *, whole: bool = True) -> Callable[[str], bool]:
-        """For the uuids of messages of the file, in their order: whether each was told by then.
+        """For the uuids of messages of the file, in order: whether each was delivered by then.
 
-        One that is told later would come twice to whoever reads it now. `whole`: the reading
-        begins before our CLI's work, and what stands there needs no telling.
+        A message that is delivered later would come twice to a client that reads it now. `whole`:
+        the reading begins before our CLI's work, and messages from before need no delivery.
         """
         before_work = self._last_before_turn
         before = whole and before_work is not None
@@ -168,29 +168,29 @@ class DeliveryLog:
         seq = self._bus.publish(event)
         self._delivered[message.uuid] = seq
         self._recent.append((seq, event))
-        if len(self._recent) > MOST_DELIVERED:
-            del self._recent[: MOST_DELIVERED // 2]
+        if len(self._recent) > MAX_DELIVERED:
+            del self._recent[: MAX_DELIVERED // 2]
 
     def trim(self) -> None:
-        """What was told long ago is on disk for every reading that begins now."""
+        """What was delivered long ago is on disk for every reading that begins now."""
         for uuids in (self._delivered, self._written):
-            # in mid-turn, what is not known to be told counts as untold
-            while len(uuids) > MOST_DELIVERED_BETWEEN_TURNS and not self._in_turn:
+            # in mid-turn, a message that was forgotten would count as not delivered
+            while len(uuids) > MAX_DELIVERED_BETWEEN_TURNS and not self._in_turn:
                 uuids.popitem(last=False)
         size = 0
         for at, (_, event) in enumerate(reversed(self._recent)):
             size += memoryview(event.message.content).nbytes
-            if at and (at == MOST_RECENT or size > MOST_BYTES):
+            if at and (at == MAX_RECENT or size > MAX_BYTES):
                 del self._recent[:-at]
                 break
 
 
 class DeliveryLogs:
-    """One ledger a session, whoever runs it: so a message is told once, whoever saw it first."""
+    """One log for each session, whoever runs it: so each message is delivered once."""
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
-        self._recent: BoundedDict[str, DeliveryLog] = BoundedDict(MOST_LOGS)
+        self._recent: BoundedDict[str, DeliveryLog] = BoundedDict(MAX_LOGS)
         # those of sessions that run are held by them
         self._logs: WeakValueDictionary[str, DeliveryLog] = WeakValueDictionary()
 
@@ -198,7 +198,7 @@ class DeliveryLogs:
         log = self._logs.get(session_id)
         if log is None:
             log = self._logs[session_id] = DeliveryLog(session_id, self._bus)
-            for idle_log in list(self._recent.values())[:-MOST_ACTIVE_LOGS]:
+            for idle_log in list(self._recent.values())[:-MAX_ACTIVE_LOGS]:
                 idle_log.clear_recent()
         self._recent[session_id] = log
         return log

@@ -13,12 +13,12 @@ MAX_DELIVERED = 200
 
 
 def may_be_queued_prompt(entry: Entry) -> bool:
-    """Whether the line may be what became of a prompt that waited in line."""
+    """Whether the entry may be a prompt that was queued before."""
     return kind_of(entry) in ("prompt", "command", "notice")
 
 
 class RewindDetector:
-    """What was written last, and what was told of it."""
+    """The last entries of a transcript, and which of them were delivered."""
 
     def __init__(self, earlier: Iterable[Entry] = ()) -> None:
         # uuid → whether somebody says something in it
@@ -55,7 +55,7 @@ class RewindDetector:
         self.queue_changed = False
 
     def add(self, entry: Entry) -> bool:
-        """Take the next line; True if the conversation leaves what was said last."""
+        """Take the next entry; True if the conversation leaves the last messages."""
         if entry.type == "queue-operation":
             self._handle_queue_operation(entry.operation)
         elif kind_of(entry) is not None:
@@ -107,7 +107,7 @@ class RewindDetector:
             self.pages_differ = True
 
     def pop_pages_differ(self) -> bool:
-        """At a comparison: whether pages may differ from what was told; from now on they do not."""
+        """Whether pages may differ from what was delivered; the question resets the answer."""
         is_due = self._prompt_due and not self._prompt_due_before_batch
         unsettled = self.pages_differ or is_due or self._queued > self._queued_when_compared
         self.pages_differ = False

@@ -1,4 +1,4 @@
-"""Transcripts that grow, whoever writes them: new lines become messages for those who watch."""
+"""Follows transcripts that grow, whoever writes them: new entries become messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from claudekeeper.transcripts.tail import Growth, Tail, read_growth, tail_at_end
 
 # transcripts whose place is remembered; any other begins where the catalog knew it to end
 MAX_FILES = 1_024
-# seconds of quiet after which what was told is compared with what a reader would get
+# seconds without new entries after which what was delivered is compared with the history
 QUIET_SECONDS = 1.0
 MAX_COMPARED = 200
 # project/session.jsonl, below the projects folder
@@ -54,7 +54,7 @@ class FollowedFile(msgspec.Struct, gc=False):
     tail: Tail
     agent_id: str | None = None
     tool_use_id: str | None = None
-    # it was rewritten, or may have been: what is told of it now need not be all
+    # it was rewritten, or may have been: what is delivered now need not be all
     maybe_rewritten: bool = False
 
 
@@ -66,7 +66,7 @@ class NewEntries(msgspec.Struct, frozen=True):
 
 
 class TranscriptFollower:
-    """Tells each message once, whichever way it was seen first."""
+    """Delivers each message once, whichever way it was seen first."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class TranscriptFollower:
             self._remove_file(file.tail.path, file.session_id)
             return
         if file.tool_use_id is None and file.agent_id is not None:
-            # whose it is could not be told: it is looked at anew when it grows
+            # its session is unknown yet: it is read again when it grows
             return
         file.tail = growth.tail
         file.maybe_rewritten = (
@@ -239,7 +239,7 @@ class TranscriptFollower:
         rewinds.begin_batch()
         are_rewinds = [rewinds.add(entry) for entry in growth.entries]
         if rewinds.queue_changed and elsewhere:
-            # whoever shows what waited reads again, before it is told where it was taken up
+            # clients that show the queue read again, before the messages that left it come
             self._publish_resync(session_id)
         for entry in growth.entries:
             kind = kind_of(entry) if entry.type in _MESSAGE_TYPES else None
@@ -258,7 +258,7 @@ class TranscriptFollower:
             return
         self._delivery_logs.of(session_id).trim()
         if any(are_rewinds):
-            # a rewind: what was said before now belongs to an abandoned branch
+            # a rewind: the messages before now belong to an abandoned branch
             rewinds.delivered.clear()
             # what is read now may be labelled otherwise by the lines that follow
             rewinds.pages_differ = True
@@ -283,7 +283,7 @@ class TranscriptFollower:
         self.entries_read.emit(NewEntries(file.session_id, entries))
 
     def _drop_delivered(self, session_id: str) -> None:
-        """What the CLI of ours has said itself by now."""
+        """Forgets the withheld messages that our CLI has delivered itself by now."""
         log = self._delivery_logs.of(session_id)
         undelivered = [
             message
@@ -315,7 +315,7 @@ class TranscriptFollower:
     # ---- being right ----
 
     def _publish_resync(self, session_id: str) -> None:
-        """What was told of this session does not hold any more."""
+        """What was delivered of this session does not hold any more."""
         self._bus.publish(Resync(session_id=session_id))
 
     def _schedule_check(self, file: FollowedFile) -> None:
@@ -334,7 +334,7 @@ class TranscriptFollower:
     async def _compare_with_history(self, file: FollowedFile) -> None:
         """Prompts that wait, lines written twice or too early: a reader may see another order."""
         if file.maybe_rewritten:
-            # lines that stand there again were not told again
+            # entries that were there before were not delivered again
             file.maybe_rewritten = False
             self._publish_resync(file.session_id)
             return
@@ -384,10 +384,10 @@ def _find_parent_call(file: FollowedFile, path: Path, started_ns: int) -> None:
         file.tool_use_id = spawn_call_of(path)
     elif (call := find_call_by_prompt(path)) is not None:
         file.session_id, file.tool_use_id = call
-        # what was written before we began is known
+        # what was written before the keeper started is not delivered
         file.tail = tail_at_end(str(path), started_ns)
 
 
 def _subagent_tails(folder: str, started_ns: int) -> list[Tail]:
-    """What was written before we began is known; the rest is told."""
+    """From the end of what was written before the keeper started."""
     return [tail_at_end(path, started_ns) for path in subagent_files_below(folder)]

@@ -54,14 +54,14 @@ class Interrupter:
         client = self._process.client
         if client is None or not turn.interrupted or turn is not self._turns.current:
             return
-        # a CLI that has not begun it may not know what to interrupt: then it is told again
+        # a CLI that has not begun the turn may ignore this: then it is sent again
         self._tasks.start(_send_interrupt(client), name=f"session:{self._session_id}:interrupt")
         if self._kill_timer is None:
             loop = asyncio.get_running_loop()
             self._kill_timer = loop.call_later(KILL_SECONDS, self._kill_unresponsive, turn)
 
     async def stop(self) -> None:
-        """The CLI would first see its turn through; told to stop, it writes down what there is."""
+        """Interrupts before the CLI is closed: so it writes down what it has of the turn."""
         turn = self._turns.current
         if turn is None or not self.request():
             return

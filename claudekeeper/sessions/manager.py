@@ -131,7 +131,7 @@ class SessionManager:
 
         `append_prompt` is what a dispatch adds to the system prompt of the session's next process;
         `new_id` the id of a session that is to begin, where somebody has to know it before;
-        `first`: it is said before all that wait already.
+        `first`: it goes before all that wait already.
         """
         assert request.uuid is not None
         _check_mode(request.permission_mode)
@@ -153,7 +153,7 @@ class SessionManager:
                 # it idled away just now
                 session = self._open(session.id, session.workdir)
             if session.has_message(request.uuid):
-                # sent a second time while the CLI was told of the first one's settings
+                # sent a second time while the CLI took the settings of the first one
                 return session
         content = request.text if request.text is not None else request.content or []
         self._restore_queue(session, but=request.uuid)
@@ -165,7 +165,7 @@ class SessionManager:
     async def release_held(
         self, session_id: str, only: list[str] | None = None, *, wait: bool = False
     ) -> list[str]:
-        """What is held there waits for its turn again; the uuids of those that do."""
+        """Held messages wait for their turns again; returns their uuids."""
         session = self._sessions.get(session_id)
         turn = self._journal.interrupted_turn(session_id)
         if session is not None:
@@ -244,7 +244,7 @@ class SessionManager:
             raise ModeRefused("Claude Code takes this mode when it starts: change it by itself.")
 
     async def fork(self, session_id: str, at: str | None = None) -> str:
-        """The id of a copy, which goes on with the original's model, mode and system prompt."""
+        """The id of a fork, which goes on with the original's model, mode and system prompt."""
         fork_id = await fork(session_id, at)
         # what was allowed was allowed for one session
         settings = msgspec.structs.replace(
@@ -254,7 +254,7 @@ class SessionManager:
         return fork_id
 
     async def fork_for_message(self, session_id: str, uuid: str) -> str:
-        """The id of a copy in which this message is said; the same one for the same message."""
+        """The id of a fork for this message; the same fork for the same message."""
         if (session := self.find_by_message(uuid)) is not None:
             return session.id
         # sent again after it had idled away, or after a restart
@@ -263,11 +263,11 @@ class SessionManager:
     def withdraw(self, session_id: str, uuid: str) -> None:
         session = self._sessions.get(session_id)
         if session is None:
-            raise MessageNotFound("No message with this uuid waits in line.")
+            raise MessageNotFound("No message with this uuid is in the queue.")
         session.withdraw(uuid.lower())
 
     def forget_prompt(self, session_id: str, uuid: str) -> None:
-        """One that was not said, and that nobody wants any more."""
+        """A prompt that was not sent, and that nobody wants any more."""
         session = self._sessions.get(session_id)
         if session is not None:
             session.forget_prompt(uuid)
@@ -306,7 +306,7 @@ class SessionManager:
         workdir = await self._store.find_workdir(session_id) or (turn.workdir if turn else None)
         if workdir is None:
             raise SessionNotFound
-        # a message that was sent before a restart, and is sent again, is not said twice
+        # a message that was sent before a restart, and is sent again, is the same message
         recent = await self._store.recent_uuids(session_id)
         session = self._sessions.get(session_id)
         self._check_open(request, session)

@@ -1,4 +1,4 @@
-"""Messages that stand in line while a turn runs."""
+"""The message queue of a session: what waits while a turn runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from claudekeeper.contract.errors import MessageNotFound, MessageTaken
 from claudekeeper.contract.events import QueuedPrompt, QueueState, QueueUpdated
 from claudekeeper.events.bus import EventBus
 
-MOST_REMOVED = 1_000
+MAX_REMOVED = 1_000
 
 Content = str | list[dict[str, Any]]
 
@@ -23,7 +23,7 @@ class QueuedMessage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     uuid: str
     content: Content
-    # a person stopped what it waited for: it is said once somebody sends it on
+    # a person interrupted the turn before it: it waits until somebody releases it
     held: bool = False
 
     @property
@@ -67,7 +67,7 @@ class MessageQueue:
         self.current: QueuedMessage | None = None
 
     def __len__(self) -> int:
-        """How many will be said by themselves."""
+        """How many will be sent by themselves; held messages are not counted."""
         return sum(not item.held for item in self._messages)
 
     def has_message(self, uuid: str) -> bool:
@@ -96,7 +96,7 @@ class MessageQueue:
         self._update_ready()
 
     def push(self, item: QueuedMessage, *, first: bool = False) -> None:
-        """`first`: it is said before all that wait already."""
+        """`first`: before all that wait already."""
         if first:
             self._messages.appendleft(item)
         else:
@@ -105,7 +105,7 @@ class MessageQueue:
         self._publish()
 
     def hold(self) -> int:
-        """Nothing of what waits now is said by itself; how many are held then."""
+        """Nothing that waits now is sent by itself; returns how many are held."""
         self._set_held([item for item in self._messages if not item.held], True)
         return len(self._messages)
 
@@ -170,7 +170,7 @@ class MessageQueue:
     def _mark_removed(self, item: QueuedMessage, state: Literal["taken", "cancelled"]) -> None:
         self._update_ready()
         self._removed[item.uuid] = state
-        while len(self._removed) > MOST_REMOVED:
+        while len(self._removed) > MAX_REMOVED:
             self._removed.pop(next(iter(self._removed)))
         self._publish(item.to_queued_prompt(state))
 

@@ -1,5 +1,6 @@
-"""What people set: names, models and modes of sessions, what those may, how much one is told
-on coming back, and which sessions were given up. Kept in state.json, replaced whole."""
+"""What people set: names and settings of sessions, the length of recaps, sessions given up.
+
+It is kept in state.json, which is replaced whole."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 MAX_SESSIONS = 10_000
 
 
-# how much of a session one is told on coming back to it
+# how much a recap says
 RecapLength = Literal["detailed", "quick", "dive"]
 
 
@@ -71,7 +72,7 @@ class Preferences:
         self._tasks = Tasks()
 
     def load(self) -> None:
-        """Blocks. A file that cannot be understood is set aside, and said so."""
+        """Blocks. A file that cannot be read is set aside, which is logged."""
         remove_temporary_files(self._path)
         try:
             content = read_file(self._path)
@@ -113,7 +114,7 @@ class Preferences:
         return next((each for each in get_args(RecapLength) if each == self._state.recap), None)
 
     async def set_recap(self, recap: RecapLength | None) -> None:
-        """Set or clear how much is told; returns when it is on disk."""
+        """Set or clear the length of recaps; returns when it is on disk."""
         async with self._write_lock:
             await self._replace_state(msgspec.structs.replace(self._state, recap=recap))
 
@@ -133,7 +134,7 @@ class Preferences:
             await self._replace_state(msgspec.structs.replace(self._state, given_up=marks))
 
     def handle_row_change(self, change: RowChange) -> None:
-        """Something was written into a transcript; a title is nothing that was said."""
+        """Takes back the mark of a session that got another message; a title is none."""
         row = change.after
         if row is not None and row.is_fully_scanned and self.given_up_at(change.session_id):
             self.clear_given_up(change.session_id, row.summary.messages)

@@ -26,7 +26,7 @@ _BLOCK_KINDS: dict[str, DeltaKind] = {
 
 
 class ReplyStream:
-    """The block that is being written now. A piece is told at once after a pause, else joined."""
+    """The block that is being written. A delta is published at once after a pause, else joined."""
 
     def __init__(self, session_id: str, bus: EventBus, frame: float = FRAME_SECONDS) -> None:
         self._session_id = session_id
@@ -45,7 +45,7 @@ class ReplyStream:
 
     @property
     def partial(self) -> PartialBlock | None:
-        """The block as far as it was told; None between blocks."""
+        """The block as far as it was published; None between blocks."""
         if self._block is None or not self._published:
             return None
         self._published = ["".join(self._published)]
@@ -63,13 +63,13 @@ class ReplyStream:
         return [*ahead, *now]
 
     def clear_withdrawn(self) -> None:
-        """A message came: what was begun and withdrawn before it is said in it."""
+        """A message came: it has what was begun and withdrawn before it."""
         self._withdrawn.clear()
 
     def handle_stream_event(self, event: dict[str, Any]) -> None:
         match event.get("type"):
             case "message_start":
-                # a block that is still open never came to its end: the API is asked again
+                # the block before never came to its end: the API was called again
                 self.withdraw_block()
                 self._message_id = str(event.get("message", {}).get("id", ""))
             case "content_block_start":
@@ -82,7 +82,7 @@ class ReplyStream:
                 pass
 
     def flush(self) -> None:
-        """Tell what is pending: something else is about to be told."""
+        """Publish what is pending: another event is about to be published."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -106,7 +106,7 @@ class ReplyStream:
         )
 
     def end_block(self, message_id: str | None = None) -> None:
-        """The block is whole: its message is told instead, unless that is another one's."""
+        """The block is whole: its message follows, unless `message_id` is another one."""
         if self._block is not None and message_id not in (None, self._block.message_id):
             self.withdraw_block()
         self.flush()
@@ -114,7 +114,7 @@ class ReplyStream:
         self._published = []
 
     def withdraw_block(self) -> None:
-        """What was told of the block is no part of the conversation."""
+        """The deltas of this block are no part of the conversation."""
         pending = "".join(self._pending)
         self._pending.clear()
         self.flush()

@@ -147,7 +147,7 @@ class LiveSession:
 
     @property
     def may_bypass(self) -> bool:
-        """Whether its CLI can be told not to ask at all."""
+        """Whether its CLI can switch to bypassing permissions."""
         client = self.runner.process.client
         return client is not None and client.bypass
 

@@ -1,4 +1,4 @@
-"""What is new about a session that this keeper runs, as others are told of it."""
+"""A change of a live session, with all that the services that listen need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the disk tells of a session: its transcript, and what an earlier keeper left of it."""
+"""What is on disk of a session: its transcript, and what an earlier keeper left of it."""
 
 from __future__ import annotations
 

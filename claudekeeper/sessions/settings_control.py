@@ -13,7 +13,7 @@ from claudekeeper.sessions.settings import SessionSettings
 
 
 class SettingsControl:
-    """The settings of one live session: each change is stored, and its CLI is told."""
+    """The settings of one live session: each change is stored and applied to its CLI."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class SettingsControl:
         await self.apply_to_cli(before)
 
     async def apply_to_cli(self, before: SessionSettings) -> None:
-        """Tell the CLI what differs from the settings that it was started with, or told last."""
+        """Apply what differs from the settings that the CLI has."""
         try:
             await self._process.apply_settings(self.current, before)
         except ApiError:

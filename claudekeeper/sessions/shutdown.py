@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class Shutdown:
-    """Asked once, when the keeper is told to end."""
+    """Used once, when the keeper is to end."""
 
     def __init__(
         self, manager: SessionManager, attention: PendingAttention, journal: TurnJournal

@@ -321,7 +321,7 @@ class TurnRunner:
 
     def handle_init(self) -> None:
         self.was_confirmed = True
-        # without a turn: a background task has something to say, and nobody asked for that
+        # without a turn: a background task begins one by itself
         turn = self.turns.current or self._begin_turn(None)
         if not turn.confirmed:
             turn.confirmed = True

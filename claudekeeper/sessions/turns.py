@@ -1,4 +1,4 @@
-"""From a prompt to its end: exactly one beginning and one end for each turn."""
+"""Turns: each has exactly one beginning and one end."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CurrentTurn:
         # handed to a CLI that was there before; handed over a second time, since that one died
         self.process_reused = False
         self.retried = False
-        # the CLI has said something since
+        # the CLI has sent a message since
         self.cli_responded = False
         self.status: TurnStatus | None = None
         # the kind of API error that the CLI reported last
@@ -58,7 +58,7 @@ class CurrentTurn:
 
     @property
     def can_retry(self) -> bool:
-        """Whether the CLI cannot have begun it, and no other one was told since."""
+        """Whether the CLI cannot have begun it, and no other CLI has had it since."""
         return self.process_reused and not (self.retried or self.cli_responded)
 
     def accepts_result(self, lifecycle: bool) -> bool:
@@ -72,7 +72,7 @@ class Turns:
     def __init__(self, session_id: str, bus: EventBus) -> None:
         self._session_id = session_id
         self._bus = bus
-        # what all turns used that were heard of, in dollars and tokens
+        # what all turns so far used, in dollars and tokens
         self._cost_so_far = 0.0
         self._used: int | None = 0
         self.current: CurrentTurn | None = None

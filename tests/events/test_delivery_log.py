@@ -8,9 +8,9 @@ from msgspec import Raw
 from claudekeeper.contract.message import Message
 from claudekeeper.events.bus import EventBus, PublishedEvent
 from claudekeeper.events.delivery_log import (
-    MOST_ACTIVE_LOGS,
-    MOST_BYTES,
-    MOST_DELIVERED_BETWEEN_TURNS,
+    MAX_ACTIVE_LOGS,
+    MAX_BYTES,
+    MAX_DELIVERED_BETWEEN_TURNS,
     DeliveryLog,
     DeliveryLogs,
 )
@@ -100,11 +100,11 @@ def test_a_subagents_message_waits_for_no_line_of_the_session() -> None:
 def test_what_is_remembered_of_turns_that_are_over_is_bounded() -> None:
     ledger, _, ear = listening()
     ledger.begin_turn()
-    for number in range(MOST_DELIVERED_BETWEEN_TURNS + 10):
+    for number in range(MAX_DELIVERED_BETWEEN_TURNS + 10):
         ledger.deliver_from_file(message(f"m{number}"))
     assert ledger.has_delivered("m0")
     ledger.deliver_live(large := message("large"))
-    large.content = Raw(b"[%b]" % (b" " * MOST_BYTES))
+    large.content = Raw(b"[%b]" % (b" " * MAX_BYTES))
     ledger.deliver_from_file(large)
     ledger.deliver_from_file(message("last"))
     ledger.end_turn()
@@ -123,7 +123,7 @@ def test_words_of_sessions_that_went_quiet_are_not_kept() -> None:
     for ledger in (quiet, at_work):
         ledger.deliver_from_file(message("a"))
     at_work.begin_turn()
-    for number in range(MOST_ACTIVE_LOGS + 2):
+    for number in range(MAX_ACTIVE_LOGS + 2):
         ledgers.of(f"another {number}").deliver_from_file(message("b"))
     assert quiet.merge_page([], [], seq_before=0) == []
     assert quiet.has_delivered("a")

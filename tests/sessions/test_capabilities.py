@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from claudekeeper.sessions.cli.capabilities import MOST_CLIS, MOST_DIRECTORIES, CapabilityCache
+from claudekeeper.sessions.cli.capabilities import MAX_CLIS, MAX_DIRECTORIES, CapabilityCache
 from claudekeeper.sessions.cli.client import CliClient, CliListener, CliOptions
 
 
@@ -43,12 +43,12 @@ async def make(_opening: CliOptions, _ears: CliListener) -> CliClient:
 
 
 async def test_however_many_directories_are_asked_for_few_clis_run(tmp_path: Path) -> None:
-    folders = [tmp_path / str(number) for number in range(MOST_DIRECTORIES + 10)]
+    folders = [tmp_path / str(number) for number in range(MAX_DIRECTORIES + 10)]
     for folder in folders:
         folder.mkdir()
     abilities = CapabilityCache(make)
     await asyncio.gather(*(abilities.of_directory(str(each)) for each in [*folders, *folders[:5]]))
-    assert Counting.most == MOST_CLIS
+    assert Counting.most == MAX_CLIS
     assert Counting.asked == len(folders)
     # the newest are known, the oldest forgotten
     await abilities.of_directory(str(folders[-1]))

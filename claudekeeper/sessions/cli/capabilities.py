@@ -1,4 +1,4 @@
-"""What a session offers: slash commands, models, modes. A CLI has to be asked for it."""
+"""The capabilities of a session: slash commands, models, modes. A CLI has to be asked for them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 # seconds for which an answer holds: people add commands while they work
 FRESH_SECONDS = 300.0
-# directories whose answers are kept, and CLIs that are asked at once
-MOST_DIRECTORIES = 256
-MOST_CLIS = 2
+# directories whose answers are cached, and CLIs that are asked at once
+MAX_DIRECTORIES = 256
+MAX_CLIS = 2
 
 
 class SlashCommand(msgspec.Struct, rename="camel", frozen=True):
@@ -51,10 +51,10 @@ class CapabilityCache:
 
     def __init__(self, make_client: MakeClient) -> None:
         self._make_client = make_client
-        self._cache: BoundedDict[str, tuple[float, Capabilities]] = BoundedDict(MOST_DIRECTORIES)
-        # one at a time a directory, and few in all: every directory of the machine can be asked for
+        self._cache: BoundedDict[str, tuple[float, Capabilities]] = BoundedDict(MAX_DIRECTORIES)
+        # one CLI at a time for a directory, and few in all: any directory can be asked for
         self._locks = KeyedLocks()
-        self._cli_limit = asyncio.Semaphore(MOST_CLIS)
+        self._cli_limit = asyncio.Semaphore(MAX_CLIS)
 
     async def of_directory(self, workdir: str) -> Capabilities:
         """Starts a CLI for a moment where nothing is known yet."""
@@ -85,7 +85,7 @@ def _is_directory(workdir: str) -> bool:
 
 
 def capabilities_of(info: dict[str, Any]) -> Capabilities:
-    """Out of what a CLI says of itself at its start; what is odd is left out."""
+    """The capabilities in what a CLI reports at its start; unknown shapes are left out."""
     return Capabilities(
         _convert_each(info.get("commands"), SlashCommand),
         _convert_each(info.get("models"), Model),
@@ -104,7 +104,7 @@ def _convert_each(values: object, type_: Any) -> list[Any]:
 
 
 class _NullListener:
-    """Nothing is said to a CLI that is only asked what it can."""
+    """A CLI that is only asked for its capabilities sends no messages."""
 
     def handle_message(self, raw: dict[str, Any]) -> None: ...
     def handle_exit(self, error: Exception | None) -> None: ...

@@ -1,4 +1,4 @@
-"""What a live session needs of the CLI, whoever keeps its pipes."""
+"""The seam between a live session and its CLI."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class CliOptions(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     permission_mode: PermissionMode | None = None
     append_prompt: str | None = None
-    # whether the CLI may write its system prompt down, and go on with that one ever after
+    # whether the CLI may store its system prompt in the transcript, and keep it from then on
     records_prompt: bool = True
     grants: Grants = Grants()
 
 
 class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the CLI wants to know before it goes on."""
+    """A question of the CLI: may it use this tool with this input?"""
 
     tool: str
     input: dict[str, Any]
@@ -42,7 +42,7 @@ class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
     blocked_path: str | None
     reason: str | None
     agent_id: str | None
-    # it is asked about this every time, whatever is allowed
+    # Claude Code asks about this every time, whatever is allowed
     guarded: bool = False
 
     def to_attention(
@@ -76,19 +76,19 @@ class CliListener(Protocol):
     """Who listens to a CLI."""
 
     def handle_message(self, raw: dict[str, Any]) -> None:
-        """One message, in order, at once."""
+        """One message, in order; returns at once."""
 
     def handle_exit(self, error: Exception | None) -> None:
-        """The process is gone, and nobody had asked it to go."""
+        """The process ended by itself."""
 
     async def request_permission(self, question: PermissionRequest) -> Answer:
-        """Waits until it is answered; cancelled when the CLI takes it back."""
+        """Waits for the answer; cancelled when the CLI withdraws the question."""
 
 
 class CliClient(Protocol):
     """One CLI process."""
 
-    # whether it was started so that it may be told to bypass permissions
+    # whether it was started so that it can switch to bypassing permissions
     bypass: bool
 
     @property
@@ -107,12 +107,12 @@ class CliClient(Protocol):
 MakeClient = Callable[[CliOptions, CliListener], Awaitable[CliClient]]
 
 
-async def make_sdk_client(opening: CliOptions, ears: CliListener) -> CliClient:
+async def make_sdk_client(options: CliOptions, listener: CliListener) -> CliClient:
     """The one place where the SDK comes in; its 40 MB are imported when first needed."""
-    return await asyncio.to_thread(_sdk_client, opening, ears)
+    return await asyncio.to_thread(_sdk_client, options, listener)
 
 
-def _sdk_client(opening: CliOptions, ears: CliListener) -> CliClient:
+def _sdk_client(options: CliOptions, listener: CliListener) -> CliClient:
     from claudekeeper.sessions.cli.sdk_client import SdkClient
 
-    return SdkClient(opening, ears)
+    return SdkClient(options, listener)

@@ -1,8 +1,8 @@
-"""How a CLI is started: apart from the keeper's terminal, and tied to the keeper's life.
+"""The command that a CLI is started with: in its own session, and ended with the keeper.
 
-Ctrl-C in a terminal is for whoever was started there, children included: the turns that the keeper
-wants to see through would be interrupted. And a keeper that is killed cannot end anything: the
-system has to. The SDK lets us choose neither, but two small programs of every Linux do both.
+Ctrl-C in a terminal reaches every process that was started there: it would interrupt the turns that
+the keeper wants to finish. And a keeper that is killed cannot end its CLIs: the kernel has to. The
+SDK has no option for either; two small programs of every Linux do both.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import subprocess
 import sys
 from functools import cache
 
-# told to end, a CLI writes down what there is and ends its tools; killed, it would leave them
+# on SIGTERM a CLI writes down what it has and ends its tools; on SIGKILL it would leave them
 DEATH_SIGNAL = "TERM"
 
 
 @cache
 def launch_prefix() -> tuple[str, ...]:
-    """The words before a command; none where they are not understood. Blocks the first time."""
+    """The words before a command; none where the programs are missing. Blocks the first time."""
     if sys.platform != "linux":
         return ()
     prefix: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ OWNER_VARIABLE = "CLAUDEKEEPER_OWNER"
 TERM_SECONDS = 3.0
 POLL_SECONDS = 0.02
 # what is being ended may start something in its last moment
-MOST_ROUNDS = 5
+MAX_ROUNDS = 5
 
 
 def owner_value(home: Path) -> str:
@@ -45,7 +45,7 @@ def end_processes_with(variable: str) -> int:
         # elsewhere a CLI notices by itself that nobody is at the other end of its pipe
         return 0
     ended = 0
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         count = _end_once(variable.encode())
         ended += count
         if not count:

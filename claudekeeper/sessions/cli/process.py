@@ -40,7 +40,7 @@ class CliProcess:
         self.needs_restart = False
         # its settings when it was started; None while there is none
         self.start_settings: SessionSettings | None = None
-        # what it says of itself: commands, models
+        # what it reports of itself: commands, models
         self.info: dict[str, Any] = {}
         # what the processes before it used
         self.prior_cost = NOTHING
@@ -105,7 +105,7 @@ class CliProcess:
         return client
 
     async def apply_settings(self, settings: SessionSettings, before: SessionSettings) -> None:
-        """What is settings now, to one that was started or told otherwise."""
+        """Apply to the CLI what differs from the settings before."""
         client = self.client
         if client is None:
             return

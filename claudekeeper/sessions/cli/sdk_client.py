@@ -58,7 +58,7 @@ class TappedTransport(Transport):
     ) -> None:
         self._inner = inner
         self._listener = ears
-        # calls that are asked about every time: the SDK does not say so
+        # calls that Claude Code asks about every time: the SDK does not say which
         self.guarded_calls: set[str] = set()
         self._append_prompt = append_prompt
 

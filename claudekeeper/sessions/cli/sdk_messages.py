@@ -16,7 +16,7 @@ from claudekeeper.transcripts.entries import (
 from claudekeeper.transcripts.messages import is_tool_result, kind_of, message_of
 
 SYNTHETIC = "<synthetic>"
-# lines that can be messages; most others are the CLI's own book-keeping
+# entries that can be messages; most others are the CLI's own records
 _MESSAGE_TYPES = frozenset({"user", "assistant", "system", "attachment"})
 
 

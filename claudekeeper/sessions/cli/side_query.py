@@ -13,7 +13,7 @@ from claudekeeper.sessions.cli.orphans import OWNER_VARIABLE, owner_value
 
 MODEL = "haiku"
 MOST_OUTPUT_TOKENS = 2_000
-# somebody waits: what fails twice is said, not tried for minutes
+# a person waits: what fails twice is an error, and is not tried for minutes
 RETRIES = 1
 # seconds; a few hundred words come sooner, and nobody waits longer for them
 TIMEOUT_SECONDS = 120.0

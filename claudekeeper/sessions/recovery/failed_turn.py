@@ -44,7 +44,7 @@ UNWRITTEN_FAULT = Fault(
 class FailedTurn(msgspec.Struct, rename="camel"):
     """`messages` were whole, `blocks` were cut off in the middle; no transcript has either."""
 
-    # of the prompt; None for a turn that nobody asked for
+    # of the prompt; None for a turn that a background task began
     uuid: str | None
     started: str
     ended: str

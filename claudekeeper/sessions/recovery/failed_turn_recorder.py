@@ -101,7 +101,7 @@ class FailedTurnRecorder:
         self._record(failed_turn, outcome, reason)
 
     def publish_resync(self) -> None:
-        """The CLI may have written what it had no time to say; what it said may be unwritten."""
+        """Clients must read again: the transcript may have more, or less, than was published."""
         self._resync_after_next_turn = True
         self._bus.publish(Resync(session_id=self._session_id))
 

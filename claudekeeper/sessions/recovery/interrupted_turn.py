@@ -12,7 +12,7 @@ from claudekeeper.contract.errors import Fault
 from claudekeeper.sessions.message_queue import QueuedMessage
 from claudekeeper.sessions.recovery.failed_turn import INTERRUPTED_FAULT
 
-# what is said to a session whose turn was cut off
+# the prompt that goes on with a turn that was cut off
 CONTINUE_PROMPT = "Continue from where you left off."
 
 
@@ -65,7 +65,7 @@ class InterruptedTurn(msgspec.Struct, rename="camel"):
 
     @property
     def first_text(self) -> str | None:
-        """The words that were said first of what no transcript may have."""
+        """The text of the first message that no transcript may have."""
         messages = self.unsent_messages
         return messages[0].text if messages else None
 
@@ -73,7 +73,7 @@ class InterruptedTurn(msgspec.Struct, rename="camel"):
 def messages_to_send(
     interrupted: InterruptedTurn, written_uuids: Container[str]
 ) -> list[QueuedMessage]:
-    """What has to be said for it to go on; `written_uuids`: what the transcript has."""
+    """The messages with which it goes on; `written_uuids` are those that the transcript has."""
     queue = [
         message
         for message in interrupted.queue
