@@ -95,10 +95,13 @@ kills: setup ## Claude Code is killed 200 times under a real browser: no word is
 soak: setup ## mixed work for an hour or so: nothing may be lost or left over (ROUNDS=300)
 	SOAK_ROUNDS=$(or $(ROUNDS),300) $(BIN)/python -m pytest tests/soak -s $(ARGS)
 
-.PHONY: format bench screenshots wheel constraints clean
+.PHONY: format contract bench screenshots wheel constraints clean
 format: $(VENV)/.installed ## let ruff format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+contract: $(VENV)/.installed ## write the page's types and the golden frames from the contract
+	$(BIN)/python -m tests.contract
 
 bench: setup ## measure, and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(ARGS)

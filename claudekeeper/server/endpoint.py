@@ -1,4 +1,4 @@
-"""The table of all addresses: the router and /openapi.json are both made from it."""
+"""One row of the table of addresses, from which the router and /openapi.json are made."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ class Endpoint:
     errors: tuple[type[ApiError], ...] = ()
     is_public: bool = False
     media_type: str = "application/json"
-    # whether the token for hooks opens it too
+    # whether the hook token is accepted too
     allows_hook_token: bool = False
+    is_websocket: bool = False
 
     @property
     def possible_errors(self) -> tuple[type[ApiError], ...]:
         if self.is_public:
             return (InvalidRequest, *self.errors)
-        narrow = () if self.allows_hook_token else (ScopeTooNarrow,)
-        return (InvalidRequest, Unauthorized, *narrow, TooManyAttempts, *self.errors)
+        scope_errors = () if self.allows_hook_token else (ScopeTooNarrow,)
+        return (InvalidRequest, Unauthorized, *scope_errors, TooManyAttempts, *self.errors)

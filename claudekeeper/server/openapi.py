@@ -13,26 +13,30 @@ from aiohttp import web
 from msgspec import Raw
 
 import claudekeeper
+from claudekeeper.contract.frames import ClientFrame, ServerAnswer, ServerEvent
 from claudekeeper.net.responses import ErrorAnswer
 from claudekeeper.server.endpoint import Endpoint
 from claudekeeper.server.schemas import EmptyQuery, parse_query
 
 _REF = "#/components/schemas/{name}"
+_FRAME_TYPES = (ClientFrame, ServerAnswer, ServerEvent)
 _JSON = "application/json"
 
 
 def openapi_document(endpoints: list[Endpoint]) -> dict[str, Any]:
-    """The OpenAPI document."""
+    """The OpenAPI document of all addresses and of the frames of the WebSocket."""
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     types = [
         ErrorAnswer,
-        *(e.response_type for e in endpoints),
-        *(e.request_type for e in endpoints if e.request_type),
+        *(endpoint.response_type for endpoint in endpoints),
+        *(endpoint.request_type for endpoint in endpoints if endpoint.request_type),
+        *_FRAME_TYPES,
     ]
     schemas, components = msgspec.json.schema_components(
         types, schema_hook=_schema_of_raw, ref_template=_REF
     )
     schema_of = {id(type_): schema for type_, schema in zip(types, schemas, strict=True)}
+    components |= _frame_schemas(*(schema_of[id(type_)] for type_ in _FRAME_TYPES))
     for endpoint in endpoints:
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
@@ -40,6 +44,11 @@ def openapi_document(endpoints: list[Endpoint]) -> dict[str, Any]:
             "parameters": _parameters(endpoint),
             "responses": _responses(endpoint, schema_of),
         }
+        if endpoint.is_websocket:
+            operation["x-websocket"] = {
+                "client": _ref("ClientFrame"),
+                "server": _ref("ServerFrame"),
+            }
         if endpoint.request_type is not None:
             operation["requestBody"] = {
                 "required": not endpoint.body_optional,
@@ -64,6 +73,28 @@ def openapi_document(endpoints: list[Endpoint]) -> dict[str, Any]:
     }
 
 
+def _frame_schemas(
+    client: dict[str, Any], answer: dict[str, Any], event: dict[str, Any]
+) -> dict[str, Any]:
+    """The named schemas of the frames. The bus adds the position to an event as it encodes it."""
+    position = {"type": "string", "description": "`epoch:seq`: where the event is in the stream."}
+    return {
+        "ClientFrame": {"description": "A frame that a client may send.", **client},
+        "ServerAnswer": {"description": "A frame of the server that is no event.", **answer},
+        "ServerEvent": {
+            "description": "An event with its position.",
+            "type": "object",
+            "properties": {"position": position},
+            "required": ["position"],
+            **event,
+        },
+        "ServerFrame": {
+            "description": "A frame that the server sends. Clients skip types they do not know.",
+            "anyOf": [_ref("ServerAnswer"), _ref("ServerEvent")],
+        },
+    }
+
+
 def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     in_path = [
         {"name": _camel(name), "in": "path", "required": True, "schema": {"type": "string"}}
@@ -82,21 +113,24 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def _responses(endpoint: Endpoint, schema_of: dict[int, Any]) -> dict[str, Any]:
-    responses: dict[str, Any] = {
-        str(endpoint.status): {
-            "description": endpoint.summary,
-            "content": {endpoint.media_type: {"schema": schema_of[id(endpoint.response_type)]}},
-        }
-    }
-    by_status: dict[int, list[str]] = defaultdict(list)
-    for failure in endpoint.possible_errors:
-        by_status[failure.status].append(f"`{failure.code}`: {failure.sentence}")
-    for status, sentences in by_status.items():
+    answer: dict[str, Any] = {"description": endpoint.summary}
+    if not endpoint.is_websocket:
+        schema = schema_of[id(endpoint.response_type)]
+        answer["content"] = {endpoint.media_type: {"schema": schema}}
+    responses = {str(endpoint.status): answer}
+    sentences: dict[int, list[str]] = defaultdict(list)
+    for error in endpoint.possible_errors:
+        sentences[error.status].append(f"`{error.code}`: {error.sentence}")
+    for status, lines in sentences.items():
         responses[str(status)] = {
-            "description": " ".join(sentences),
+            "description": " ".join(lines),
             "content": {_JSON: {"schema": schema_of[id(ErrorAnswer)]}},
         }
     return responses
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": _REF.format(name=name)}
 
 
 def _schema_of_raw(type_: type) -> dict[str, Any]:
@@ -110,7 +144,7 @@ def _camel(path: str) -> str:
 
 
 def openapi_endpoint(endpoints: list[Endpoint]) -> Endpoint:
-    """The address that describes all of them, itself included."""
+    """The address of the document, which describes itself too."""
 
     @cache
     def document() -> bytes:
@@ -120,5 +154,5 @@ def openapi_endpoint(endpoints: list[Endpoint]) -> Endpoint:
         parse_query(request, EmptyQuery)
         return web.Response(body=document(), content_type=_JSON)
 
-    endpoint = Endpoint("GET", "/openapi.json", openapi, "This description", dict[str, Any])
+    endpoint = Endpoint("GET", "/openapi.json", openapi, "This document", dict[str, Any])
     return endpoint

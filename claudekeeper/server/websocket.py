@@ -3,140 +3,117 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
 
 import msgspec
 from aiohttp import WSMsgType, web
 
 from claudekeeper.contract.errors import Fault, NotAWebSocket
 from claudekeeper.contract.events import AttentionRaised
+from claudekeeper.contract.frames import (
+    PROTOCOL_VERSION,
+    ClientFrame,
+    Hello,
+    Ping,
+    Pong,
+    ResyncAll,
+    Subscribe,
+    Subscribed,
+    Unsubscribe,
+    WsError,
+)
 from claudekeeper.events.bus import PublishedEvent
-from claudekeeper.net.responses import ErrorAnswer
 from claudekeeper.server.app_keys import ATTENTION, AUTHENTICATOR, BUS, WS_CONNECTIONS
 from claudekeeper.server.auth import TOKEN_ENDED
 from claudekeeper.server.endpoint import Endpoint
 from claudekeeper.server.schemas import EmptyQuery, parse_query
-from claudekeeper.server.ws_connection import WsConnection, encode_frame
+from claudekeeper.server.ws_connection import WsConnection
 
-PROTOCOL_VERSION = 1
 HEARTBEAT = 30.0
-LARGEST_FRAME = 64 * 1024
-# whoever wants to hear of more hears of all
-MOST_SESSIONS = 20_000
-# a client that missed more than this reads again instead
-MOST_REPLAYED = 3 * 1024 * 1024
+MAX_FRAME_BYTES = 64 * 1024
+# a client that wants more subscribes to all sessions
+MAX_SESSIONS = 20_000
+# a client that missed more bytes reads the sessions again instead
+MAX_REPLAYED_BYTES = 3 * 1024 * 1024
 
-SessionIds = Annotated[
-    list[Annotated[str, msgspec.Meta(max_length=64)]], msgspec.Meta(max_length=1000)
-]
-
-
-class Subscribe(msgspec.Struct, tag="subscribe", forbid_unknown_fields=True):
-    sessions: SessionIds
-    since: str | None = None
-
-
-class Unsubscribe(msgspec.Struct, tag="unsubscribe", forbid_unknown_fields=True):
-    sessions: SessionIds
-
-
-class Ping(msgspec.Struct, tag="ping", forbid_unknown_fields=True):
-    pass
-
-
-class Hello(msgspec.Struct, tag="hello"):
-    version: int
-    position: str
-
-
-class Subscribed(msgspec.Struct, tag="subscribed"):
-    replayed: int
-    position: str
-
-
-class WsError(msgspec.Struct, tag="error"):
-    error: Fault
-
-
-_request_decoder = msgspec.json.Decoder(Subscribe | Unsubscribe | Ping)
-_PONG = b'{"type":"pong"}'
-_RESYNC = b'{"type":"resync"}'
+_decode_frame = msgspec.json.Decoder(ClientFrame).decode
+_encode = msgspec.json.encode
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
     parse_query(request, EmptyQuery)
-    ws = web.WebSocketResponse(heartbeat=HEARTBEAT, compress=False, max_msg_size=LARGEST_FRAME)
-    if not ws.can_prepare(request).ok:
+    websocket = web.WebSocketResponse(
+        heartbeat=HEARTBEAT, compress=False, max_msg_size=MAX_FRAME_BYTES
+    )
+    if not websocket.can_prepare(request).ok:
         raise NotAWebSocket
-    await ws.prepare(request)
+    await websocket.prepare(request)
     transport = request.transport
     assert isinstance(transport, asyncio.WriteTransport)
-    bus, sockets = request.app[BUS], request.app[WS_CONNECTIONS]
-    socket = WsConnection(transport, bus, sockets.count_slow)
-    sockets.add(socket)
+    bus, connections = request.app[BUS], request.app[WS_CONNECTIONS]
+    connection = WsConnection(transport, bus, connections.count_slow)
+    connections.add(connection)
 
-    async def leave() -> None:
-        socket.close(TOKEN_ENDED, b"the token has ended")
+    async def close() -> None:
+        connection.close(TOKEN_ENDED, b"the token has ended")
 
     try:
-        with request.app[AUTHENTICATOR].hold_until_revoked(request, leave):
-            socket.send(msgspec.json.encode(Hello(PROTOCOL_VERSION, bus.position)))
-            async for message in ws:
+        with request.app[AUTHENTICATOR].hold_until_revoked(request, close):
+            connection.send(_encode(Hello(PROTOCOL_VERSION, bus.position)))
+            async for message in websocket:
                 if message.type is WSMsgType.TEXT:
-                    _handle_request(request.app, socket, message.data)
+                    _handle_frame(request.app, connection, message.data)
                 elif message.type is WSMsgType.BINARY:
-                    _send_error(socket, "Send text, not bytes.")
+                    _send_error(connection, "Send text, not bytes.")
     finally:
-        sockets.remove(socket)
-    return ws
+        connections.remove(connection)
+    return websocket
 
 
-def _handle_request(app: web.Application, socket: WsConnection, text: str) -> None:
+def _handle_frame(app: web.Application, connection: WsConnection, text: str) -> None:
     try:
-        asked = _request_decoder.decode(text)
+        frame = _decode_frame(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
-        _send_error(socket, f"This was not understood: {error}.")
+        _send_error(connection, f"This was not understood: {error}.")
         return
-    match asked:
+    match frame:
         case Ping():
-            socket.send(_PONG)
+            connection.send(_encode(Pong()))
         case Unsubscribe(sessions):
-            socket.unsubscribe(sessions)
+            connection.unsubscribe(sessions)
         case Subscribe():
-            _subscribe(app, socket, asked)
+            _subscribe(app, connection, frame)
 
 
-def _subscribe(app: web.Application, socket: WsConnection, asked: Subscribe) -> None:
-    """No event is between what is replayed and what is heard from now on: nothing waits here."""
+def _subscribe(app: web.Application, connection: WsConnection, frame: Subscribe) -> None:
+    """Replays missed events and adds the subscription; nothing is awaited, so none is lost."""
     bus = app[BUS]
-    sessions = [each.lower() for each in asked.sessions]
-    if socket.subscription_count + len(sessions) > MOST_SESSIONS:
-        _send_error(socket, f"More than {MOST_SESSIONS} sessions: subscribe to '*' instead.")
+    sessions = [session_id.lower() for session_id in frame.sessions]
+    if connection.subscription_count + len(sessions) > MAX_SESSIONS:
+        _send_error(connection, f"More than {MAX_SESSIONS} sessions: subscribe to '*' instead.")
         return
     missed: list[PublishedEvent] | None = []
-    if asked.since is not None:
-        missed = bus.replay_since(asked.since)
+    if frame.since is not None:
+        missed = bus.replay_since(frame.since)
         if missed is not None:
             wanted = set(sessions)
-            missed = [told for told in missed if "*" in wanted or told.session_id in wanted]
-            if sum(len(told.payload) for told in missed) > MOST_REPLAYED:
+            missed = [event for event in missed if "*" in wanted or event.session_id in wanted]
+            if sum(len(event.payload) for event in missed) > MAX_REPLAYED_BYTES:
                 missed = None
-    socket.subscribe(sessions)
+    connection.subscribe(sessions)
     if missed is None:
-        socket.send(_RESYNC)
+        connection.send(_encode(ResyncAll()))
     else:
-        socket.send(msgspec.json.encode(Subscribed(len(missed), bus.position)))
-        for told in missed:
-            told.frame = told.frame or encode_frame(told.payload)
-            socket.send_frame(told.frame)
+        connection.send(_encode(Subscribed(len(missed), bus.position)))
+        for published in missed:
+            connection.handle_event(published)
     for attention in app[ATTENTION].all():
-        if socket.is_subscribed(attention.session_id):
-            event = AttentionRaised(session_id=attention.session_id, attention=attention)
-            socket.send(bus.encode(event))
+        if connection.is_subscribed(attention.session_id):
+            raised = AttentionRaised(session_id=attention.session_id, attention=attention)
+            connection.send(bus.encode(raised))
 
 
-def _send_error(socket: WsConnection, sentence: str) -> None:
-    socket.send(msgspec.json.encode(WsError(Fault("invalid_message", sentence))))
+def _send_error(connection: WsConnection, sentence: str) -> None:
+    connection.send(_encode(WsError(Fault("invalid_message", sentence))))
 
 
 ENDPOINTS = [
@@ -144,9 +121,10 @@ ENDPOINTS = [
         "GET",
         "/ws",
         stream,
-        "The WebSocket with all events; see the README for what is said on it",
-        ErrorAnswer,
+        "The WebSocket: `ClientFrame` from the client, `ServerFrame` from the server",
+        None,
         status=101,
+        is_websocket=True,
         errors=(NotAWebSocket,),
     )
 ]

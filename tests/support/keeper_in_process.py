@@ -18,6 +18,7 @@ from claudekeeper.core.config import Config
 from claudekeeper.core.limits import Limits
 from claudekeeper.server.app import create_app
 from claudekeeper.server.data_paths import DataPaths
+from tests.contract.contract_schema import check_frame
 from tests.support.transcript_writer import projects_folder
 
 TOKEN = "a-token-that-is-long-enough"
@@ -141,6 +142,7 @@ class SocketListener:
             message = await asyncio.wait_for(self.ws.receive(), 60)
             assert message.type is WSMsgType.TEXT, f"the socket closed: {message}"
             self.events.append(msgspec.json.decode(message.data))
+            check_frame(self.events[-1])
         self._next_index += 1
         return self.events[self._next_index - 1]
 

@@ -1,46 +1,44 @@
-/** What is kept of what Claude Code deletes, as the wire contract has it. */
+/** The archive: transcripts that Claude Code deletes, kept. */
 
-import { each, fields, number, text } from './decode';
+import {
+  count,
+  type Decoded,
+  each,
+  fields,
+  fieldsOf,
+  flag,
+  number,
+  type Raw,
+  text,
+} from './decode';
+import type * as Wire from './schema';
 
 /** A session that Claude Code is about to delete. */
-export interface Due {
-  sessionId: string;
-  at: string | null;
+export type Due = Decoded<typeof readDue>;
+export type Archive = Decoded<typeof readArchive>;
+
+function readDue(raw: Raw<Wire.DueDeletion>) {
+  const due = fields(raw);
+  const sessionId = text(due?.sessionId);
+  return due && sessionId ? { sessionId, at: text(due.at) } : null;
 }
 
-export interface Archive {
-  on: boolean;
-  /** How much of the whole machine it holds; not told to who sees only a part of it. */
-  holds: {
-    /** Sessions that live and are kept, and deleted ones. */
-    kept: number;
-    gone: number;
-    /** Bytes that it takes beside what Claude Code has itself. */
-    cost: number;
-  } | null;
-  /** After how many days Claude Code deletes. */
-  days: number | null;
-  due: Due[];
-}
-
-function readDue(raw: unknown): Due | null {
-  const given = fields(raw);
-  const sessionId = given && text(given.sessionId);
-  return given && sessionId ? { sessionId, at: text(given.at) } : null;
-}
-
-export function readArchive(raw: unknown): Archive | null {
-  const given = fields(raw);
-  if (!given) return null;
-  const holds = fields(given.holds);
+export function readArchive(raw: unknown) {
+  const archive = fieldsOf<Wire.ArchiveStatus>(raw);
+  if (!archive) return null;
+  const holds = fields(archive.holds);
   return {
-    on: given.on === true,
+    on: flag(archive.on),
+    /** Clarvis leaves it out for who sees only a part of the machine. */
     holds: holds && {
-      kept: number(holds.kept) ?? 0,
-      gone: number(holds.gone) ?? 0,
-      cost: number(holds.cost) ?? 0,
+      /** Sessions that live and are kept, and deleted ones. */
+      kept: count(holds.kept),
+      gone: count(holds.gone),
+      /** Bytes that it takes beside what Claude Code has itself. */
+      cost: count(holds.cost),
     },
-    days: number(given.days),
-    due: each(given.due, readDue),
+    /** After how many days Claude Code deletes. */
+    days: number(archive.days),
+    due: each(archive.due, readDue),
   };
 }

@@ -1,176 +1,128 @@
-/** The branches of a session, as the wire contract has them. */
+/** The branches and forks of a session. */
 
-import { each, fields, number, oneOf, text, verbatim } from './decode';
-import { type Message, readMessage } from './messages';
-import { type Decision, readDecision } from './resume';
+import {
+  count,
+  type Decoded,
+  each,
+  fields,
+  fieldsOf,
+  flag,
+  oneOf,
+  type Raw,
+  text,
+  verbatim,
+} from './decode';
+import { readMessage } from './messages';
+import { readDecision } from './resume';
+import type * as Wire from './schema';
 
-/** One end of a conversation: a session, and a path in it that was left (null: as it stands). */
+/** One end of a conversation: a session, and the tip of a branch (null: the conversation). */
 export interface Tip {
   session: string;
   tip: string | null;
 }
 
 /** A session of a family: what it is a fork of, and what it has of its own. */
-export interface Kin {
-  sessionId: string;
-  title: string | null;
-  project: string | null;
-  modified: string | null;
-  archived: boolean;
-  parent: string | null;
-  /** The last message of the parent that it has too. */
-  at: string | null;
-  shared: number;
-  messages: number;
-  began: string | null;
-  firstPrompt: string | null;
-}
-
-export interface Family {
-  sessions: Kin[];
-  complete: boolean;
-}
-
-/** A branch inside of a session. */
-export interface Branch {
-  tip: string | null;
-  leaves: string | null;
-  at: string | null;
-  messages: number;
-  began: string | null;
-  ended: string | null;
-  firstPrompt: string | null;
-  lastWords: string | null;
-}
-
-export interface Branches {
-  branches: Branch[];
-  more: number;
-  /** Which branch has the messages that were asked for; null is the conversation. */
-  holders: ReadonlyMap<string, string | null>;
-}
-
+export type Kin = Decoded<typeof readKin>;
+export type Family = Decoded<typeof readFamily>;
+/** A branch inside a session. */
+export type Branch = Decoded<typeof readBranch>;
+export type Branches = Decoded<typeof readBranches>;
 /** Messages of a branch since it parted from another, or of the past that both have. */
-export interface BranchPage {
-  at: string | null;
-  shared: number;
-  total: number;
-  messages: Message[];
-  after: string | null;
-  before: string | null;
-}
+export type BranchPage = Decoded<typeof readBranchPage>;
+export type Piece = Decoded<typeof readPiece>;
+export type FileChange = Decoded<typeof readFile>;
+/** What was asked, decided and done on a branch since it parted from another. */
+export type BranchWork = Decoded<typeof readBranchWork>;
 
 export const FATES = ['created', 'changed', 'deleted'] as const;
 
-export interface Piece {
-  before: string;
-  after: string;
-}
-
-export interface FileChange {
-  path: string;
-  fate: (typeof FATES)[number];
-  edits: number;
-  /** The whole text before and after, where it is known. */
-  before: string | null;
-  after: string | null;
-  pieces: Piece[];
-  /** Whether something was too long to be told. */
-  cut: boolean;
-}
-
-/** What was asked, decided and done on a branch since it parted from another. */
-export interface BranchWork {
-  prompts: string[];
-  decisions: Decision[];
-  files: FileChange[];
-  moreFiles: number;
-  commands: number;
-  lastReply: string | null;
-}
-
-function readKin(raw: unknown): Kin | null {
-  const given = fields(raw);
-  const sessionId = given && text(given.sessionId);
-  if (!given || !sessionId) return null;
+function readKin(raw: Raw<Wire.FamilyMember>) {
+  const member = fields(raw);
+  const sessionId = text(member?.sessionId);
+  if (!member || !sessionId) return null;
   return {
     sessionId,
-    title: text(given.title),
-    project: text(given.project),
-    modified: text(given.modified),
-    archived: given.archived === true,
-    parent: text(given.parent),
-    at: text(given.at),
-    shared: number(given.shared) ?? 0,
-    messages: number(given.messages) ?? 0,
-    began: text(given.began),
-    firstPrompt: text(given.firstPrompt),
+    title: text(member.title),
+    project: text(member.project),
+    modified: text(member.modified),
+    archived: flag(member.archived),
+    parent: text(member.parent),
+    /** The last message of the parent that it has too. */
+    at: text(member.at),
+    shared: count(member.shared),
+    messages: count(member.messages),
+    began: text(member.began),
+    firstPrompt: text(member.firstPrompt),
   };
 }
 
-export function readFamily(raw: unknown): Family | null {
-  const given = fields(raw);
-  return given && { sessions: each(given.sessions, readKin), complete: given.complete === true };
+export function readFamily(raw: unknown) {
+  const family = fieldsOf<Wire.Family>(raw);
+  return family && { sessions: each(family.sessions, readKin), complete: flag(family.complete) };
 }
 
-function readBranch(raw: unknown): Branch | null {
-  const given = fields(raw);
-  if (!given) return null;
-  return {
-    tip: text(given.tip),
-    leaves: text(given.leaves),
-    at: text(given.at),
-    messages: number(given.messages) ?? 0,
-    began: text(given.began),
-    ended: text(given.ended),
-    firstPrompt: text(given.firstPrompt),
-    lastWords: text(given.lastWords),
-  };
-}
-
-export function readBranches(raw: unknown): Branches | null {
-  const given = fields(raw);
+function readBranch(raw: Raw<Wire.BranchSummary>) {
+  const branch = fields(raw);
   return (
-    given && {
-      branches: each(given.branches, readBranch),
-      more: number(given.more) ?? 0,
-      holders: new Map(
-        Object.entries(fields(given.holders) ?? {}).map(([uuid, tip]) => [uuid, text(tip)]),
-      ),
+    branch && {
+      tip: text(branch.tip),
+      leaves: text(branch.leaves),
+      at: text(branch.at),
+      messages: count(branch.messages),
+      began: text(branch.began),
+      ended: text(branch.ended),
+      firstPrompt: text(branch.firstPrompt),
+      lastWords: text(branch.lastWords),
     }
   );
 }
 
-export function readBranchPage(raw: unknown): BranchPage | null {
-  const given = fields(raw);
-  if (!given) return null;
+export function readBranches(raw: unknown) {
+  const list = fieldsOf<Wire.BranchList>(raw);
+  if (!list) return null;
+  const holders = Object.entries(fields<unknown>(list.holders) ?? {});
   return {
-    at: text(given.at),
-    shared: number(given.shared) ?? 0,
-    total: number(given.total) ?? 0,
-    messages: each(given.messages, readMessage),
-    after: text(given.after),
-    before: text(given.before),
+    branches: each(list.branches, readBranch),
+    more: count(list.more),
+    /** Which branch has the messages that were asked for; null is the conversation. */
+    holders: new Map(holders.map(([uuid, tip]) => [uuid, text(tip)])),
   };
 }
 
-function readPiece(raw: unknown): Piece | null {
-  const given = fields(raw);
-  return given && { before: verbatim(given.before), after: verbatim(given.after) };
+export function readBranchPage(raw: unknown) {
+  const page = fieldsOf<Wire.BranchPage>(raw);
+  return (
+    page && {
+      at: text(page.at),
+      shared: count(page.shared),
+      total: count(page.total),
+      messages: each(page.messages, readMessage),
+      after: text(page.after),
+      before: text(page.before),
+    }
+  );
 }
 
-function readFile(raw: unknown): FileChange | null {
-  const given = fields(raw);
-  const path = given && text(given.path);
-  if (!given || !path) return null;
+function readPiece(raw: Raw<Wire.FilePiece>) {
+  const piece = fields(raw);
+  return piece && { before: verbatim(piece.before), after: verbatim(piece.after) };
+}
+
+function readFile(raw: Raw<Wire.FileChange>) {
+  const file = fields(raw);
+  const path = text(file?.path);
+  if (!file || !path) return null;
   return {
     path,
-    fate: oneOf(FATES, given.fate) ?? 'changed',
-    edits: number(given.edits) ?? 0,
-    before: whole(given.before),
-    after: whole(given.after),
-    pieces: each(given.pieces, readPiece),
-    cut: given.cut === true,
+    fate: oneOf(FATES, file.fate) ?? ('changed' as const),
+    edits: count(file.edits),
+    /** The whole text before and after, if the keeper has it and it is not too long. */
+    before: whole(file.before),
+    after: whole(file.after),
+    pieces: each(file.pieces, readPiece),
+    /** Whether something was too long to be sent. */
+    cut: flag(file.cut),
   };
 }
 
@@ -179,20 +131,21 @@ function whole(raw: unknown): string | null {
   return typeof raw === 'string' ? raw : null;
 }
 
-export function readBranchWork(raw: unknown): BranchWork | null {
-  const given = fields(raw);
-  if (!given) return null;
-  return {
-    prompts: each(given.prompts, text),
-    decisions: each(given.decisions, readDecision),
-    files: each(given.files, readFile),
-    moreFiles: number(given.moreFiles) ?? 0,
-    commands: number(given.commands) ?? 0,
-    lastReply: text(given.lastReply),
-  };
+export function readBranchWork(raw: unknown) {
+  const work = fieldsOf<Wire.BranchWork>(raw);
+  return (
+    work && {
+      prompts: each(work.prompts, text),
+      decisions: each(work.decisions, readDecision),
+      files: each(work.files, readFile),
+      moreFiles: count(work.moreFiles),
+      commands: count(work.commands),
+      lastReply: text(work.lastReply),
+    }
+  );
 }
 
-/** Which two are compared, as the keeper is asked: the one is in the address already. */
+/** The parameters of a comparison; the address has the first of the two already. */
 export function comparedQuery(one: Tip, other: Tip, more: Record<string, string> = {}): string {
   const query = new URLSearchParams({ with: other.session });
   if (one.tip !== null) query.set('tip', one.tip);

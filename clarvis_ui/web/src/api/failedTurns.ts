@@ -1,58 +1,42 @@
-/** Turns that did not come to their end, as the wire contract has them. */
+/** Failed turns: what no transcript has of a turn that broke off. */
 
-import { each, fields, text } from './decode';
-import {
-  type Block,
-  type Message,
-  type Partial,
-  readContent,
-  readMessage,
-  readPartial,
-  sentenceOf,
-} from './messages';
+import { type Decoded, each, fields, fieldsOf, flag, text } from './decode';
+import { type Block, readContent, readMessage, readPartial, sentenceOf } from './messages';
+import type * as Wire from './schema';
 
-export interface Trouble {
-  code: string;
-  message: string;
-}
+export type Trouble = Decoded<typeof readTrouble>;
 
-/** What no transcript has of a turn that failed, and why it did. */
-export interface FailedTurn {
-  /** Of the prompt; null for a turn that nobody asked for. */
-  uuid: string | null;
-  /** When it ended, by the keeper's clock; null where only this page knows of it. */
-  ended: string | null;
-  /** Then: the last message at that time, by uuid. */
+/** The page makes one itself as it hears that a turn failed. */
+export type FailedTurn = Readonly<Decoded<typeof readFailedTurn>> & {
+  /** The last message at that time, by uuid. */
   behind?: string | undefined;
-  error: Trouble;
-  /** Whether Claude had the prompt. */
-  had: boolean;
-  /** The prompt, while no transcript has it. */
-  prompt: { uuid: string; content: readonly Block[] } | null;
-  /** Whole messages, and blocks that were cut off in the middle. */
-  messages: readonly Message[];
-  blocks: readonly Partial[];
-}
+};
 
-export function readTrouble(raw: unknown): Trouble {
+export function readTrouble(raw: unknown) {
   return {
-    code: text(fields(raw)?.code) ?? 'unknown',
+    code: text(fieldsOf<Wire.Fault>(raw)?.code) ?? 'unknown',
     message: sentenceOf(raw) ?? 'Claude Code ended unexpectedly.',
   };
 }
 
-export function readFailedTurn(raw: unknown): FailedTurn | null {
-  const given = fields(raw);
-  if (!given) return null;
-  const prompt = fields(given.prompt);
+export function readFailedTurn(raw: unknown) {
+  const turn = fieldsOf<Wire.FailedTurn>(raw);
+  if (!turn) return null;
+  const prompt = fields(turn.prompt);
   const uuid = text(prompt?.uuid);
   return {
-    uuid: text(given.uuid),
-    ended: text(given.ended),
-    error: readTrouble(given.error),
-    had: given.had === true,
-    prompt: uuid === null ? null : { uuid, content: readContent(prompt?.content) },
-    messages: each(given.messages, readMessage),
-    blocks: each(given.blocks, readPartial),
+    /** Of the prompt; null for a turn that nobody asked for. */
+    uuid: text(turn.uuid),
+    /** When it ended, by the keeper's clock; null where only this page knows of it. */
+    ended: text(turn.ended),
+    error: readTrouble(turn.error),
+    /** Whether Claude had the prompt. */
+    had: flag(turn.had),
+    /** The prompt, while no transcript has it. */
+    prompt:
+      uuid === null ? null : { uuid, content: readContent(prompt?.content) as readonly Block[] },
+    /** Whole messages, and blocks that were cut off in the middle. */
+    messages: each(turn.messages, readMessage),
+    blocks: each(turn.blocks, readPartial),
   };
 }

@@ -1,87 +1,72 @@
-/** Which conversation a command belongs to, as the wire contract has it. */
+/** Which conversation a command belongs to. */
 
-import { each, fields, number, oneOf, text } from './decode';
-
-/** How well a command fits one conversation. */
-export interface Fit {
-  sessionId: string;
-  title: string | null;
-  workdir: string | null;
-  score: number;
-  secondsAgo: number;
-  /** What speaks for it, in words. */
-  because: string | null;
-  /** What is planned there is to be done now: the mode in which it goes on. */
-  leavesPlanFor?: string | null;
-}
+import { count, type Decoded, each, fields, fieldsOf, flag, oneOf, type Raw, text } from './decode';
+import type * as Wire from './schema';
 
 export const ACTIONS = ['resume', 'new'] as const;
 
-export interface Routing {
-  action: (typeof ACTIONS)[number];
-  sessionId: string | null;
-  title: string | null;
-  reason: string | null;
-  /** The best first. */
-  candidates: Fit[];
-  /** How sure it is, from 0 to 1, and by which rule. */
-  confidence?: number;
-  scorer?: string | null;
-  /** What a message is sent with, so that this is kept with it. */
-  id?: string | null;
-}
-
+/** How well a command fits one conversation. */
+export type Fit = Optional<Decoded<typeof readFit>, 'leavesPlanFor'>;
+/** The page makes such an answer itself where the keeper gives none. */
+export type Routing = Optional<Decoded<typeof readRouting>, 'confidence' | 'scorer' | 'id'>;
 /** Why a message is where it is. */
-export interface Routed {
-  uuid: string;
-  routing: Routing;
-  /** False: the person chose another way. */
-  followed: boolean;
-  /** Its words ended the planning: the mode in which the session went on. */
-  leftPlanFor: string | null;
-}
+export type Routed = Decoded<typeof readRouted>;
 
-function readFit(raw: unknown): Fit | null {
-  const given = fields(raw);
-  const sessionId = given && text(given.sessionId);
-  if (!given || !sessionId) return null;
+type Optional<T, Names extends keyof T> = Omit<T, Names> & Partial<Pick<T, Names>>;
+
+function readFit(raw: Raw<Wire.CandidateScore>) {
+  const fit = fields(raw);
+  const sessionId = text(fit?.sessionId);
+  if (!fit || !sessionId) return null;
   return {
     sessionId,
-    title: text(given.title),
-    workdir: text(given.workdir),
-    score: number(given.score) ?? 0,
-    secondsAgo: number(given.secondsAgo) ?? 0,
-    because: text(given.because),
-    leavesPlanFor: text(given.leavesPlanFor),
+    title: text(fit.title),
+    workdir: text(fit.workdir),
+    score: count(fit.score),
+    secondsAgo: count(fit.secondsAgo),
+    /** What speaks for it, in words. */
+    because: text(fit.because),
+    /** What is planned there is to be done now: the mode in which it goes on. */
+    leavesPlanFor: text(fit.leavesPlanFor),
   };
 }
 
-export function readRouting(raw: unknown): Routing | null {
-  const given = fields(raw);
-  if (!given) return null;
-  const sessionId = text(given.sessionId);
+export function readRouting(raw: unknown) {
+  const routing = fieldsOf<Wire.RoutingDecision>(raw);
+  if (!routing) return null;
+  const sessionId = text(routing.sessionId);
   return {
     // without a session there is nothing to resume
-    action: sessionId === null ? 'new' : (oneOf(ACTIONS, given.action) ?? 'new'),
+    action:
+      sessionId === null ? ('new' as const) : (oneOf(ACTIONS, routing.action) ?? ('new' as const)),
     sessionId,
-    title: text(given.title),
-    reason: text(given.reason),
-    candidates: each(given.candidates, readFit),
-    confidence: number(given.confidence) ?? 0,
-    scorer: text(given.scorer),
-    id: text(given.id),
+    title: text(routing.title),
+    reason: text(routing.reason),
+    /** The best first. */
+    candidates: each(routing.candidates, readFit) as Fit[],
+    /** How sure it is, from 0 to 1, and by which rule. */
+    confidence: count(routing.confidence),
+    scorer: text(routing.scorer),
+    /** The message is sent with it, so that the keeper stores both together. */
+    id: text(routing.id),
   };
 }
 
-function readRouted(raw: unknown): Routed | null {
-  const given = fields(raw);
-  const uuid = given && text(given.uuid);
-  const routing = readRouting(given?.routing);
-  if (!given || !uuid || !routing) return null;
-  const followed = given.followed !== false;
-  return { uuid, routing, followed, leftPlanFor: text(given.leftPlanFor) };
+function readRouted(raw: Raw<Wire.RoutedMessage>) {
+  const routed = fields(raw);
+  const uuid = text(routed?.uuid);
+  const routing = readRouting(routed?.routing);
+  if (!routed || !uuid || !routing) return null;
+  return {
+    uuid,
+    routing: routing as Routing,
+    /** False: the person chose another way. */
+    followed: flag(routed.followed, true),
+    /** Its words ended the planning: the mode in which the session went on. */
+    leftPlanFor: text(routed.leftPlanFor),
+  };
 }
 
 export function readRoutings(raw: unknown): Routed[] {
-  return each(fields(raw)?.routings, readRouted);
+  return each(fieldsOf<Wire.RoutingList>(raw)?.routings, readRouted);
 }

@@ -1,6 +1,18 @@
-/** What was looked for and found, as the wire contract has it. */
+/** Full-text search: what is looked for, and its hits. */
 
-import { each, fields, number, oneOf, text, verbatim } from './decode';
+import {
+  count,
+  type Decoded,
+  each,
+  fields,
+  fieldsOf,
+  flag,
+  oneOf,
+  type Raw,
+  text,
+  verbatim,
+} from './decode';
+import type * as Wire from './schema';
 
 export const SEARCH_KINDS = ['prompt', 'reply', 'toolResult', 'decision'] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
@@ -13,90 +25,60 @@ export interface Wanted {
   best: boolean;
 }
 
-export interface Piece {
-  text: string;
-  match: boolean;
-}
-
-export interface Hit {
-  sessionId: string;
-  uuid: string;
-  agentId: string | null;
-  /** The call that started the subagent, where that is known. */
-  toolUseId: string | null;
-  kind: string;
-  timestamp: string | null;
-  decision: boolean;
-  /** Whether a word stands only inside of longer ones: such hits come last. */
-  inside: boolean;
-  where: string | null;
-  tool: string | null;
-  snippet: Piece[];
-  title: string | null;
-  workdir: string | null;
-  project: string | null;
-}
+export type Piece = Decoded<typeof readPiece>;
+export type Hit = Decoded<typeof readHit>;
+export type Index = Found['index'];
+export type Found = Decoded<typeof readFound>;
 
 const STAGES = ['starting', 'building', 'ready', 'failed'] as const;
 
-export interface Index {
-  stage: (typeof STAGES)[number];
-  done: number;
-  total: number;
+function readPiece(raw: Raw<Wire.SnippetPart>) {
+  const part = fields(raw);
+  return part && { text: verbatim(part.text), match: flag(part.match) };
 }
 
-export interface Found {
-  hits: Hit[];
-  cursor: string | null;
-  decisionsFirst: boolean;
-  index: Index;
-}
-
-function readPiece(raw: unknown): Piece | null {
-  const given = fields(raw);
-  return given && { text: verbatim(given.text), match: given.match === true };
-}
-
-function readHit(raw: unknown): Hit | null {
-  const given = fields(raw);
-  const sessionId = text(given?.sessionId);
-  const uuid = text(given?.uuid);
-  if (!given || !sessionId || !uuid) return null;
+function readHit(raw: Raw<Wire.SearchHit>) {
+  const hit = fields(raw);
+  const sessionId = text(hit?.sessionId);
+  const uuid = text(hit?.uuid);
+  if (!hit || !sessionId || !uuid) return null;
   return {
     sessionId,
     uuid,
-    agentId: text(given.agentId),
-    toolUseId: text(given.toolUseId),
-    kind: verbatim(given.kind),
-    timestamp: text(given.timestamp),
-    decision: given.decision === true,
-    inside: given.inside === true,
-    where: text(given.where),
-    tool: text(given.tool),
-    snippet: each(given.snippet, readPiece),
-    title: text(given.title),
-    workdir: text(given.workdir),
-    project: text(given.project),
+    agentId: text(hit.agentId),
+    /** The call that started the subagent, if it is in the transcript. */
+    toolUseId: text(hit.toolUseId),
+    kind: verbatim(hit.kind),
+    timestamp: text(hit.timestamp),
+    decision: flag(hit.decision),
+    /** Whether a word stands only inside longer ones: such hits come last. */
+    inside: flag(hit.inside),
+    where: text(hit.where),
+    tool: text(hit.tool),
+    snippet: each(hit.snippet, readPiece),
+    title: text(hit.title),
+    workdir: text(hit.workdir),
+    project: text(hit.project),
   };
 }
 
-export function readFound(raw: unknown): Found | null {
-  const given = fields(raw);
-  if (!given) return null;
-  const index = fields(given.index);
+export function readFound(raw: unknown) {
+  const results = fieldsOf<Wire.SearchResults>(raw);
+  if (!results) return null;
+  const index = fields(results.index);
   return {
-    hits: each(given.hits, readHit),
-    cursor: text(given.cursor),
-    decisionsFirst: given.decisionsFirst === true,
+    hits: each(results.hits, readHit),
+    cursor: text(results.cursor),
+    decisionsFirst: flag(results.decisionsFirst),
     index: {
-      stage: oneOf(STAGES, index?.stage) ?? 'ready',
-      done: number(index?.done) ?? 0,
-      total: number(index?.total) ?? 0,
+      stage: oneOf(STAGES, index?.stage) ?? ('ready' as const),
+      done: count(index?.done),
+      total: count(index?.total),
     },
   };
 }
 
-/** The same wish as parameters of the request. */
+/** The parameters of the request. */
 export function searchQuery(wanted: Wanted, cursor: string | null, limit: number): URLSearchParams {
   const query = new URLSearchParams({ q: wanted.words, limit: `${limit}` });
   if (wanted.kind !== null) query.set('kind', wanted.kind);

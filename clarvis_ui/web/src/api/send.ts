@@ -1,133 +1,93 @@
-/** What is asked and answered when one talks to a session. */
+/** What is sent to a session, and what is offered there. */
 
-import { each, fields, text, verbatim } from './decode';
+import { type Decoded, each, fields, fieldsOf, type Raw, text } from './decode';
 import type { Block } from './messages';
+import type * as Wire from './schema';
 
-/** `sessionId`, or for a new session `workdir`. */
-export interface Prompt {
-  sessionId?: string;
-  workdir?: string;
-  content: readonly Block[];
-  uuid: string;
-  model?: string;
-  permissionMode?: string;
-  /** Stand in line while every place is taken, or until nobody else runs the session; so it is
-   * where nothing is said. */
-  wait?: boolean;
-  /** Go on in a copy of the session. */
-  fork?: boolean;
-  /** The answer by which it goes where it goes. */
-  routing?: string;
-  /** Stop the turn that runs, and be said next. */
-  interrupt?: boolean;
-  /** Appended to Claude Code's own. */
-  systemPrompt?: string;
-}
+/** A send request; `content` is read-only, and `uuid` is there before it is sent. */
+export type Prompt = NotNull<
+  Pick<Wire.SendRequest, 'sessionId' | 'workdir' | 'model' | 'routing' | 'systemPrompt'>
+> &
+  Pick<Wire.SendRequest, 'wait' | 'fork' | 'interrupt'> & {
+    content: readonly Block[];
+    uuid: string;
+    /** One of those that Claude Code offers, which may have more than the contract. */
+    permissionMode?: string;
+  };
 
 /** What is changed of how a session goes on; `systemPrompt: null` clears it. */
-export interface ModeChange {
-  permissionMode?: string;
-  model?: string;
-  systemPrompt?: string | null;
-}
+export type ModeChange = NotNull<Pick<Wire.SettingsChange, 'model'>> &
+  Pick<Wire.SettingsChange, 'systemPrompt'> & { permissionMode?: string };
+
+type NotNull<T> = { [Name in keyof T]: NonNullable<T[Name]> };
 
 /** What people chose for a session. */
-export interface Settings {
-  systemPrompt: string | null;
-}
-
-export function readSettings(raw: unknown): Settings | null {
-  const given = fields(raw);
-  return given && { systemPrompt: verbatim(given.systemPrompt) || null };
-}
-
-export interface Accepted {
-  sessionId: string;
-  state: string | null;
-}
-
-export interface SlashCommand {
-  name: string;
-  description: string | null;
-  argumentHint: string | null;
-}
-
-export interface Model {
-  value: string;
-  displayName: string;
-  description: string | null;
-}
-
+export type Settings = Decoded<typeof readSettings>;
+export type Accepted = Decoded<typeof readAccepted>;
+export type SlashCommand = Decoded<typeof readCommand>;
+export type Model = Decoded<typeof readModel>;
 /** What a session, or a directory, offers to whoever talks there. */
-export interface Offers {
-  commands: SlashCommand[];
-  models: Model[];
-  modes: string[];
+export type Offers = Decoded<typeof readOffers>;
+export type Directory = Decoded<typeof readDirectory>;
+export type Directories = Decoded<typeof readDirectories>;
+
+export function readSettings(raw: unknown) {
+  const settings = fieldsOf<Wire.SettingsBody>(raw);
+  return settings && { systemPrompt: text(settings.systemPrompt) };
 }
 
-export interface Directory {
-  name: string;
-  path: string;
+export function readAccepted(raw: unknown) {
+  const accepted = fieldsOf<Wire.SendAccepted>(raw);
+  const sessionId = text(accepted?.sessionId);
+  return accepted && sessionId ? { sessionId, state: text(accepted.state) } : null;
 }
 
-export interface Directories {
-  /** Null where the list is that of the places one may begin at. */
-  path: string | null;
-  parent: string | null;
-  directories: Directory[];
-}
-
-export function readAccepted(raw: unknown): Accepted | null {
-  const given = fields(raw);
-  const sessionId = given && text(given.sessionId);
-  return given && sessionId ? { sessionId, state: text(given.state) } : null;
-}
-
-function readCommand(raw: unknown): SlashCommand | null {
-  const given = fields(raw);
-  const name = given && text(given.name);
-  if (!given || !name) return null;
+function readCommand(raw: Raw<Wire.SlashCommand>) {
+  const command = fields(raw);
+  const name = text(command?.name);
+  if (!command || !name) return null;
   return {
     name: name.replace(/^\//, ''),
-    description: text(given.description),
-    argumentHint: text(given.argumentHint),
+    description: text(command.description),
+    argumentHint: text(command.argumentHint),
   };
 }
 
-function readModel(raw: unknown): Model | null {
-  const given = fields(raw);
-  const value = given && text(given.value);
-  if (!given || !value) return null;
+function readModel(raw: Raw<Wire.Model>) {
+  const model = fields(raw);
+  const value = text(model?.value);
+  if (!model || !value) return null;
   return {
     value,
-    displayName: text(given.displayName) ?? value,
-    description: text(given.description),
+    displayName: text(model.displayName) ?? value,
+    description: text(model.description),
   };
 }
 
-export function readOffers(raw: unknown): Offers | null {
-  const given = fields(raw);
+export function readOffers(raw: unknown) {
+  const capabilities = fieldsOf<Wire.Capabilities>(raw);
   return (
-    given && {
-      commands: each(given.commands, readCommand),
-      models: each(given.models, readModel),
-      modes: each(given.modes, text),
+    capabilities && {
+      commands: each(capabilities.commands, readCommand),
+      models: each(capabilities.models, readModel),
+      modes: each(capabilities.modes, text),
     }
   );
 }
 
-function readDirectory(raw: unknown): Directory | null {
-  const given = fields(raw);
-  const path = given && text(given.path);
-  return given && path ? { name: text(given.name) ?? path, path } : null;
+function readDirectory(raw: Raw<Wire.Directory>) {
+  const directory = fields(raw);
+  const path = text(directory?.path);
+  return directory && path ? { name: text(directory.name) ?? path, path } : null;
 }
 
-export function readDirectories(raw: unknown): Directories | null {
-  const given = fields(raw);
-  if (!given || !Array.isArray(given.directories)) return null;
+export function readDirectories(raw: unknown) {
+  const list = fieldsOf<Wire.Directories>(raw);
+  if (!list || !Array.isArray(list.directories)) return null;
   return {
-    path: text(given.path),
-    parent: text(given.parent),
-    directories: each(given.directories, readDirectory),
+    /** Null for the list of the roots, which is Clarvis's own. */
+    path: text(list.path),
+    parent: text(list.parent),
+    directories: each(list.directories, readDirectory),
   };
 }

@@ -1,6 +1,18 @@
-/** What was done when, as the wire contract has it. */
+/** What was done when: by day or hour, of a session, a directory or all. */
 
-import { each, fields, number, oneOf, text, verbatim } from './decode';
+import {
+  count,
+  type Decoded,
+  each,
+  fields,
+  fieldsOf,
+  flag,
+  oneOf,
+  type Raw,
+  text,
+  verbatim,
+} from './decode';
+import type * as Wire from './schema';
 
 /** Of what, and which part of it is looked at closely; without a session or directory: all. */
 export interface Looked {
@@ -15,56 +27,23 @@ export interface Span {
   to: string;
 }
 
-export interface Done {
-  prompts: number;
-  tools: number;
-  edits: number;
-  compactions: number;
-  output: number;
-  costUsd: number;
-}
-
-export interface Bucket extends Done {
-  start: string;
-}
-
-export interface Said {
-  sessionId: string;
-  uuid: string;
-  at: string | null;
-  text: string;
-  title: string | null;
-}
+export type Done = Decoded<typeof readDone>;
+export type Bucket = Decoded<typeof readBucket>;
+export type Said = Decoded<typeof readSaid>;
+export type Timeline = Decoded<typeof readTimeline>;
+export type Completion = Decoded<typeof readCompletion>;
 
 export const STEPS = ['hour', 'day'] as const;
 
-export interface Timeline {
-  by: (typeof STEPS)[number];
-  zone: string;
-  total: Done;
-  buckets: Bucket[];
-  prompts: Said[];
-  /** Whether every line has been read by now. */
-  complete: boolean;
-  /** How much of the project's checklist was covered, whenever that became more. */
-  completion: Completion[];
-}
-
-/** `start` is a day or an hour, or empty for what is marked in the checklist itself. */
-export interface Completion {
-  start: string;
-  percent: number;
-}
-
-function readDone(raw: unknown): Done {
-  const given = fields(raw);
+function readDone(raw: Raw<Wire.BucketWork> | undefined) {
+  const work = fields(raw);
   return {
-    prompts: number(given?.prompts) ?? 0,
-    tools: number(given?.tools) ?? 0,
-    edits: number(given?.edits) ?? 0,
-    compactions: number(given?.compactions) ?? 0,
-    output: number(given?.output) ?? 0,
-    costUsd: number(given?.costUsd) ?? 0,
+    prompts: count(work?.prompts),
+    tools: count(work?.tools),
+    edits: count(work?.edits),
+    compactions: count(work?.compactions),
+    output: count(work?.output),
+    costUsd: count(work?.costUsd),
   };
 }
 
@@ -72,47 +51,50 @@ const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d)?$/;
 
 /** A day or an hour; null for anything else, also for a day that no calendar has. */
 export function readMoment(raw: unknown): string | null {
-  const given = verbatim(raw);
-  if (!MOMENT.test(given)) return null;
-  const then = Date.parse(given.length === 10 ? `${given}T00:00Z` : `${given}:00Z`);
-  return Number.isNaN(then) ? null : given;
+  const moment = verbatim(raw);
+  if (!MOMENT.test(moment)) return null;
+  const time = Date.parse(moment.length === 10 ? `${moment}T00:00Z` : `${moment}:00Z`);
+  return Number.isNaN(time) ? null : moment;
 }
 
-function readBucket(raw: unknown): Bucket | null {
+function readBucket(raw: Raw<Wire.TimelineBucket>) {
   const start = readMoment(fields(raw)?.start);
   return start === null ? null : { ...readDone(raw), start };
 }
 
-function readSaid(raw: unknown): Said | null {
-  const given = fields(raw);
-  const sessionId = text(given?.sessionId);
-  const uuid = text(given?.uuid);
-  if (!given || !sessionId || !uuid) return null;
-  const { at, title } = given;
-  return { sessionId, uuid, at: text(at), text: verbatim(given.text), title: text(title) };
+function readSaid(raw: Raw<Wire.PromptLine>) {
+  const line = fields(raw);
+  const sessionId = text(line?.sessionId);
+  const uuid = text(line?.uuid);
+  if (!line || !sessionId || !uuid) return null;
+  return { sessionId, uuid, at: text(line.at), text: verbatim(line.text), title: text(line.title) };
 }
 
-function readCompletion(raw: unknown): Completion | null {
-  const given = fields(raw);
-  const start = given && (given.start === '' ? '' : readMoment(given.start));
-  return given && start !== null ? { start, percent: number(given.percent) ?? 0 } : null;
+/** `start` is a day or an hour, or empty for what is marked in the checklist itself. */
+function readCompletion(raw: Raw<Wire.CompletionPoint>) {
+  const point = fields(raw);
+  const start = (point?.start as unknown) === '' ? '' : readMoment(point?.start);
+  return point && start !== null ? { start, percent: count(point.percent) } : null;
 }
 
-export function readTimeline(raw: unknown): Timeline | null {
-  const given = fields(raw);
-  if (!given) return null;
-  return {
-    by: oneOf(STEPS, given.by) ?? 'day',
-    zone: verbatim(given.zone),
-    total: readDone(given.total),
-    buckets: each(given.buckets, readBucket),
-    prompts: each(given.prompts, readSaid),
-    complete: given.complete === true,
-    completion: each(given.completion, readCompletion),
-  };
+export function readTimeline(raw: unknown) {
+  const timeline = fieldsOf<Wire.Timeline>(raw);
+  return (
+    timeline && {
+      by: oneOf(STEPS, timeline.by) ?? ('day' as const),
+      zone: verbatim(timeline.zone),
+      total: readDone(timeline.total),
+      buckets: each(timeline.buckets, readBucket),
+      prompts: each(timeline.prompts, readSaid),
+      /** Whether every line has been read by now. */
+      complete: flag(timeline.complete),
+      /** How much of the project's checklist was covered, whenever that became more. */
+      completion: each(timeline.completion, readCompletion),
+    }
+  );
 }
 
-/** The same wish as parameters of the request: of a session, its address has the id. */
+/** The parameters of the request; the address of a session has its id already. */
 export function timelineQuery({ session, workdir, span }: Looked, prompts: number) {
   const query = new URLSearchParams({ limit: String(prompts) });
   if (session === null && workdir !== null) query.set('workdir', workdir);

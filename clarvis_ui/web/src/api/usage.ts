@@ -1,55 +1,40 @@
-/** What was used, as the wire contract has it. */
+/** Tokens and cost, by day, project, model or session. */
 
-import { each, fields, number, verbatim } from './decode';
+import { count, type Decoded, each, fields, fieldsOf, flag, type Raw, verbatim } from './decode';
+import type * as Wire from './schema';
 
-export type UsageBy = 'day' | 'project' | 'model' | 'session';
+export type UsageBy = Wire.UsageReport['by'];
+export type Amount = Decoded<typeof readAmount>;
+export type Used = Decoded<typeof readUsed>;
+export type Usage = Decoded<typeof readUsage>;
 
-export interface Amount {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  costUsd: number;
-}
-
-export interface Used extends Amount {
-  key: string;
-  label: string;
-}
-
-export interface Usage {
-  zone: string;
-  total: Amount;
-  rows: Used[];
-  /** Whether every transcript has been read by now. */
-  complete: boolean;
-}
-
-function readAmount(raw: unknown): Amount {
-  const given = fields(raw);
+function readAmount(raw: Raw<Wire.UsageAmount> | undefined) {
+  const amount = fields(raw);
   return {
-    input: number(given?.input) ?? 0,
-    output: number(given?.output) ?? 0,
-    cacheRead: number(given?.cacheRead) ?? 0,
-    cacheWrite: number(given?.cacheWrite) ?? 0,
-    costUsd: number(given?.costUsd) ?? 0,
+    input: count(amount?.input),
+    output: count(amount?.output),
+    cacheRead: count(amount?.cacheRead),
+    cacheWrite: count(amount?.cacheWrite),
+    costUsd: count(amount?.costUsd),
   };
 }
 
-function readUsed(raw: unknown): Used | null {
-  const given = fields(raw);
-  if (!given) return null;
-  const key = verbatim(given.key);
-  return { ...readAmount(raw), key, label: verbatim(given.label) || key };
+function readUsed(raw: Raw<Wire.UsageRow>) {
+  const row = fields(raw);
+  if (!row) return null;
+  const key = verbatim(row.key);
+  return { ...readAmount(raw), key, label: verbatim(row.label) || key };
 }
 
-export function readUsage(raw: unknown): Usage | null {
-  const given = fields(raw);
-  if (!given) return null;
-  return {
-    zone: verbatim(given.zone),
-    total: readAmount(given.total),
-    rows: each(given.rows, readUsed),
-    complete: given.complete === true,
-  };
+export function readUsage(raw: unknown) {
+  const report = fieldsOf<Wire.UsageReport>(raw);
+  return (
+    report && {
+      zone: verbatim(report.zone),
+      total: readAmount(report.total),
+      rows: each(report.rows, readUsed),
+      /** Whether every transcript has been read by now. */
+      complete: flag(report.complete),
+    }
+  );
 }

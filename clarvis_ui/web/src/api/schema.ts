@@ -1,0 +1,1366 @@
+// Generated from /openapi.json by `make contract`. Do not edit: a test compares it.
+// An optional field has a default: the keeper sends it, a client may leave it out.
+
+/** What Claude wrote; `cached` if that was before, and nothing was said since. */
+export interface AiRecapBody {
+  quick: string;
+  next: string;
+  detailed: string;
+  cached?: boolean;
+}
+
+/** What waited, in its order: whoever wants to say it in other words has it here. */
+export interface AllWithdrawn {
+  sessionId: string;
+  messages: Array<QueueEntry>;
+}
+
+/**
+ * What a person appended to Claude Code's own system prompt; its words are in the settings.
+ *
+ * `pending`: the process that runs was started before it was said, and the next one has it.
+ */
+export interface AppendedPrompt {
+  characters: number;
+  pending: boolean;
+}
+
+/** What the archive holds. */
+export interface ArchiveSize {
+  kept?: number;
+  gone?: number;
+  rewritten?: number;
+  cost?: number;
+}
+
+/** The archive: whether it is on, what it holds, and what Claude Code deletes before long. */
+export interface ArchiveStatus {
+  on: boolean;
+  holds: ArchiveSize;
+  days: number;
+  due: Array<DueDeletion>;
+}
+
+export interface ArchiveSwitch {
+  on: boolean;
+}
+
+/** Ceilings as a request says them: a misspelled one is none, so it is refused. */
+export interface AskedCeilings {
+  costUsd?: number | null;
+  turns?: number | null;
+  hours?: number | null;
+}
+
+/** An open question: what will be done with `input`, and what may be allowed for good. */
+export interface Attention {
+  id: string;
+  sessionId: string;
+  toolUseId: string | null;
+  tool: string;
+  input: Record<string, unknown>;
+  kind: 'ceiling' | 'permission' | 'plan' | 'question';
+  title: string | null;
+  description: string | null;
+  suggestions: Array<Record<string, unknown>>;
+  grants?: Array<Array<Record<string, unknown>>>;
+  blockedPath: string | null;
+  reason: string | null;
+  agentId: string | null;
+  origin: 'gateway' | 'terminal';
+  raised: string;
+}
+
+/** Every open question, the oldest first. */
+export interface AttentionList {
+  attention: Array<Attention>;
+}
+
+export interface AttentionRaised {
+  type: 'attention/raised';
+  attention: Attention;
+  sessionId: string;
+}
+
+export interface AttentionSettled {
+  type: 'attention/settled';
+  attentionId: string;
+  decision: 'allow' | 'deny' | 'withdrawn';
+  by: string;
+  sessionId: string;
+}
+
+/** Dispatches, the last one first; `cursor` leads to those before them, null at the end. */
+export interface AuditTrail {
+  dispatches: Array<AuditedDispatch>;
+  cursor: string | null;
+}
+
+/** Something that was done to the conversation by itself. */
+export interface AuditedAct {
+  at: string;
+  what: 'allowed' | 'ceiling' | 'continued' | 'created' | 'deleted' | 'ended' | 'expired' | 'renewed' | 'reset' | 'summary' | 'window';
+  details: string;
+}
+
+/** A dispatch of the whole trail, also of an item whose conversation is forgotten. */
+export interface AuditedDispatch {
+  at: string;
+  sessionId: string;
+  uuid: string;
+  how: 'continued' | 'created' | 'renewed';
+  text: string;
+  outcome?: string | null;
+  tokens?: number | null;
+  tokensUsed?: number | null;
+  costUsd?: number | null;
+  finished?: string | null;
+  key: string;
+  project: string | null;
+}
+
+/**
+ * The branches inside a session's transcript, the conversation itself first. `holders`: the
+ * branch of each message that was asked for, null for the conversation.
+ */
+export interface BranchList {
+  sessionId: string;
+  branches: Array<BranchSummary>;
+  more: number;
+  holders: Record<string, string | null>;
+}
+
+/**
+ * Messages of a branch after it parted from another one, or, as its past, up to there.
+ *
+ * `at`: the last message that both have, by its name in this session; `shared`: how many they
+ * have in common; `total`: how many it has of its own. `after` leads to the next page, `before`
+ * to the one above.
+ */
+export interface BranchPage {
+  sessionId: string;
+  tip: string | null;
+  at: string | null;
+  shared: number;
+  total: number;
+  messages: Array<Message>;
+  after?: string | null;
+  before?: string | null;
+}
+
+/** Where an abandoned branch leaves: the id its messages carry, and the message it hangs on. */
+export interface BranchPoint {
+  id: string;
+  at: string | null;
+}
+
+/**
+ * A branch of a session, named by its tip; null is the conversation as it stands.
+ *
+ * It leaves the branch `leaves` after the message `at`; both are null for one that starts at
+ * the beginning. Counts, times and words are of what it has of its own.
+ */
+export interface BranchSummary {
+  tip: string | null;
+  leaves: string | null;
+  at: string | null;
+  messages: number;
+  began?: string | null;
+  ended?: string | null;
+  firstPrompt?: string | null;
+  lastWords?: string | null;
+}
+
+/** What was asked, decided and done on a branch after it parted from another one. */
+export interface BranchWork {
+  sessionId: string;
+  tip: string | null;
+  prompts: Array<string>;
+  decisions: Array<Decision>;
+  files: Array<FileChange>;
+  moreFiles: number;
+  commands: number;
+  lastReply: string | null;
+  replyUuid: string | null;
+}
+
+/** What was done, by subagents too; edits are changes made to files, prompts those of people. */
+export interface BucketWork {
+  replies?: number;
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  costUsd?: number;
+  prompts?: number;
+  tools?: number;
+  edits?: number;
+  compactions?: number;
+}
+
+/** How well a command fits one conversation; everything lies between 0 and 1. */
+export interface CandidateScore {
+  sessionId: string;
+  title: string | null;
+  workdir: string | null;
+  score: number;
+  overlap: number;
+  recency: number;
+  signal: number;
+  secondsAgo: number;
+  because: string;
+  leavesPlanFor?: string | null;
+}
+
+/** What can be typed after a slash, and chosen for a session. */
+export interface Capabilities {
+  commands: Array<SlashCommand>;
+  models: Array<Model>;
+  modes: Array<string>;
+}
+
+/** A category of the project's checklist, and what was not talked about yet. */
+export interface CategoryCoverage {
+  name: string;
+  items: number;
+  done: number;
+  percent: number;
+  missing: Array<string>;
+  status?: 'complete' | 'in_progress' | 'not_started';
+  confidence?: number | null;
+  keyPoints?: Array<KeyPoint>;
+  asked?: KeyPoint | null;
+  discussed?: string | null;
+  entries?: Array<CoveredItem>;
+}
+
+/** The most that an item may use; what is not given has no ceiling. */
+export interface Ceilings {
+  costUsd?: number | null;
+  turns?: number | null;
+  hours?: number | null;
+}
+
+export interface ChangedFile {
+  path: string;
+  edits: number;
+}
+
+/** A frame that a client may send. */
+export type ClientFrame = Subscribe | Unsubscribe | Ping;
+
+export interface CloseResult {
+  sessionId: string;
+}
+
+/** How much of the project's checklist was covered at the end of a day or hour. */
+export interface CompletionPoint {
+  start: string;
+  items: number;
+  done: number;
+  percent: number;
+}
+
+export interface ConversationForgotten {
+  key: string;
+  project?: string | null;
+}
+
+/** The conversation of an item has begun, moved on, or was changed by itself. */
+export interface ConversationUpdated {
+  type: 'conversation/updated';
+  key: string;
+  project: string | null;
+  what: 'allowed' | 'ceiling' | 'continued' | 'created' | 'deleted' | 'ended' | 'expired' | 'renewed' | 'reset' | 'summary' | 'window';
+  details?: string;
+  sessionId: string;
+}
+
+/** The project's coverage-checklist.yml; `error` says why it tells nothing. */
+export interface Coverage {
+  file: string;
+  items?: number;
+  done?: number;
+  percent?: number;
+  categories?: Array<CategoryCoverage>;
+  error?: string | null;
+  readiness?: number;
+  complete?: boolean;
+  next?: NextTopic | null;
+  read?: boolean;
+}
+
+/** An item of the checklist. `how`: by what it is covered; null where it is not. */
+export interface CoveredItem {
+  text: string;
+  kind: 'point' | 'question' | 'subtopic';
+  group: string | null;
+  covered: boolean;
+  how?: 'answered' | 'discussed' | 'marked' | 'said' | null;
+  words?: string | null;
+  uuid?: string | null;
+  at?: string | null;
+  confidence?: number | null;
+}
+
+/** The turn that runs; `status` is the last that was told of it. */
+export interface CurrentTurnView {
+  uuid: string | null;
+  started: string;
+  status?: TurnStatus | null;
+}
+
+/** A question that was answered, a plan that was judged, a permission denied for a reason. */
+export interface Decision {
+  kind: 'answer' | 'denial' | 'plan';
+  about: string;
+  decision: string;
+  reason?: string | null;
+  uuid?: string | null;
+  at?: string | null;
+}
+
+/** What lies below a directory; hidden ones are left out. */
+export interface Directories {
+  path: string;
+  parent: string | null;
+  directories: Array<Directory>;
+}
+
+export interface Directory {
+  name: string;
+  path: string;
+}
+
+/**
+ * Work on an item. `workdir` is needed to begin; `expiresIn` is in seconds.
+ *
+ * An item is its key in its project: "" is that of items without one. Left out, it is the one
+ * project in which the key stands.
+ */
+export interface Dispatch {
+  text: string;
+  uuid?: string | null;
+  workdir?: string | null;
+  project?: string | null;
+  systemPrompt?: string | null;
+  metadata?: Record<string, unknown> | null;
+  expiresIn?: number | null;
+  ceilings?: AskedCeilings | null;
+  wait?: boolean;
+}
+
+/** How a turn ended; `cancelled`: it was taken out of the line, and never began. */
+export interface DispatchOutcome {
+  outcome: 'done' | 'failed' | 'interrupted' | 'cancelled' | 'unknown';
+  reply?: string;
+  error?: Fault | null;
+  usage?: Record<string, unknown> | null;
+  costUsd?: number | null;
+  durationMs?: number | null;
+  tokens?: number | null;
+  tokensUsed?: number;
+  model?: string | null;
+}
+
+/** The message is in line; with `wait` its turn is over. */
+export interface Dispatched {
+  key: string;
+  project: string | null;
+  sessionId: string;
+  uuid: string;
+  how: 'continued' | 'created' | 'renewed';
+  expires: string;
+  ended?: DispatchOutcome | null;
+}
+
+/** A session that Claude Code is about to delete, and when. */
+export interface DueDeletion {
+  sessionId: string;
+  workdir: string | null;
+  at: string;
+}
+
+/** A session that was the conversation's once. */
+export interface EarlierSession {
+  sessionId: string;
+  ended: string;
+  why: 'expired' | 'lost' | 'reset' | 'window';
+  details?: string | null;
+}
+
+/** What every error looks like. */
+export interface ErrorAnswer {
+  error: ErrorBody;
+}
+
+/** Why not; `choices`: what can be done instead, where that is known. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  choices?: Array<string>;
+}
+
+/** `messages` were whole, `blocks` were cut off in the middle; no transcript has either. */
+export interface FailedTurn {
+  uuid: string | null;
+  started: string;
+  ended: string;
+  error?: Fault;
+  had?: boolean;
+  prompt?: QueuedMessage | null;
+  said?: boolean;
+  messages?: Array<Message>;
+  blocks?: Array<PartialBlock>;
+}
+
+/**
+ * A session with all that share its beginning, parents before children. `complete`: whether
+ * every session has been looked at by now.
+ */
+export interface Family {
+  sessionId: string;
+  sessions: Array<FamilyMember>;
+  complete: boolean;
+}
+
+/**
+ * A session of a family. `at`: the message of its parent after which it goes its own way;
+ * `here`: the same message in its own words; `shared`: how many messages both have up to there.
+ * All of it is null where it goes on from none. `messages`, `began` and `firstPrompt` are of
+ * what it has of its own.
+ */
+export interface FamilyMember {
+  sessionId: string;
+  title: string | null;
+  workdir: string | null;
+  project: string | null;
+  modified: string;
+  archived?: boolean;
+  parent?: string | null;
+  at?: string | null;
+  here?: string | null;
+  shared?: number;
+  messages?: number;
+  began?: string | null;
+  firstPrompt?: string | null;
+}
+
+/** Why a transcript cannot be shown. */
+export interface Fault {
+  code: string;
+  message: string;
+}
+
+/**
+ * A file that is not what it was. `before` and `after`: its whole text, where that is known
+ * and not too long; `pieces`: its edits, otherwise.
+ */
+export interface FileChange {
+  path: string;
+  fate?: 'changed' | 'created' | 'deleted';
+  edits?: number;
+  before?: string | null;
+  after?: string | null;
+  pieces?: Array<FilePiece>;
+  cut?: boolean;
+  uuid?: string | null;
+}
+
+/** One edit: what stood there, and what stands there now. */
+export interface FilePiece {
+  before: string;
+  after: string;
+}
+
+/** `at`: the last message that the fork keeps; without it, all of them. */
+export interface ForkRequest {
+  at?: string | null;
+}
+
+/** How the keeper is. */
+export interface Health {
+  status: 'degraded' | 'ok';
+  version: string;
+  cli: string;
+  uptime: number;
+  sessions: number;
+  live: number;
+  watching: WatchState;
+  scan: ScanProgress;
+  search: IndexProgress;
+}
+
+/** Which messages wait for their turn again. */
+export interface HeldSent {
+  sessionId: string;
+  uuids: Array<string>;
+}
+
+/** The first frame of the server. */
+export interface Hello {
+  type: 'hello';
+  version: number;
+  position: string;
+}
+
+/** A page of a session; `before` leads to the page above it, null at the beginning. */
+export interface HistoryPage {
+  session: Session;
+  messages: Array<Message>;
+  before: string | null;
+  branches: Array<BranchPoint>;
+  queue: Array<QueuedPrompt>;
+  partial: PartialBlock | null;
+  turn: CurrentTurnView | null;
+  position: string;
+  interrupted?: InterruptedTurn | null;
+  failed?: Array<FailedTurn>;
+}
+
+/** What the hook prints; null: the terminal decides. */
+export interface HookAnswer {
+  output: Record<string, unknown> | null;
+}
+
+/** An event, and where it comes from; `again`: it was asked before, and the answer was lost. */
+export interface HookCall {
+  event: HookEvent;
+  at?: string;
+  pid?: number;
+  entrypoint?: string;
+  again?: boolean;
+}
+
+/** The fields that we take; Claude Code adds others from version to version. */
+export interface HookEvent {
+  hook_event_name: string;
+  session_id?: string;
+  tool_name?: string | null;
+  tool_input?: Record<string, unknown>;
+  permission_suggestions?: Array<Record<string, unknown>>;
+  permission_mode?: string | null;
+  cwd?: string | null;
+  agent_id?: string | null;
+  message?: string | null;
+  title?: string | null;
+  notification_type?: string | null;
+  source?: string | null;
+  reason?: string | null;
+}
+
+/** How far the index is, in bytes of transcripts. */
+export interface IndexProgress {
+  stage?: 'building' | 'failed' | 'ready' | 'starting';
+  done?: number;
+  total?: number;
+}
+
+/** `hold`: what waits in the queue is held until somebody sends it on. */
+export interface InterruptRequest {
+  hold?: boolean;
+}
+
+/** Whether a turn was running, and how many messages are held now. */
+export interface InterruptResult {
+  interrupted: boolean;
+  held?: number;
+}
+
+/** What was under way in a session. */
+export interface InterruptedTurn {
+  uuid: string | null;
+  started: string;
+  questions?: Array<Attention>;
+  queue?: Array<QueuedMessage>;
+  prompt?: QueuedMessage | null;
+  workdir?: string | null;
+  begun?: boolean;
+  error?: Fault | null;
+  stopped?: boolean;
+}
+
+/** Words, and the message in which they stand. */
+export interface KeyPoint {
+  text: string;
+  uuid?: string | null;
+  at?: string | null;
+}
+
+/**
+ * What was asked and what came of it. `prompt` is null where it lies further back.
+ *
+ * `whole`: all of the turn was read; otherwise it has more calls than `tools` says, and maybe a
+ * reply.
+ */
+export interface LastTurn {
+  prompt: string | null;
+  uuid: string | null;
+  at: string | null;
+  reply?: string | null;
+  replyUuid?: string | null;
+  tools?: number;
+  whole?: boolean;
+}
+
+/** One dispatch of the audit trail; `outcome` is null while its turn is under way. */
+export interface LoggedDispatch {
+  at: string;
+  sessionId: string;
+  uuid: string;
+  how: 'continued' | 'created' | 'renewed';
+  text: string;
+  outcome?: string | null;
+  tokens?: number | null;
+  tokensUsed?: number | null;
+  costUsd?: number | null;
+  finished?: string | null;
+}
+
+/** One message of a conversation. `content` is the list of blocks as Claude Code wrote it. */
+export interface Message {
+  uuid: string;
+  sessionId: string;
+  role: 'assistant' | 'system' | 'user';
+  content: unknown;
+  timestamp: string | null;
+  kind: 'command' | 'compaction' | 'error' | 'interruption' | 'notice' | 'prompt' | 'reply' | 'toolResult';
+  messageId?: string | null;
+  parentUuid?: string | null;
+  model?: string | null;
+  usage?: unknown;
+  agentId?: string | null;
+  parentToolUseId?: string | null;
+  branch?: string | null;
+  deniedBy?: 'person' | 'rule' | null;
+}
+
+/** Stands behind the message `after`; null means at the end. */
+export interface MessageAdded {
+  type: 'message/added';
+  message: Message;
+  after?: string | null;
+  sessionId: string;
+}
+
+export interface MessageDelta {
+  type: 'message/delta';
+  messageId: string;
+  index: number;
+  kind: 'input' | 'text' | 'thinking';
+  text: string;
+  tool?: string | null;
+  toolUseId?: string | null;
+  sessionId: string;
+}
+
+/** The pieces of this block are no part of the conversation: it is begun again, or was lost. */
+export interface MessageWithdrawn {
+  type: 'message/withdrawn';
+  messageId: string;
+  index: number;
+  sessionId: string;
+}
+
+export interface Model {
+  value: string;
+  displayName?: string;
+  description?: string;
+}
+
+/** What to do next, and the words with which it would begin. */
+export interface NextAction {
+  kind: 'answer' | 'continue' | 'done' | 'reply' | 'start' | 'working';
+  text: string;
+  prompt?: string | null;
+  uuid?: string | null;
+}
+
+/** What to talk about next: an item of a category, and the words to begin with. */
+export interface NextTopic {
+  category: string;
+  item: string;
+  begun: boolean;
+  prompt: string;
+}
+
+/** What Claude wants to know. */
+export interface OpenQuestion {
+  kind: 'permission' | 'plan' | 'question' | 'reply';
+  text: string;
+  options?: Array<string>;
+  uuid?: string | null;
+  attentionId?: string | null;
+}
+
+/** The block of a reply that is being written, as far as it was told. */
+export interface PartialBlock {
+  messageId: string;
+  index: number;
+  kind: 'input' | 'text' | 'thinking';
+  text: string;
+  tool?: string | null;
+  toolUseId?: string | null;
+}
+
+/** Asks for a `pong`. */
+export interface Ping {
+  type: 'ping';
+}
+
+/** The answer to `ping`. */
+export interface Pong {
+  type: 'pong';
+}
+
+/** `recap`: how much of a session one is told on coming back; null until that was chosen. */
+export interface PreferencesBody {
+  recap: 'detailed' | 'dive' | 'quick' | null;
+}
+
+/** A Claude Code that somebody else runs: in a terminal (`cli`), an editor or a script. */
+export interface Presence {
+  pid: number;
+  entrypoint: string;
+  status: 'busy' | 'idle' | 'waiting';
+  waitingFor: string | null;
+  since: string | null;
+  interactive: boolean;
+}
+
+/** A task of the session's own list. */
+export interface ProgressItem {
+  text: string;
+  state: 'completed' | 'in_progress' | 'pending';
+  group?: string | null;
+}
+
+/** A group of tasks. */
+export interface ProgressPart {
+  name: string;
+  items: number;
+  done: number;
+  percent: number;
+}
+
+/** A prompt in short, and the message to jump to; `title` and `workdir` are the session's. */
+export interface PromptLine {
+  sessionId: string;
+  uuid: string;
+  at: string;
+  text: string;
+  title: string | null;
+  workdir: string | null;
+}
+
+/** A message as it was sent, images included. */
+export interface QueueEntry {
+  uuid: string;
+  state: 'cancelled' | 'held' | 'queued' | 'taken';
+  content: Array<Record<string, unknown>>;
+}
+
+/** What waits, in its order: whoever takes one of them back has its words before it is gone. */
+export interface QueueList {
+  sessionId: string;
+  messages: Array<QueueEntry>;
+}
+
+export interface QueueUpdated {
+  type: 'queue/updated';
+  queue: Array<QueuedPrompt>;
+  sessionId: string;
+}
+
+/** A message that somebody sent, as the CLI will get it. */
+export interface QueuedMessage {
+  uuid: string;
+  content: string | Array<Record<string, unknown>>;
+  held?: boolean;
+}
+
+/** A message that waits for its turn. */
+export interface QueuedPrompt {
+  uuid: string;
+  text: string;
+  state: 'cancelled' | 'held' | 'queued' | 'taken';
+  images?: number;
+}
+
+/** The same in words: a few sentences, and everything. */
+export interface RecapText {
+  quick: string;
+  detailed: string;
+}
+
+export interface ResetRequest {
+  keepSystemPrompt?: boolean;
+}
+
+/** An answer as a client sends it. */
+export interface Resolve {
+  attentionId: string;
+  decision: 'allow' | 'deny';
+  message?: string | null;
+  updatedInput?: Record<string, unknown> | null;
+  updatedPermissions?: Array<Record<string, unknown>> | null;
+  answers?: Record<string, string | Array<string>> | null;
+  interrupt?: boolean;
+  hold?: boolean;
+  by?: string;
+}
+
+export interface Resolved {
+  attentionId: string;
+  decision: 'allow' | 'deny';
+}
+
+/** Where a session stands. `complete`: whether every line of it has been read by now. */
+export interface ResumeReport {
+  sessionId: string;
+  last: string | null;
+  idleSeconds: number;
+  turns: Array<LastTurn>;
+  question: OpenQuestion | null;
+  next: NextAction;
+  progress: TaskProgress | null;
+  coverage: Coverage | null;
+  decisions: Array<Decision>;
+  work: WorkDone | null;
+  cost: WorkCost;
+  warnings: Array<ResumeWarning>;
+  choices: Array<'fresh' | 'resume'>;
+  complete: boolean;
+  recap: RecapText;
+  outcome?: 'complete' | 'givenUp' | null;
+  specification?: string | null;
+}
+
+/** What to know before going on. */
+export interface ResumeWarning {
+  code: 'branch_moved' | 'directory_gone' | 'idle_long';
+  message: string;
+}
+
+/** What was told of this session does not hold: read it again over REST. */
+export interface Resync {
+  type: 'resync';
+  sessionId: string;
+}
+
+/** The answer to `subscribe` if `since` is too old: read every session again over REST. */
+export interface ResyncAll {
+  type: 'resync';
+}
+
+/** Which conversation would this belong to? Nothing is sent. */
+export interface RouteRequest {
+  text: string;
+  workdir?: string | null;
+  within?: Array<string> | null;
+  scorer?: 'improved' | 'plain' | null;
+}
+
+/** Why a message went where it did. */
+export interface RoutedMessage {
+  uuid: string;
+  sessionId: string;
+  at: string;
+  routing: RoutingDecision;
+  followed?: boolean;
+  leftPlanFor?: string | null;
+}
+
+/** Where a command goes. `confidence` is in the action: in a new one, 1 − the best score. */
+export interface RoutingDecision {
+  action: 'new' | 'resume';
+  sessionId: string | null;
+  title: string | null;
+  confidence: number;
+  reason: string;
+  candidates: Array<CandidateScore>;
+  scorer?: 'improved' | 'plain';
+  threshold?: number;
+  cause?: 'belowThreshold' | 'disabled' | 'fits' | 'noCandidates' | 'tooShort';
+  id?: string | null;
+}
+
+/** Of messages of a session, why they went there, the oldest first. */
+export interface RoutingList {
+  routings: Array<RoutedMessage>;
+}
+
+/** How many sessions have been read to their end. */
+export interface ScanProgress {
+  done: number;
+  total: number;
+}
+
+/** A hit, and the session that it stands in. */
+export interface SearchHit {
+  sessionId: string;
+  uuid: string;
+  agentId: string | null;
+  toolUseId: string | null;
+  role: 'assistant' | 'system' | 'user';
+  kind: 'command' | 'compaction' | 'error' | 'interruption' | 'notice' | 'prompt' | 'reply' | 'toolResult';
+  timestamp: string | null;
+  decision: boolean;
+  inside: boolean;
+  where: 'input' | 'result' | 'text' | 'thinking';
+  tool: string | null;
+  snippet: Array<SnippetPart>;
+  title: string | null;
+  workdir: string | null;
+  project: string | null;
+}
+
+/** What was found; `cursor` leads on, null at the end. `index`: how much was looked through. */
+export interface SearchResults {
+  hits: Array<SearchHit>;
+  cursor: string | null;
+  decisionsFirst: boolean;
+  index: IndexProgress;
+}
+
+/** The message is in line; what becomes of it is told over the socket. */
+export interface SendAccepted {
+  sessionId: string;
+  uuid: string;
+  state: 'error' | 'idle' | 'running' | 'starting' | 'waiting';
+  routing?: RoutingDecision;
+  leftPlanFor?: string;
+  systemPrompt?: AppendedPrompt | null;
+}
+
+/** What is held goes on: all of it, or these. `wait`: as in `Send`. */
+export interface SendHeldRequest {
+  uuids?: Array<string> | null;
+  wait?: boolean;
+}
+
+/** A message for a session: an old one by `sessionId`, or a new one in `workdir`. */
+export interface SendRequest {
+  sessionId?: string | null;
+  workdir?: string | null;
+  text?: string | null;
+  content?: Array<Record<string, unknown>> | null;
+  uuid?: string | null;
+  model?: string | null;
+  permissionMode?: 'acceptEdits' | 'auto' | 'bypassPermissions' | 'default' | 'dontAsk' | 'plan' | null;
+  wait?: boolean;
+  fork?: boolean;
+  route?: boolean;
+  routing?: string | null;
+  interrupt?: boolean;
+  systemPrompt?: string | null;
+}
+
+/** A frame of the server that is no event. */
+export type ServerAnswer = Hello | Subscribed | ResyncAll | Pong | WsError;
+
+/** An event with its position. */
+export type ServerEvent = { /** `epoch:seq`: where the event is in the stream. */ position: string; } & (SessionUpdated | SessionRemoved | Resync | SessionNotified | SessionFailed | MessageAdded | MessageDelta | MessageWithdrawn | TurnStarted | TurnStatus | TurnFinished | QueueUpdated | AttentionRaised | AttentionSettled | ConversationUpdated);
+
+/** A frame that the server sends. Clients skip types they do not know. */
+export type ServerFrame = ServerAnswer | ServerEvent;
+
+/** A session. `messageCount`, `costUsd` and `tokens` are null until every line is read. */
+export interface Session {
+  id: string;
+  workdir: string | null;
+  project: string | null;
+  name: string | null;
+  title: string | null;
+  firstPrompt: string | null;
+  lastPrompt: string | null;
+  messageCount: number | null;
+  created: string | null;
+  modified: string;
+  gitBranch: string | null;
+  size: number;
+  model: string | null;
+  permissionMode: string | null;
+  state: 'error' | 'idle' | 'running' | 'starting' | 'waiting';
+  origin: 'gateway' | 'terminal' | null;
+  attention: number;
+  costUsd: number | null;
+  tokens: Tokens | null;
+  error: Fault | null;
+  unreadable: number;
+  presence?: Presence | null;
+  archived?: boolean;
+  archivedSince?: string | null;
+  progress?: SessionProgress | null;
+  givenUp?: string | null;
+  item?: WorkItem | null;
+  systemPrompt?: AppendedPrompt | null;
+}
+
+/** A message could not be worked on; `uuid` is that message. */
+export interface SessionFailed {
+  type: 'session/failed';
+  uuid: string | null;
+  error: Fault;
+  sessionId: string;
+}
+
+/** A page of the list; `cursor` leads to the next one, null at the end. */
+export interface SessionList {
+  sessions: Array<Session>;
+  cursor: string | null;
+  position: string;
+}
+
+/** A hook of a session elsewhere fired: `Notification`, `Stop`, `SessionStart`, `SessionEnd`. */
+export interface SessionNotified {
+  type: 'session/notified';
+  event: string;
+  text?: string | null;
+  title?: string | null;
+  reason?: string | null;
+  sessionId: string;
+}
+
+/** `name`: `null` clears it. `givenUp`: whether the person gave the session up. */
+export interface SessionPatch {
+  name?: string | null;
+  givenUp?: boolean;
+}
+
+/** How far a session is, by the project's checklist or by its own lists of tasks. */
+export interface SessionProgress {
+  of: 'checklist' | 'tasks';
+  items: number;
+  done: number;
+  percent: number;
+  complete: boolean;
+}
+
+/** The transcript is gone. */
+export interface SessionRemoved {
+  type: 'session/removed';
+  sessionId: string;
+}
+
+export interface SessionUpdated {
+  type: 'session/updated';
+  session: Session;
+  sessionId: string;
+}
+
+/**
+ * What people chose for a session; null leaves it to Claude Code.
+ *
+ * `pending`: the process that runs was started with another system prompt.
+ */
+export interface SettingsBody {
+  model: string | null;
+  permissionMode: 'acceptEdits' | 'auto' | 'bypassPermissions' | 'default' | 'dontAsk' | 'plan' | null;
+  systemPrompt: string | null;
+  pending: boolean;
+}
+
+/**
+ * Another model, or another way of asking; `model: null` is Claude Code's own choice.
+ *
+ * `systemPrompt` is as in `Send`: it holds from the session's next process on.
+ */
+export interface SettingsChange {
+  model?: string | null;
+  permissionMode?: 'acceptEdits' | 'auto' | 'bypassPermissions' | 'default' | 'dontAsk' | 'plan';
+  systemPrompt?: string | null;
+}
+
+export interface SlashCommand {
+  name: string;
+  description?: string;
+  argumentHint?: string;
+}
+
+/** Some words; `match`: they are what was looked for. */
+export interface SnippetPart {
+  text: string;
+  match?: boolean;
+}
+
+/** The file, below the working directory, and its text; `cut`: it is longer than that. */
+export interface Specification {
+  path: string;
+  text: string;
+  modified: string;
+  size: number;
+  cut: boolean;
+}
+
+/** A subagent of a session and the call that started it. */
+export interface Subagent {
+  agentId: string;
+  toolUseId?: string | null;
+  parentAgentId?: string | null;
+  type?: string | null;
+  description?: string | null;
+  workflow?: string | null;
+  size?: number | null;
+}
+
+/** The subagents of a session. */
+export interface SubagentList {
+  subagents: Array<Subagent>;
+}
+
+/** A page of a subagent's conversation. */
+export interface SubagentPage {
+  subagent: Subagent;
+  messages: Array<Message>;
+  before: string | null;
+  branches: Array<BranchPoint>;
+}
+
+/** Asks for the events of these sessions, or of all (`*`); `since` is a position. */
+export interface Subscribe {
+  type: 'subscribe';
+  sessions: Array<string>;
+  since?: string | null;
+}
+
+/** The answer to `subscribe`: so many missed events follow. */
+export interface Subscribed {
+  type: 'subscribed';
+  replayed: number;
+  position: string;
+}
+
+/** How far the session's own task lists are. */
+export interface TaskProgress {
+  items: number;
+  done: number;
+  percent: number;
+  groups: Array<ProgressPart>;
+  tasks: Array<ProgressItem>;
+}
+
+/**
+ * Every day or hour in which something was done, and the first prompts of all that time.
+ *
+ * Times are those of the keeper's zone, `before` is not included. `complete`: whether every line
+ * has been read by now.
+ */
+export interface Timeline {
+  by: 'day' | 'hour';
+  zone: string;
+  after: string | null;
+  before: string | null;
+  total: BucketWork;
+  buckets: Array<TimelineBucket>;
+  prompts: Array<PromptLine>;
+  complete: boolean;
+  completion?: Array<CompletionPoint> | null;
+}
+
+/** What was done in one day (`2026-03-01`) or hour (`2026-03-01T10`). */
+export interface TimelineBucket {
+  replies?: number;
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  costUsd?: number;
+  prompts?: number;
+  tools?: number;
+  edits?: number;
+  compactions?: number;
+  start: string;
+}
+
+/** Tokens of all replies of a session. */
+export interface Tokens {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+}
+
+export interface TurnFinished {
+  type: 'turn/finished';
+  uuid: string | null;
+  outcome: 'done' | 'failed' | 'interrupted';
+  error?: Fault | null;
+  usage?: Record<string, unknown> | null;
+  costUsd?: number | null;
+  tokensUsed?: number | null;
+  durationMs?: number | null;
+  sessionId: string;
+}
+
+/** `uuid` is the prompt's; null for a turn that nobody asked for. */
+export interface TurnStarted {
+  type: 'turn/started';
+  uuid: string | null;
+  sessionId: string;
+}
+
+export interface TurnStatus {
+  type: 'turn/status';
+  status: string;
+  attempt?: number | null;
+  maxRetries?: number | null;
+  delayMs?: number | null;
+  error?: string | null;
+  taskId?: string | null;
+  toolUseId?: string | null;
+  description?: string | null;
+  taskStatus?: string | null;
+  details?: Record<string, unknown> | null;
+  sessionId: string;
+}
+
+/** Ends the subscription to these sessions, or to all (`*`). */
+export interface Unsubscribe {
+  type: 'unsubscribe';
+  sessions: Array<string>;
+}
+
+/** What was used. `costUsd` is reckoned from list prices. */
+export interface UsageAmount {
+  replies?: number;
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  costUsd?: number;
+}
+
+/**
+ * What was used, each reply once; `rows` has those that cost most, `total` all of them.
+ *
+ * Days are those of the keeper's zone, `before` is not included; `complete`: whether every
+ * transcript has been read by now.
+ */
+export interface UsageReport {
+  by: 'day' | 'model' | 'project' | 'session';
+  zone: string;
+  after: string | null;
+  before: string | null;
+  total: UsageAmount;
+  rows: Array<UsageRow>;
+  complete: boolean;
+}
+
+/** What was used by one day, project, model or session. */
+export interface UsageRow {
+  replies?: number;
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  costUsd?: number;
+  key: string;
+  label: string;
+}
+
+/** How changes are noticed, for /health: `watching`, `polling`, or `waiting` for a folder. */
+export interface WatchState {
+  mode?: string;
+  reason?: string | null;
+}
+
+/** And what became of it, oldest first; of the dispatches the last hundred. */
+export interface WholeConversation {
+  key: string;
+  state: 'active' | 'ended' | 'expired' | 'reset';
+  sessionId: string | null;
+  project: string | null;
+  workdir: string;
+  systemPrompt: string | null;
+  metadata: Record<string, unknown>;
+  created: string;
+  updated: string;
+  expires: string;
+  messages: number | null;
+  tokens: number;
+  lastWindow: number;
+  dispatches: number;
+  costUsd: number;
+  ceilings: Ceilings;
+  attentionId: string | null;
+  earlier: Array<EarlierSession>;
+  acts: Array<AuditedAct>;
+  log: Array<LoggedDispatch>;
+}
+
+export interface Withdrawn {
+  uuid: string;
+  state: string;
+}
+
+/** The conversation of an item of work. */
+export interface WorkConversation {
+  key: string;
+  state: 'active' | 'ended' | 'expired' | 'reset';
+  sessionId: string | null;
+  project: string | null;
+  workdir: string;
+  systemPrompt: string | null;
+  metadata: Record<string, unknown>;
+  created: string;
+  updated: string;
+  expires: string;
+  messages: number | null;
+  tokens: number;
+  lastWindow: number;
+  dispatches: number;
+  costUsd: number;
+  ceilings: Ceilings;
+  attentionId: string | null;
+}
+
+export interface WorkConversations {
+  conversations: Array<WorkConversation>;
+  cursor: string | null;
+}
+
+/** What it cost, and what the first message would: nothing of it is in the cache any more. */
+export interface WorkCost {
+  spentUsd: number | null;
+  contextTokens: number | null;
+  resumeTokens: number | null;
+  resumeUsd: number | null;
+}
+
+/** What was done in the session. */
+export interface WorkDone {
+  prompts: number;
+  files: Array<ChangedFile>;
+  filesChanged: number;
+  commands: number;
+  commandsFailed: number;
+  lastCommands: Array<string>;
+  tools: number;
+  compactions: number;
+}
+
+/** An item of work: its key, which is its own only within its project. */
+export interface WorkItem {
+  key: string;
+  project?: string | null;
+}
+
+/** A working directory and its sessions. */
+export interface Workdir {
+  workdir: string;
+  project: string | null;
+  sessions: number;
+  modified: string;
+}
+
+/** Known working directories, the one used last first. */
+export interface WorkdirList {
+  workdirs: Array<Workdir>;
+}
+
+/** The answer to a frame that the server could not use. */
+export interface WsError {
+  type: 'error';
+  error: Fault;
+}
