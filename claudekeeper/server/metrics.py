@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import resource
 import sys
 import time
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 from typing import get_args
 
 from aiohttp import web
+from prometheus_client import generate_latest
+from prometheus_client.core import CounterMetricFamily as Counter
+from prometheus_client.core import GaugeMetricFamily as Gauge
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 import claudekeeper
 from claudekeeper.contract.conversations import WorkState
 from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.contract.routing import ACTIONS, SCORERS
+from claudekeeper.core.proc import PROC
 from claudekeeper.server.app_keys import (
     AUTHENTICATOR,
     CATALOG,
@@ -29,127 +36,108 @@ from claudekeeper.server.app_keys import (
     WS_CONNECTIONS,
 )
 from claudekeeper.server.endpoint import Endpoint
-from claudekeeper.server.request_metrics import header, sample, single_value
 from claudekeeper.server.schemas import EmptyQuery, parse_query
 
-# by what Conversations calls them
+# by their names in the service
 _CONVERSATION_COUNTERS = {
     "dispatches": "Dispatches that were taken.",
     "tokens": "Tokens that items of work used.",
     "expirations": "Conversations that expired.",
     "renewals": "Dispatches that began a conversation afresh.",
 }
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass
+class _Collected(Collector):
+    """The metrics of one answer. There is no registry: they are read where they are counted."""
+
+    metrics: list[Metric]
+
+    def collect(self) -> list[Metric]:
+        return self.metrics
 
 
 async def metrics(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    lines = [
-        *_keeper_lines(request.app),
-        *await _conversation_lines(request.app),
-        *_routing_lines(request.app),
-        *request.app[REQUEST_METRICS].render(),
-        *_process_lines(),
+    app = request.app
+    collected = [
+        *_keeper_metrics(app),
+        *await _conversation_metrics(app),
+        *_routing_metrics(app),
+        *app[REQUEST_METRICS].collect(),
+        *_process_metrics(),
     ]
-    text = "\n".join([*lines, ""])
-    return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
+    body = generate_latest(_Collected(collected))
+    return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 
 
-def _keeper_lines(app: web.Application) -> Iterable[str]:
-    catalog, door = app[CATALOG], app[AUTHENTICATOR]
-    progress = catalog.progress
-    degraded = int(catalog.watcher.state.mode == "polling")
-    version = {"version": claudekeeper.__version__, "cli": app[CLI_VERSION]}
+def _keeper_metrics(app: web.Application) -> Iterator[Metric]:
+    authenticator, catalog = app[AUTHENTICATOR], app[CATALOG]
+    versions = {"version": claudekeeper.__version__, "cli": app[CLI_VERSION]}
+    info = Gauge("claudekeeper_info", "Which version this is.", labels=list(versions))
+    info.add_metric(list(versions.values()), 1)
+    yield info
     uptime = time.monotonic() - app[STARTED_AT]
-    yield from single_value("claudekeeper_info", "gauge", "Which version this is.", 1, version)
-    yield from single_value("claudekeeper_uptime_seconds", "gauge", "Since it started.", uptime)
-    yield from single_value("claudekeeper_sessions", "gauge", "Sessions on disk.", progress.total)
-    yield from single_value(
-        "claudekeeper_sessions_counted", "gauge", "Sessions read to their end.", progress.done
-    )
-    yield from single_value(
-        "claudekeeper_watching_degraded", "gauge", "1 while changes are found by looking.", degraded
-    )
-    yield from single_value(
-        "claudekeeper_sockets", "gauge", "WebSockets that are open.", door.connection_count
-    )
-    yield from single_value(
-        "claudekeeper_sockets_cut_off_total",
-        "counter",
-        "WebSockets that did not read, and were closed.",
-        app[WS_CONNECTIONS].slow_count,
-    )
-    yield from single_value(
-        "claudekeeper_wrong_tokens_total",
-        "counter",
-        "Tokens that were refused.",
-        door.refused_tokens,
-    )
+    yield Gauge("claudekeeper_uptime_seconds", "Since it started.", uptime)
+    yield Gauge("claudekeeper_sessions", "Sessions on disk.", catalog.progress.total)
+    counted = catalog.progress.done
+    yield Gauge("claudekeeper_sessions_counted", "Sessions read to their end.", counted)
+    degraded = catalog.watcher.state.mode == "polling"
+    help_text = "1 while changes are found by looking."
+    yield Gauge("claudekeeper_watching_degraded", help_text, degraded)
+    connections = authenticator.connection_count
+    yield Gauge("claudekeeper_sockets", "WebSockets that are open.", connections)
+    slow = app[WS_CONNECTIONS].slow_count
+    help_text = "WebSockets that did not read, and were closed."
+    yield Counter("claudekeeper_sockets_cut_off_total", help_text, slow)
+    refused = authenticator.refused_tokens
+    yield Counter("claudekeeper_wrong_tokens_total", "Tokens that were refused.", refused)
 
 
-async def _conversation_lines(app: web.Application) -> list[str]:
-    """Conversations for work: how many there are, and what became of them since the start."""
-    work = app[CONVERSATIONS]
-    lines: list[str] = []
+async def _conversation_metrics(app: web.Application) -> list[Metric]:
+    """Conversations of work items: how many there are, and what happened since the start."""
+    service = app[CONVERSATIONS]
+    collected: list[Metric] = [
+        Counter(f"claudekeeper_conversation_{name}_total", help_text, service.counters[name])
+        for name, help_text in _CONVERSATION_COUNTERS.items()
+    ]
     with contextlib.suppress(StateUnwritable):
-        counts = await work.count_by_state()
-        name = "claudekeeper_conversations"
-        lines += header(name, "gauge", "Conversations for work, by state.")
-        lines += [
-            sample(name, counts.get(each, 0), {"state": each}) for each in get_args(WorkState)
-        ]
-    for name, says in _CONVERSATION_COUNTERS.items():
-        whole = f"claudekeeper_conversation_{name}_total"
-        lines += single_value(whole, "counter", says, work.counters[name])
-    return lines
+        counts = await service.count_by_state()
+        help_text = "Conversations for work, by state."
+        states = Gauge("claudekeeper_conversations", help_text, labels=["state"])
+        for state in get_args(WorkState):
+            states.add_metric([state], counts.get(state, 0))
+        collected.append(states)
+    return collected
 
 
-def _routing_lines(app: web.Application) -> Iterable[str]:
-    """Messages that were sent by a decision of the keeper's, since the start."""
-    book = app[ROUTING_LOG]
-    name = "claudekeeper_routings_total"
-    yield from header(name, "counter", "Messages that were routed, by what was decided.")
-    for action in ACTIONS:
-        for scorer in SCORERS:
-            labels = {"action": action, "scorer": scorer}
-            yield sample(name, book.decision_counts[action, scorer], labels)
-    yield from single_value(
-        "claudekeeper_routings_overruled_total",
-        "counter",
-        "Of these, messages for which a person chose another way.",
-        book.overruled_count,
-    )
+def _routing_metrics(app: web.Application) -> Iterator[Metric]:
+    """Messages that were sent by a routing decision, since the start."""
+    log = app[ROUTING_LOG]
+    help_text = "Messages that were routed, by what was decided."
+    routings = Counter("claudekeeper_routings_total", help_text, labels=["action", "scorer"])
+    for action, scorer in product(ACTIONS, SCORERS):
+        routings.add_metric([action, scorer], log.decision_counts[action, scorer])
+    yield routings
+    help_text = "Of these, messages for which a person chose another way."
+    yield Counter("claudekeeper_routings_overruled_total", help_text, log.overruled_count)
 
 
-def _process_lines() -> Iterable[str]:
-    """In the names that every Prometheus client uses."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    # the most it ever had, where the present is not known; macOS counts in bytes
-    resident = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    if statm := _read_file("/proc/self/statm"):
-        resident = int(statm.split()[1]) * resource.getpagesize()
-    yield from single_value(
-        "process_cpu_seconds_total", "counter", "Processor time.", used.ru_utime + used.ru_stime
-    )
-    yield from single_value("process_resident_memory_bytes", "gauge", "Memory in use.", resident)
-    if descriptors := _count_files("/proc/self/fd"):
-        yield from single_value("process_open_fds", "gauge", "Open descriptors.", descriptors)
+def _process_metrics() -> Iterator[Metric]:
+    """In the names that every Prometheus client uses; the library reads them on Linux only."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    # the peak, if the present size cannot be read; macOS counts in bytes
+    resident = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    with contextlib.suppress(OSError):
+        resident = int((PROC / "self/statm").read_text().split()[1]) * resource.getpagesize()
+    processor_time = usage.ru_utime + usage.ru_stime
+    yield Counter("process_cpu_seconds_total", "Processor time.", processor_time)
+    yield Gauge("process_resident_memory_bytes", "Memory in use.", resident)
+    with contextlib.suppress(OSError):
+        descriptors = len(list((PROC / "self/fd").iterdir()))
+        yield Gauge("process_open_fds", "Open descriptors.", descriptors)
     tasks = len(asyncio.all_tasks())
-    yield from single_value("claudekeeper_tasks", "gauge", "Tasks of the event loop.", tasks)
-
-
-def _read_file(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""
-
-
-def _count_files(path: str) -> int:
-    try:
-        return len(os.listdir(path))  # noqa: PTH208 - names are enough
-    except OSError:
-        return 0
+    yield Gauge("claudekeeper_tasks", "Tasks of the event loop.", tasks)
 
 
 ENDPOINTS = [

@@ -68,8 +68,8 @@ async def test_requests_are_counted_by_address(keeper: Api) -> None:
     await keeper.get("/sessions", headers={"Authorization": "Bearer wrong"})
     found = await metrics(keeper)
     requests = "claudekeeper_requests_total"
-    assert found[f'{requests}{{method="GET",address="/sessions/{{id}}",status="404"}}'] == 2
-    assert found[f'{requests}{{method="GET",address="other",status="404"}}'] == 2
+    assert found[f'{requests}{{address="/sessions/{{id}}",method="GET",status="404"}}'] == 2
+    assert found[f'{requests}{{address="other",method="GET",status="404"}}'] == 2
     assert found["claudekeeper_wrong_tokens_total"] == 1
     assert found["claudekeeper_request_seconds_count"] == 5
     assert found['claudekeeper_request_seconds_bucket{le="+Inf"}'] == 5
