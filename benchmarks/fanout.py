@@ -24,7 +24,7 @@ from benchmarks.harness.measure import LONGEST, ROOT, Figure
 from claudekeeper.contract.events import MessageAdded
 from claudekeeper.contract.message import Message
 from claudekeeper.events.bus import EventBus
-from claudekeeper.server.ws_connection import MOST_UNSENT, WsConnection
+from claudekeeper.server.ws_connection import MAX_UNSENT_BYTES, WsConnection
 
 SOCKETS = (1, 10, 100)
 # about as many bytes for each number of sockets
@@ -96,7 +96,7 @@ async def _keeper(connections: list[Connection], events: int, bus: EventBus) -> 
         if number % BURST == 0:
             await asyncio.sleep(0)
             # what the loops beside it do by waiting for each socket
-            while max(each.get_write_buffer_size() for each in transports) > MOST_UNSENT // 4:  # noqa: ASYNC110 - the kernel tells nobody
+            while max(each.get_write_buffer_size() for each in transports) > MAX_UNSENT_BYTES // 4:  # noqa: ASYNC110 - the kernel tells nobody
                 await asyncio.sleep(0)
 
 

@@ -1,4 +1,4 @@
-"""Questions that wait for a person, and what a person may answer."""
+"""Open questions, and the answers of a person."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from claudekeeper.contract.requests import PermissionMode
 from claudekeeper.contract.sessions import Origin
 from claudekeeper.net.errors import InvalidRequest
 
-# a ceiling is the keeper's own question, about an item of work; Claude asks the others
+# a ceiling is a question of the keeper, about a work item; Claude asks the others
 AttentionKind = Literal["permission", "question", "plan", "ceiling"]
 Decision = Literal["allow", "deny"]
 AttentionOutcome = Literal["allow", "deny", "withdrawn"]
 
 KIND_BY_TOOL: dict[str, AttentionKind] = {"AskUserQuestion": "question", "ExitPlanMode": "plan"}
-# the model sees it, so it says what a person would say
+# for the model, so it has the words of a person
 DEFAULT_DENIAL_MESSAGE = "The user does not want this to be done."
 
 
 class Attention(msgspec.Struct, rename="camel", kw_only=True):
-    """An open question: what will be done with `input`, and what may be allowed for good."""
+    """An open question: the `input` of the tool call, and what may be allowed for good."""
 
     id: str
     session_id: str
@@ -35,7 +35,7 @@ class Attention(msgspec.Struct, rename="camel", kw_only=True):
     title: str | None
     description: str | None
     suggestions: list[dict[str, Any]]
-    # what may be allowed for good: each of them, given back as `updatedPermissions`, is enough
+    # what may be allowed for good: each of them can be sent as `updatedPermissions`
     grants: list[Grant] = []
     blocked_path: str | None
     reason: str | None
@@ -45,7 +45,7 @@ class Attention(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Answer(msgspec.Struct, kw_only=True):
-    """What a person decided, ready for whoever asked."""
+    """The decision of a person, checked and completed."""
 
     decision: Decision
     by: str
@@ -57,7 +57,7 @@ class Answer(msgspec.Struct, kw_only=True):
 
 class _Rule(msgspec.Struct, rename="camel", omit_defaults=True):
     tool_name: Annotated[str, Meta(min_length=1)]
-    # none for the whole tool; Claude Code drops all of an answer in which it is null
+    # None for the whole tool; Claude Code ignores an answer in which it is null
     rule_content: Annotated[str, Meta(min_length=1)] | None = None
 
 
@@ -96,12 +96,12 @@ class _RemoveDirectories(_Directories, tag="removeDirectories"): ...
 _PermissionChanges = list[
     _AddRules | _ReplaceRules | _RemoveRules | _SetMode | _AddDirectories | _RemoveDirectories
 ]
-# changes, rules and directories in one answer: of more, Claude Code drops all
+# changes, rules and directories in one answer; Claude Code ignores an answer with more
 MAX_CHANGES = 4_000
 
 
 class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """An answer as a client sends it."""
+    """The request that answers a question."""
 
     attention_id: str
     decision: Decision
@@ -110,7 +110,7 @@ class Resolve(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_onl
     updated_permissions: list[dict[str, Any]] | None = None
     answers: dict[str, str | list[str]] | None = None
     interrupt: bool = False
-    # with `interrupt`: what waits in the queue is held
+    # with `interrupt`: the messages in the queue are held
     hold: bool = False
     by: Annotated[str, Meta(max_length=100)] = "client"
 
@@ -119,80 +119,79 @@ def attention_kind(tool: str) -> AttentionKind:
     return KIND_BY_TOOL.get(tool, "permission")
 
 
-def answer_to(attention: Attention, wish: Resolve) -> Answer:
-    """The answer, bound to what was shown: only what the wish names differs from it."""
-    given = attention.input if wish.updated_input is None else wish.updated_input
-    if wish.answers is not None:
+def answer_to(attention: Attention, request: Resolve) -> Answer:
+    """The answer for whoever asked. What the request leaves out is as the person saw it."""
+    updated = attention.input if request.updated_input is None else request.updated_input
+    is_allowed = request.decision == "allow"
+    if request.answers is not None:
         if attention.kind != "question":
             raise InvalidRequest("Only a question takes answers.")
-        given = {**given, "answers": _parse_answers(attention, wish.answers)}
-    elif attention.kind == "ceiling" and wish.decision == "allow":
-        given = {**attention.input, "further": _parse_further_ceilings(attention, given)}
-    elif attention.kind == "question" and wish.decision == "allow" and "answers" not in given:
+        updated = {**updated, "answers": _parse_answers(attention, request.answers)}
+    elif attention.kind == "ceiling" and is_allowed:
+        updated = {**attention.input, "further": _parse_further_ceilings(attention, updated)}
+    elif attention.kind == "question" and is_allowed and "answers" not in updated:
         raise InvalidRequest("The question needs answers: {question: label}.")
     return Answer(
-        decision=wish.decision,
-        by=wish.by,
-        input=given,
-        message=(wish.message or "").strip() or DEFAULT_DENIAL_MESSAGE,
-        permissions=_parse_permissions(wish.updated_permissions or []),
-        interrupt=wish.decision == "deny" and wish.interrupt,
+        decision=request.decision,
+        by=request.by,
+        input=updated,
+        message=(request.message or "").strip() or DEFAULT_DENIAL_MESSAGE,
+        permissions=_parse_permissions(request.updated_permissions or []),
+        interrupt=request.interrupt and not is_allowed,
     )
 
 
-def _parse_further_ceilings(attention: Attention, given: dict[str, Any]) -> dict[str, float]:
-    """How much further an item may go: what was offered, unless another amount is said."""
+def _parse_further_ceilings(attention: Attention, updated: dict[str, Any]) -> dict[str, float]:
+    """How much further an item may go: as offered, or the amounts of the answer."""
     try:
-        said = msgspec.convert(given.get("further", {}), AskedCeilings).as_dict
+        amounts = msgspec.convert(updated.get("further", {}), AskedCeilings).as_dict
     except msgspec.ValidationError as error:
         raise InvalidRequest(f"'further' is not valid: {error}.") from error
     offered: dict[str, float] = attention.input["further"]
-    for name in said.keys() - offered.keys():
+    for name in amounts.keys() - offered.keys():
         raise InvalidRequest(f"This ceiling is not reached: {name!r}.")
-    return offered | said
+    return offered | amounts
 
 
-def _parse_answers(attention: Attention, given: dict[str, str | list[str]]) -> dict[str, str]:
-    """By the question's words; several labels become one text, as Claude Code writes them."""
-    asked = attention.input.get("questions")
-    questions = asked if isinstance(asked, list) else []
-    known = {str(each.get("question")) for each in questions if isinstance(each, dict)}
-    for question in given.keys() - known:
-        raise InvalidRequest(f"This was not asked: {question!r}.")
-    for question in known - given.keys():
-        raise InvalidRequest(f"An answer is missing: {question!r}.")
-    several = {
-        str(each["question"])
-        for each in questions
-        if isinstance(each, dict) and each.get("multiSelect")
+def _parse_answers(attention: Attention, answers: dict[str, str | list[str]]) -> dict[str, str]:
+    """By the text of the question; several labels become one text, as Claude Code writes them."""
+    raw = attention.input.get("questions")
+    questions = {
+        str(question.get("question")): question
+        for question in (raw if isinstance(raw, list) else [])
+        if isinstance(question, dict)
     }
+    for text in answers.keys() - questions.keys():
+        raise InvalidRequest(f"This was not asked: {text!r}.")
+    for text in questions.keys() - answers.keys():
+        raise InvalidRequest(f"An answer is missing: {text!r}.")
     return {
-        question: _parse_answer(question, answer, several=question in several)
-        for question, answer in given.items()
+        text: _parse_answer(text, answer, is_multiple=bool(questions[text].get("multiSelect")))
+        for text, answer in answers.items()
     }
 
 
-def _parse_answer(question: str, answer: str | list[str], *, several: bool) -> str:
-    answers = [answer] if isinstance(answer, str) else answer
-    if not answers or not all(each.strip() for each in answers):
+def _parse_answer(question: str, answer: str | list[str], *, is_multiple: bool) -> str:
+    labels = [answer] if isinstance(answer, str) else answer
+    if not labels or not all(label.strip() for label in labels):
         raise InvalidRequest(f"An answer is missing: {question!r}.")
-    if len(answers) > 1 and not several:
+    if len(labels) > 1 and not is_multiple:
         raise InvalidRequest(f"This takes one answer: {question!r}.")
-    return ", ".join(answers)
+    return ", ".join(labels)
 
 
-def _parse_permissions(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _parse_permissions(permissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """As Claude Code takes them, all or none."""
     try:
-        changes = msgspec.convert(given, _PermissionChanges)
+        changes = msgspec.convert(permissions, _PermissionChanges)
     except msgspec.ValidationError as error:
         raise InvalidRequest(f"'updatedPermissions' is not valid: {error}.") from error
     parts = sum(
-        len(each.rules if isinstance(each, _Rules) else each.directories)
-        for each in changes
-        if not isinstance(each, _SetMode)
+        len(change.rules if isinstance(change, _Rules) else change.directories)
+        for change in changes
+        if not isinstance(change, _SetMode)
     )
     if len(changes) + parts > MAX_CHANGES:
         raise InvalidRequest(f"'updatedPermissions' takes {MAX_CHANGES:,} changes at most.")
-    known: list[dict[str, Any]] = msgspec.to_builtins(changes)
-    return known
+    checked: list[dict[str, Any]] = msgspec.to_builtins(changes)
+    return checked

@@ -1,4 +1,4 @@
-"""How much an item of work may use: amounts, and what a person allows beyond them."""
+"""Ceilings of work items: amounts, and what a person allows beyond them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Meta
 
 
 class Ceilings(msgspec.Struct, rename="camel", frozen=True):
-    """The most that an item may use; what is not given has no ceiling."""
+    """How much a work item may use; None is no ceiling."""
 
     # dollars, over all of its sessions
     cost_usd: Annotated[float, Meta(gt=0)] | None = None
@@ -21,7 +21,7 @@ class Ceilings(msgspec.Struct, rename="camel", frozen=True):
 
     @property
     def as_dict(self) -> dict[str, float]:
-        """Those that there are, by their names in the contract."""
+        """The ceilings that are set, by their names in the contract."""
         return {
             field.encode_name: value
             for field in msgspec.structs.fields(self)
@@ -30,11 +30,11 @@ class Ceilings(msgspec.Struct, rename="camel", frozen=True):
 
 
 class AskedCeilings(Ceilings, rename="camel", frozen=True, forbid_unknown_fields=True):
-    """Ceilings as a request says them: a misspelled one is none, so it is refused."""
+    """Ceilings in a request; an unknown name is refused, since it would be no ceiling."""
 
 
 class CeilingUsage(msgspec.Struct, frozen=True, rename="camel"):
-    """What an item has used, by the same names."""
+    """What a work item has used, by the same names."""
 
     cost_usd: float
     turns: int
@@ -42,25 +42,24 @@ class CeilingUsage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def lowest_ceilings(one: Ceilings, other: Ceilings) -> Ceilings:
-    """The lower one of each: a request may ask for less than config.json allows, not for more."""
-    return _combine(lambda a, b: min(known) if (known := _without_none(a, b)) else None, one, other)
+    """The lower one of each: a request may allow less than config.json, but not more."""
+    return _combine(lambda a, b: min(_without_none(a, b), default=None), one, other)
 
 
 def raise_ceilings(ceilings: Ceilings, allowed: Ceilings) -> Ceilings:
-    """With what a person allowed beyond them; what has no ceiling gets none by that."""
+    """The ceilings with what a person allowed beyond them. None stays None."""
     return _combine(lambda a, b: None if a is None else max(_without_none(a, b)), ceilings, allowed)
 
 
 def reached_ceilings(used: CeilingUsage, ceilings: Ceilings) -> Ceilings:
-    """Those ceilings that are reached."""
-    return _combine(lambda most, so_far: most if most is not None and so_far >= most else None,
-                 ceilings, used)  # fmt: skip
+    """The ceilings that are reached."""
+    return _combine(lambda a, so_far: a if a is not None and so_far >= a else None, ceilings, used)
 
 
 def allowance(used: CeilingUsage, further: Ceilings, before: Ceilings) -> Ceilings:
-    """What is allowed in all, once a person said how much further it may go from now on."""
-    more = _combine(lambda a, so_far: None if a is None else so_far + a, further, used)
-    return _combine(lambda a, b: b if a is None else a, more, before)
+    """The ceilings after a person allowed so much further use from now on."""
+    raised = _combine(lambda a, so_far: None if a is None else so_far + a, further, used)
+    return _combine(lambda a, b: b if a is None else a, raised, before)
 
 
 def _without_none(*amounts: Any) -> list[Any]:

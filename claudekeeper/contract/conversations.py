@@ -1,4 +1,4 @@
-"""Conversations that belong to work: what is asked of them, and what is told."""
+"""Conversations of work items: settings, requests, answers and their event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from claudekeeper.contract.requests import AbsolutePath, Uuid
 Strategy = Literal["summary", "window", "off"]
 WorkState = Literal["active", "expired", "reset", "ended"]
 DispatchKind = Literal["created", "continued", "renewed"]
-# why a session is no longer the conversation's
+# why a session no longer belongs to the conversation
 EndReason = Literal["expired", "reset", "window", "lost"]
 AuditAction = Literal[
     "created",
@@ -26,14 +26,14 @@ AuditAction = Literal[
     "expired",
     "reset",
     "deleted",
-    # a ceiling is reached and a person is asked; what the person said
+    # a ceiling is reached and a person is asked; what the person answered
     "ceiling",
     "allowed",
     "ended",
 ]
 
 Label = Annotated[str, Meta(max_length=200)]
-# a persona travels as an argument of the CLI, which the system bounds
+# it is an argument of the CLI, and the system limits the length of arguments
 ItemSystemPrompt = Annotated[str, Meta(max_length=60_000)]
 Seconds = Annotated[float, Meta(gt=0, le=10 * 365 * 86_400)]
 
@@ -45,7 +45,7 @@ TokenCount = Annotated[int, Meta(ge=1)]
 
 
 class ProjectSettings(msgspec.Struct, rename="camel", frozen=True):
-    """What `conversations.projects` says of one project; the rest is as for all of them."""
+    """`conversations.projects` in config.json: settings of one project; null: as for all."""
 
     enabled: bool | None = None
     expiry_hours: Hours | None = None
@@ -59,65 +59,67 @@ class ProjectSettings(msgspec.Struct, rename="camel", frozen=True):
 class ConversationSettings(msgspec.Struct, rename="camel", frozen=True):
     """`conversations` in config.json."""
 
-    # whether items of work are dispatched at all; `projects` may say otherwise for one of them
+    # whether work items are dispatched at all; `projects` may override it
     enabled: bool = True
-    # a conversation that is not used for so long begins afresh
+    # a conversation that is unused for so long starts again
     expiry_hours: Hours = 24.0
-    # what is done when a conversation fills its model's window
+    # what happens when a conversation fills the context window of its model
     strategy: Strategy = "summary"
-    # of the window
+    # of the context window
     threshold: Fraction = 0.8
-    # the last messages that a summary keeps word for word
+    # how many of the last messages a summary contains word for word
     keep_messages: MessageCount = 10
-    # the window in tokens, where it is not what the model's name says
+    # the context window in tokens, if the name of the model does not tell it
     window_tokens: TokenCount | None = None
-    # the most that an item may use before a person is asked
+    # how much an item may use before a person is asked
     ceilings: Ceilings = Ceilings()
-    # seconds between two looks for conversations that have expired
+    # seconds between two checks for expired conversations
     sweep_seconds: Annotated[float, Meta(ge=1)] = 3600.0
-    # how long a dispatch stays in the audit trail; null keeps all of them
+    # how long a dispatch stays in the audit trail; null: for ever
     audit_days: Annotated[float, Meta(gt=0)] | None = None
     # settings of one project, by its name
     projects: dict[str, ProjectSettings] = {}
 
     def for_project(self, project: str | None) -> ConversationSettings:
-        """The settings that hold for the items of a project."""
-        own = self.projects.get(project or "")
-        if own is None:
+        """The settings for the items of a project."""
+        overrides = self.projects.get(project or "")
+        if overrides is None:
             return self
-        said = {
-            name: value for name, value in msgspec.structs.asdict(own).items() if value is not None
-        }
-        return msgspec.structs.replace(self, **said)
+        values = msgspec.structs.asdict(overrides).items()
+        return msgspec.structs.replace(
+            self, **{name: value for name, value in values if value is not None}
+        )
 
 
 class Dispatch(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """Work on an item. `workdir` is needed to begin; `expiresIn` is in seconds.
+    """A dispatch: one message to the conversation of a work item. `expiresIn` is in seconds.
 
-    An item is its key in its project: "" is that of items without one. Left out, it is the one
-    project in which the key stands.
+    The first dispatch of an item needs `workdir`. A key belongs to a project, "" for items without
+    one; without `project` it is the only project that has the key.
     """
 
     text: Annotated[str, Meta(min_length=1)]
-    # the caller's own id for this dispatch: made again under it, it is not said again
+    # the caller's id for this dispatch: a second one with the same id is not sent again
     uuid: Uuid | None = None
     workdir: AbsolutePath | None = None
     project: Label | None = None
     system_prompt: ItemSystemPrompt | None = None
     metadata: dict[str, Any] | None = None
     expires_in: Seconds | None = None
-    # the most that the item may use; config.json may allow less
+    # how much the item may use; config.json may allow less
     ceilings: AskedCeilings | None = None
-    # answer when the turn is over, with the reply
+    # answer after the turn, with the reply
     wait: bool = False
 
 
 class ResetRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """Lets the next dispatch start a new session."""
+
     keep_system_prompt: bool = True
 
 
 class DispatchOutcome(msgspec.Struct, rename="camel", kw_only=True):
-    """How a turn ended; `cancelled`: it was taken out of the line, and never began."""
+    """How a turn ended; `cancelled`: it was taken out of the queue before it began."""
 
     outcome: TurnOutcome | Literal["cancelled", "unknown"]
     reply: str = ""
@@ -125,15 +127,15 @@ class DispatchOutcome(msgspec.Struct, rename="camel", kw_only=True):
     usage: dict[str, Any] | None = None
     cost_usd: float | None = None
     duration_ms: int | None = None
-    # what the conversation fills of its window now; None where no reply said
+    # how much of the context window is used now; None if no reply said it
     tokens: int | None = None
-    # what all replies of the turn used together
+    # of all replies of the turn together
     tokens_used: int = 0
     model: str | None = None
 
 
 class Dispatched(msgspec.Struct, rename="camel", kw_only=True):
-    """The message is in line; with `wait` its turn is over."""
+    """The message is in the queue; with `wait` its turn is over."""
 
     key: str
     project: str | None
@@ -145,7 +147,7 @@ class Dispatched(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class EarlierSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session that was the conversation's once."""
+    """A session that belonged to the conversation earlier."""
 
     session_id: str
     ended: str
@@ -154,7 +156,7 @@ class EarlierSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class LoggedDispatch(msgspec.Struct, rename="camel", kw_only=True):
-    """One dispatch of the audit trail; `outcome` is null while its turn is under way."""
+    """A dispatch in the audit trail; `outcome` is null until its turn has ended."""
 
     at: str
     session_id: str
@@ -162,7 +164,7 @@ class LoggedDispatch(msgspec.Struct, rename="camel", kw_only=True):
     how: DispatchKind
     text: str
     outcome: str | None = None
-    # what the conversation filled of its window, and what the turn used in all
+    # how much of the context window was used, and what the whole turn used
     tokens: int | None = None
     tokens_used: int | None = None
     cost_usd: float | None = None
@@ -170,21 +172,21 @@ class LoggedDispatch(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class AuditedDispatch(LoggedDispatch, rename="camel", kw_only=True):
-    """A dispatch of the whole trail, also of an item whose conversation is forgotten."""
+    """A dispatch in the audit trail of all items, also of deleted conversations."""
 
     key: str
     project: str | None
 
 
 class AuditTrail(msgspec.Struct):
-    """Dispatches, the last one first; `cursor` leads to those before them, null at the end."""
+    """Dispatches, newest first; `cursor` leads to the next page, null at the end."""
 
     dispatches: list[AuditedDispatch]
     cursor: str | None
 
 
 class AuditedAct(msgspec.Struct, rename="camel", kw_only=True):
-    """Something that was done to the conversation by itself."""
+    """A change of the conversation that the keeper made."""
 
     at: str
     what: AuditAction
@@ -192,7 +194,7 @@ class AuditedAct(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class WorkConversation(msgspec.Struct, rename="camel", kw_only=True):
-    """The conversation of an item of work."""
+    """The conversation of a work item."""
 
     key: str
     state: WorkState
@@ -204,22 +206,22 @@ class WorkConversation(msgspec.Struct, rename="camel", kw_only=True):
     created: str
     updated: str
     expires: str
-    # of the session that it has now
+    # of its present session
     messages: int | None
-    # what all turns of the item used together, whatever their session was
+    # of all turns of the item together, in whichever session
     tokens: int
-    # what the session filled of its window when its last reply came
+    # how much of the context window was used at the last reply
     last_window: int
     dispatches: int
     cost_usd: float
-    # those that hold for it, with what a person allowed
+    # with what a person allowed beyond them
     ceilings: Ceilings
-    # the question that waits for a person since a ceiling was reached
+    # the open question about a ceiling
     attention_id: str | None
 
 
 class WholeConversation(WorkConversation, rename="camel", kw_only=True):
-    """And what became of it, oldest first; of the dispatches the last hundred."""
+    """A conversation with its history, oldest first; of the dispatches the last hundred."""
 
     earlier: list[EarlierSession]
     acts: list[AuditedAct]
@@ -227,18 +229,21 @@ class WholeConversation(WorkConversation, rename="camel", kw_only=True):
 
 
 class WorkConversations(msgspec.Struct):
+    """Conversations, last used first; `cursor` leads to the next page, null at the end."""
+
     conversations: list[WorkConversation]
-    # leads to those that were used before these; null at the end
     cursor: str | None
 
 
 class ConversationForgotten(msgspec.Struct, omit_defaults=True):
+    """The conversation was deleted; the transcripts stay."""
+
     key: str
     project: str | None = None
 
 
 class ConversationUpdated(Event, tag="conversation/updated"):
-    """The conversation of an item has begun, moved on, or was changed by itself."""
+    """The conversation of a work item was created, continued or changed."""
 
     key: str
     project: str | None

@@ -1,4 +1,4 @@
-"""One tree of errors: each has a stable code, an HTTP status and a sentence for people."""
+"""The errors of the API: each has a stable code, an HTTP status and a sentence for people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from claudekeeper.net.errors import ApiError, NotFound
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False):
-    """Why a transcript cannot be shown."""
+    """An error of a session or a turn: a stable code, and a sentence for people."""
 
     code: str
     message: str
@@ -21,7 +21,7 @@ class Unauthorized(ApiError):
 
 class ScopeTooNarrow(ApiError):
     code, status = "scope_too_narrow", 403
-    sentence = "The token for hooks can raise questions, and nothing else."
+    sentence = "The hook token can only raise questions."
 
 
 class SessionNotFound(NotFound):
@@ -36,7 +36,7 @@ class MessageNotFound(NotFound):
 
 class SpecificationNotFound(NotFound):
     code = "specification_not_found"
-    sentence = "No specification is written in the directory of this session."
+    sentence = "There is no specification in the directory of this session."
 
 
 class SubagentNotFound(NotFound):
@@ -51,24 +51,24 @@ class ConversationNotFound(NotFound):
 
 class ProjectNeeded(ApiError):
     code, status = "project_needed", 409
-    sentence = "This key stands in several projects: say which with 'project'."
+    sentence = "Several projects have this key: name one with 'project'."
 
 
 class ConversationsDisabled(ApiError):
     code, status = "conversations_disabled", 403
-    sentence = "Conversations for work are switched off for this project."
+    sentence = "Conversations of work items are disabled for this project."
 
 
 class CeilingReached(ApiError):
     code, status = "ceiling_reached", 409
-    sentence = "The item has reached its ceiling; a person is asked whether it may go on."
+    sentence = "The item has reached its ceiling; a person is asked whether it may continue."
 
 
 class ConversationEnded(ApiError):
     code, status = "conversation_ended", 409
     sentence = (
         "A person ended this item when it had reached its ceiling. Delete its conversation to "
-        "begin anew."
+        "start again."
     )
 
 
@@ -84,7 +84,7 @@ class ConfigInvalid(ApiError):
 
 class StateUnwritable(ApiError):
     code, status = "state_unwritable", 507
-    sentence = "The change could not be saved; the old value is kept."
+    sentence = "The change could not be saved; the old value still holds."
 
 
 class AttentionNotFound(NotFound):
@@ -99,7 +99,7 @@ class AttentionGone(ApiError):
 
 class GrantForgotten(ApiError):
     code, status = "grant_forgotten", 409
-    sentence = "Claude Code would not keep what is to be allowed for good; allow it once instead."
+    sentence = "Claude Code did not store this grant; allow it once instead."
 
 
 class WorkdirMissing(ApiError):
@@ -124,12 +124,12 @@ class ModelRefused(ApiError):
 
 class SessionGoesOn(ApiError):
     code, status = "session_goes_on", 409
-    sentence = "The session is at work: it can be given up when the turn has ended."
+    sentence = "A turn of this session is running: it can be given up when the turn has ended."
 
 
 class MessageTaken(ApiError):
     code, status = "message_taken", 409
-    sentence = "This message is not waiting any more: its turn has begun or is over."
+    sentence = "This message is no longer in the queue: its turn has begun or is over."
 
 
 class ForkRefused(ApiError):
@@ -144,14 +144,14 @@ class BranchNotFound(ApiError):
 
 class NothingInterrupted(ApiError):
     code, status = "nothing_interrupted", 409
-    sentence = "No turn of this session was cut off: there is nothing to continue."
+    sentence = "No turn of this session was interrupted: there is nothing to continue."
 
 
 class SessionElsewhere(ApiError):
     code, status = "session_elsewhere", 409
     sentence = (
-        "This session runs elsewhere, and two writers would tear it apart. Watch it, go on in a "
-        "copy of it (send with 'fork'), or wait until it ends (send with 'wait')."
+        "Another Claude Code runs this session, and two would damage its transcript. Watch it, "
+        "continue in a copy (send with 'fork'), or wait until it ends (send with 'wait')."
     )
     choices = ("watch", "fork", "wait")
 
@@ -159,14 +159,14 @@ class SessionElsewhere(ApiError):
 class KeeperBusy(ApiError):
     code, status = "keeper_busy", 429
     sentence = (
-        "All places for running sessions are taken by sessions that work or wait for an answer. "
-        "Try again later, or send with 'wait' to stand in line."
+        "The limit of running sessions is reached, and all of them work or wait for an answer. "
+        "Try again later, or send with 'wait' to queue the message."
     )
 
 
 class KeeperStopping(ApiError):
     code, status = "keeper_stopping", 503
-    sentence = "The keeper is stopping; send again when it is back."
+    sentence = "The keeper is shutting down; send again when it is back."
 
 
 class CliMissing(ApiError):
@@ -181,7 +181,7 @@ class CliFailed(ApiError):
 
 class AsideFailed(ApiError):
     code, status = "aside_failed", 502
-    sentence = "Claude could not be asked."
+    sentence = "The side query to Claude failed."
 
 
 class CliCrashed(ApiError):
@@ -191,7 +191,7 @@ class CliCrashed(ApiError):
 
 class NotAWebSocket(ApiError):
     code, status = "upgrade_required", 426
-    sentence = "This address speaks WebSocket only."
+    sentence = "This address is only for WebSockets."
 
 
 class DirectoryUnreadable(ApiError):

@@ -1,4 +1,4 @@
-"""What the server tells clients. Each event is named noun/verb and belongs to a session."""
+"""The events of the WebSocket. Each is named noun/verb and belongs to a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from claudekeeper.contract.sessions import Session
 
 DeltaKind = Literal["text", "thinking", "input"]
 TurnOutcome = Literal["done", "interrupted", "failed"]
-# `held`: it waits until a person sends it on
+# `held`: it waits until a person sends it
 QueueState = Literal["queued", "held", "taken", "cancelled"]
 
 
@@ -22,43 +22,45 @@ class Event(msgspec.Struct, rename="camel", tag_field="type", kw_only=True, gc=F
 
 
 class SessionUpdated(Event, tag="session/updated"):
+    """A session is new or has changed."""
+
     session: Session
 
 
 class SessionRemoved(Event, tag="session/removed"):
-    """The transcript is gone."""
+    """The transcript was deleted."""
 
 
 class Resync(Event, tag="resync"):
-    """What was told of this session does not hold: read it again over REST."""
+    """The events of this session have a gap: read it again over REST."""
 
 
 class SessionNotified(Event, tag="session/notified"):
-    """A hook of a session elsewhere fired: `Notification`, `Stop`, `SessionStart`, `SessionEnd`."""
+    """A hook of a Claude Code that somebody else runs: `Notification`, `Stop` and others."""
 
     event: str
     text: str | None = None
     title: str | None = None
-    # why: the kind of notification, how it began or why it ended
+    # the kind of notification, or why the session started or ended
     reason: str | None = None
 
 
 class SessionFailed(Event, tag="session/failed"):
-    """A message could not be worked on; `uuid` is that message."""
+    """A message could not be processed; `uuid` is that message."""
 
     uuid: str | None
     error: Fault
 
 
 class MessageAdded(Event, tag="message/added"):
-    """Stands behind the message `after`; null means at the end."""
+    """A message was added after the message `after`; null: at the end."""
 
     message: Message
     after: str | None = None
 
 
 class PartialBlock(msgspec.Struct, rename="camel"):
-    """The block of a reply that is being written, as far as it was told."""
+    """The block of a reply that is being written, so far."""
 
     message_id: str
     index: int
@@ -69,6 +71,8 @@ class PartialBlock(msgspec.Struct, rename="camel"):
 
 
 class MessageDelta(Event, tag="message/delta"):
+    """A piece of the block that is being written."""
+
     message_id: str
     index: int
     kind: DeltaKind
@@ -78,19 +82,21 @@ class MessageDelta(Event, tag="message/delta"):
 
 
 class MessageWithdrawn(Event, tag="message/withdrawn"):
-    """The pieces of this block are no part of the conversation: it is begun again, or was lost."""
+    """The pieces of this block are void: it is written again, or was lost."""
 
     message_id: str
     index: int
 
 
 class TurnStarted(Event, tag="turn/started"):
-    """`uuid` is the prompt's; null for a turn that nobody asked for."""
+    """A turn has started; `uuid` is that of its prompt, null for a turn without one."""
 
     uuid: str | None
 
 
 class TurnStatus(Event, tag="turn/status"):
+    """What a turn is doing: `retrying`, `compacting`, `rateLimited` or about a task."""
+
     status: str
     attempt: int | None = None
     max_retries: int | None = None
@@ -104,18 +110,20 @@ class TurnStatus(Event, tag="turn/status"):
 
 
 class TurnFinished(Event, tag="turn/finished"):
+    """A turn has ended."""
+
     uuid: str | None
     outcome: TurnOutcome
     error: Fault | None = None
     usage: dict[str, Any] | None = None
     cost_usd: float | None = None
-    # what its turn used in all: every model, subagents and compactions too
+    # of the whole turn: every model, subagents and compactions too
     tokens_used: int | None = None
     duration_ms: int | None = None
 
 
 class CurrentTurnView(msgspec.Struct, rename="camel"):
-    """The turn that runs; `status` is the last that was told of it."""
+    """The turn that runs; `status` is its last status."""
 
     uuid: str | None
     started: str
@@ -123,7 +131,7 @@ class CurrentTurnView(msgspec.Struct, rename="camel"):
 
 
 class QueuedPrompt(msgspec.Struct, rename="camel"):
-    """A message that waits for its turn."""
+    """A prompt in the queue."""
 
     uuid: str
     text: str
@@ -132,14 +140,20 @@ class QueuedPrompt(msgspec.Struct, rename="camel"):
 
 
 class QueueUpdated(Event, tag="queue/updated"):
+    """The queue of a session has changed; `queue` is all of it."""
+
     queue: list[QueuedPrompt]
 
 
 class AttentionRaised(Event, tag="attention/raised"):
+    """A question waits for a person."""
+
     attention: Attention
 
 
 class AttentionSettled(Event, tag="attention/settled"):
+    """A question was answered, or was taken back by whoever asked it."""
+
     attention_id: str
     decision: AttentionOutcome
     by: str

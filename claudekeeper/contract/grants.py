@@ -1,5 +1,5 @@
-"""What a person may allow for good, and what was allowed for a session, so that its next process
-need not ask again. Pure."""
+"""Grants: what a person may allow for good, and what was allowed for a session, so that its next
+process does not ask again. Pure."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 
 import msgspec
 
-# what somebody allowed first is forgotten first, and asked again
+# the oldest grants are dropped first, and Claude Code asks again
 MAX_PER_LIST = 200
-# of the settings with which a process is started: the system bounds an argument to 128 KiB
+# of the settings of a process: the system limits an argument to 128 KiB
 MAX_SETTINGS_BYTES = 100_000
 
-# a grant: changes that belong together, as Claude Code takes them
+# permission changes that belong together, as Claude Code takes them
 Grant = list[dict[str, Any]]
 
-# kept in the process and nowhere else
+# Claude Code stores these in its process and nowhere else
 PROCESS_DESTINATIONS = frozenset({"session", "cliArg"})
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "(": "\\(", ")": "\\)"})
 
 
 class Grants(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Rules as Claude Code's settings write them, and directories beside the working directory."""
+    """Rules as in Claude Code's settings, and directories beside the working directory."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
@@ -32,28 +32,27 @@ class Grants(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     additional_directories: tuple[str, ...] = ()
 
     def settings_json(self) -> str | None:
-        """For a process that is about to start; None where nothing was granted."""
+        """The settings for a new process; None without grants."""
         if self == Grants():
             return None
         return msgspec.json.encode({"permissions": self}).decode()
 
 
 def apply_permissions(grants: Grants, permissions: list[dict[str, Any]]) -> Grants:
-    """What holds after an answer with these permissions.
+    """The grants after an answer with these permissions.
 
-    Claude Code keeps those of a session, or of its command line, in its process, and those of
-    other scopes in files.
+    Claude Code stores permissions of other destinations in files.
     """
-    for each in permissions:
-        if each["destination"] in PROCESS_DESTINATIONS:
-            grants = _apply_change(grants, each)
+    for change in permissions:
+        if change["destination"] in PROCESS_DESTINATIONS:
+            grants = _apply_change(grants, change)
     while len((grants.settings_json() or "").encode()) > MAX_SETTINGS_BYTES:
         grants = _drop_oldest(grants)
     return grants
 
 
 def _drop_oldest(grants: Grants) -> Grants:
-    """Without the first one of the list that takes most room."""
+    """Without the oldest grant of the largest list."""
     size = {name: len(str(value)) for name, value in msgspec.structs.asdict(grants).items()}
     longest = max(size, key=lambda name: size[name])
     return msgspec.structs.replace(grants, **{longest: getattr(grants, longest)[1:]})
@@ -67,31 +66,31 @@ def _apply_change(grants: Grants, change: dict[str, Any]) -> Grants:
     elif kind.endswith("Directories"):
         field, values = "additional_directories", list(change["directories"])
     else:
-        # a mode: the session says itself in which it is
+        # a mode: the session reports its own
         return grants
     others = () if kind.startswith("replace") else getattr(grants, field)
-    kept = [value for value in others if value not in values]
-    now = kept if kind.startswith("remove") else [*kept, *values]
-    return msgspec.structs.replace(grants, **{field: tuple(now[-MAX_PER_LIST:])})
+    unchanged = [value for value in others if value not in values]
+    result = unchanged if kind.startswith("remove") else [*unchanged, *values]
+    return msgspec.structs.replace(grants, **{field: tuple(result[-MAX_PER_LIST:])})
 
 
 def rule_text(rule: dict[str, Any]) -> str:
-    """A rule as settings write it."""
+    """A rule as in Claude Code's settings."""
     content = rule.get("ruleContent")
     return f"{rule['toolName']}({content.translate(_ESCAPES)})" if content else rule["toolName"]
 
 
-# what stands in quotes is no sign of the shell's
+# text in quotes has no shell syntax
 _QUOTED_TEXT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
-# a command that writes what it prints into a file: no rule for commands says that it may
+# a command that writes its output into a file: no rule for commands allows that
 _WRITE_COMMAND = re.compile(r">(?!&|\s*/dev/null\b)|\btee\b")
-# one that needs no question where edits need none
+# a command that is not asked about if edits are not asked about
 _EDIT_COMMAND = re.compile(
     r"\s*(?:touch|mkdir|rmdir|rm|mv|cp)\s(?!(?:.*\s)?--\s)[^|;&<>`$()!\n]*", re.DOTALL
 )
-# Commands that change files are judged by their paths. Claude Code asks every time about what it
-# cannot tell beforehand (variables; patterns, also in quotes, where sed has its own), and does not
-# know a rule again where more stands around the command.
+# Claude Code judges commands that change files by their paths. It asks every time about paths that
+# it cannot know (variables; patterns, also in quotes, except those of sed), and a rule does not
+# match a command with more around it.
 _CHANGE_COMMAND = re.compile(
     r"(?:^|[;&|({\n]|\b(?:do|then|else)\b)\s*"
     r"(?:\w+=\S*\s+|(?:timeout\s+\S+|command|nice|nohup|time)\s+)*"
@@ -100,60 +99,60 @@ _CHANGE_COMMAND = re.compile(
 _GLOB = re.compile(r"[*?\[\]]")
 _SHELL_SYNTAX = re.compile(
     r"[<>(){}]|(?:^|\s)#|;\s*$|(?:^|[;&|\n])\s*(?:cd|for|while|until|if)\s"
-    # flags of these two
+    # flags of cp and mv
     r"|\b(?:cp|mv)(?:[^\S\n]+[^\s;&|]+)*?[^\S\n]+-"
 )
 
 
 def possible_grants(
     tool: str,
-    given: dict[str, Any],
-    suggested: list[dict[str, Any]],
+    tool_input: dict[str, Any],
+    suggestions: list[dict[str, Any]],
     *,
     workdir: str | None,
     mode: str | None,
     is_guarded: bool,
 ) -> list[Grant]:
-    """What may be allowed for good: after each of them, the same call is not asked about again.
+    """The grants of which each one is enough for the same call not to be asked about again.
 
-    Claude Code means some of its suggestions together, and makes some that change nothing.
-    `guarded`: it asks about this file every time, whatever is allowed.
+    Claude Code means some of its suggestions together, and some of them change nothing.
+    `is_guarded`: it asks about this file every time, whatever is allowed.
     """
-    command = str(given.get("command")) if tool == "Bash" else None
+    command = str(tool_input.get("command")) if tool == "Bash" else None
     if is_guarded or (command is not None and _always_needs_permission(command)):
         return []
-    folders = [each for each in suggested if each.get("type") == "addDirectories"]
-    outside = [each for each in folders if not _is_below(each, workdir)]
-    others = [each for each in suggested if each not in folders]
-    edits = command is None or _EDIT_COMMAND.fullmatch(command) is not None
+    directories = [change for change in suggestions if change.get("type") == "addDirectories"]
+    outside = [change for change in directories if not _is_below(change, workdir)]
+    others = [change for change in suggestions if change not in directories]
+    is_edit = command is None or _EDIT_COMMAND.fullmatch(command) is not None
     if command is None and tool != "Read":
-        grants = [[each] for each in others]
+        grants = [[change] for change in others]
     else:
-        # a line may be several commands, and a path lead elsewhere through a link: what allows one
-        # of them is no use without the others
-        rules = [each for each in others if "rules" in each]
-        modes = [each for each in others if each not in rules]
-        grants = ([rules] if rules else []) + [[each] for each in modes if edits]
+        # a line may be several commands, and a path may lead elsewhere through a link: a rule for
+        # one of them is of no use without the others
+        rules = [change for change in others if "rules" in change]
+        modes = [change for change in others if change not in rules]
+        grants = ([rules] if rules else []) + [[change] for change in modes if is_edit]
     if grants:
-        return [[*each, *outside] for each in grants]
-    # to let somebody in is enough only where edits are not asked about
-    return [outside] if outside and edits and mode == "acceptEdits" else []
+        return [[*grant, *outside] for grant in grants]
+    # a directory alone is enough only if edits are not asked about
+    return [outside] if outside and is_edit and mode == "acceptEdits" else []
 
 
 def _always_needs_permission(command: str) -> bool:
-    bare = _QUOTED_TEXT.sub("", command)
-    if _WRITE_COMMAND.search(bare):
+    unquoted = _QUOTED_TEXT.sub("", command)
+    if _WRITE_COMMAND.search(unquoted):
         return True
-    changing = set(_CHANGE_COMMAND.findall(bare))
-    if not changing:
+    programs = set(_CHANGE_COMMAND.findall(unquoted))
+    if not programs:
         return False
-    patterns = bare if changing == {"sed"} else command
-    return "$" in command or bool(_GLOB.search(patterns) or _SHELL_SYNTAX.search(bare))
+    patterns = unquoted if programs == {"sed"} else command
+    return "$" in command or bool(_GLOB.search(patterns) or _SHELL_SYNTAX.search(unquoted))
 
 
 def _is_below(change: dict[str, Any], workdir: str | None) -> bool:
-    """Whether the session works there already."""
+    """Whether all directories of the change are in the working directory."""
     if workdir is None:
         return False
     directories = change.get("directories") or []
-    return all(PurePosixPath(str(each)).is_relative_to(workdir) for each in directories)
+    return all(PurePosixPath(str(path)).is_relative_to(workdir) for path in directories)

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import Raw
 
-# no value; `Raw | None` could be written, but not read back
+# no value: msgspec encodes `Raw | None`, but does not decode it
 NULL = Raw(b"null")
 Denier = Literal["person", "rule"]
 MessageKind = Literal[
@@ -33,5 +33,5 @@ class Message(msgspec.Struct, rename="camel", gc=False):
     agent_id: str | None = None
     parent_tool_use_id: str | None = None
     branch: str | None = None
-    # of a call that was not made: who did not want it, a person or a rule
+    # of a tool call that was not made: whether a person or a rule denied it
     denied_by: Denier | None = None

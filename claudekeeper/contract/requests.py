@@ -1,4 +1,4 @@
-"""What clients ask for, parsed once at the door."""
+"""The bodies of requests about sessions, and their checks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ AbsolutePath = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f\x7f]*$(?!\n)", max_le
 
 # characters of what is appended to Claude Code's own system prompt
 MAX_PROMPT_LENGTH = 60_000
-# its length is judged in words, by `checked_prompt`
+# `check_system_prompt` refuses another length with a sentence for people
 SystemPrompt = Annotated[
     str, Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_PROMPT_LENGTH})
 ]
 
-# they make Claude Code go on under another id, or end it
+# these make Claude Code continue under another id, or end it
 REFUSED_COMMANDS = {
     **dict.fromkeys(
         ("/clear", "/new", "/reset"),
@@ -39,18 +39,18 @@ REFUSED_COMMANDS = {
     ),
     **dict.fromkeys(
         ("/resume", "/continue"),
-        "would go on in another session. Open that one, and say it there.",
+        "would go on in another session. Open that one and send the message there.",
     ),
     **dict.fromkeys(
         ("/exit", "/quit"),
-        "would end Claude Code. It ends by itself when nothing is said; 'close' ends it now.",
+        "would end Claude Code. It ends by itself when it is idle; 'close' ends it now.",
     ),
 }
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 class SendRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """A message for a session: an old one by `sessionId`, or a new one in `workdir`."""
+    """A prompt for an existing session (`sessionId`) or for a new one (`workdir`)."""
 
     session_id: Uuid | None = None
     workdir: AbsolutePath | None = None
@@ -59,45 +59,45 @@ class SendRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw
     uuid: Uuid | None = None
     model: ModelName | None = None
     permission_mode: PermissionMode | None = None
-    # stand in line when every place is taken, or until nobody else runs the session
+    # wait in the queue while no CLI slot is free, or until nobody else runs the session
     wait: bool = False
-    # go on in a copy of the session
+    # continue in a copy of the session
     fork: bool = False
-    # let the keeper say which recent conversation it belongs to; `workdir` is where it looks
+    # let the keeper choose the recent session that it belongs to, in `workdir`
     route: bool = False
-    # the `id` of the answer of `POST /route` by which it goes where it goes
+    # the `id` of the answer of `POST /route` by which the destination was chosen
     routing: Uuid | None = None
-    # stop the turn that runs and say this next, before whatever waits
+    # stop the turn that runs and send this next, before the rest of the queue
     interrupt: bool = False
-    # appended to Claude Code's own system prompt by every process that the session has from now
-    # on; null clears it
+    # appended to Claude Code's own system prompt by every later process of the session; null
+    # clears it
     system_prompt: SystemPrompt | msgspec.UnsetType | None = msgspec.UNSET
 
     def validate(self) -> SendRequest:
-        """The same, with every word of it made sure of."""
+        """Checks what the types cannot say, and completes the ids."""
         if (self.text is None) == (self.content is None):
             raise InvalidRequest("Send either 'text' or 'content'.")
         if self.route and self.session_id is not None:
-            raise InvalidRequest("Say which session ('sessionId'), or let it be found ('route').")
+            raise InvalidRequest("Send either 'sessionId' or 'route'.")
         if self.route and self.routing is not None:
-            raise InvalidRequest("Say how it was routed ('routing'), or let it be ('route').")
+            raise InvalidRequest("Send either 'routing' or 'route'.")
         if self.session_id is None and self.workdir is None and not self.route:
-            raise InvalidRequest("Say which session ('sessionId') or where to begin ('workdir').")
+            raise InvalidRequest("Name a session ('sessionId') or a directory ('workdir').")
         if self.fork and self.session_id is None:
             raise InvalidRequest("Say which session to fork ('sessionId').")
         if self.interrupt and self.fork:
-            raise InvalidRequest("In a copy nothing runs: send with 'fork' or with 'interrupt'.")
+            raise InvalidRequest("Nothing runs in a copy: send either 'fork' or 'interrupt'.")
         if self.interrupt and self.route:
             raise InvalidRequest("Say which session to interrupt ('sessionId').")
         check_system_prompt(self.system_prompt)
         if self.content is not None:
             _check_content(self.content)
-        words = self.prompt_text.strip()
-        if not words and not self.has_images:
+        text = self.prompt_text.strip()
+        if not text and not self.has_images:
             raise InvalidRequest("The message is empty.")
-        first = (words.split(maxsplit=1) or [""])[0]
-        if (instead := REFUSED_COMMANDS.get(first.lower())) is not None:
-            raise CommandRefused(f"{first} {instead}")
+        command = (text.split(maxsplit=1) or [""])[0]
+        if (reason := REFUSED_COMMANDS.get(command.lower())) is not None:
+            raise CommandRefused(f"{command} {reason}")
         self.session_id = self.session_id.lower() if self.session_id else None
         self.uuid = (self.uuid or str(uuid4())).lower()
         return self
@@ -115,19 +115,19 @@ class SendRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw
 
 
 class RouteRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """Which conversation would this belong to? Nothing is sent."""
+    """Asks which recent session a prompt belongs to. Nothing is sent."""
 
     text: str
     workdir: AbsolutePath | None = None
-    # only conversations in these directories or below them, wherever links lead
+    # only sessions in these directories or below them, with links resolved
     within: list[AbsolutePath] | None = None
     scorer: Scorer | None = None
 
 
 class SettingsChange(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """Another model, or another way of asking; `model: null` is Claude Code's own choice.
+    """New session settings; `model: null` is Claude Code's own choice.
 
-    `systemPrompt` is as in `Send`: it holds from the session's next process on.
+    `systemPrompt` is as in `SendRequest`: it holds from the session's next process on.
     """
 
     model: ModelName | msgspec.UnsetType | None = msgspec.UNSET
@@ -136,26 +136,26 @@ class SettingsChange(msgspec.Struct, rename="camel", forbid_unknown_fields=True,
 
 
 class InterruptRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """`hold`: what waits in the queue is held until somebody sends it on."""
+    """An interrupt. `hold`: the messages in the queue are held until a person sends them."""
 
     hold: bool = False
 
 
 class SendHeldRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """What is held goes on: all of it, or these. `wait`: as in `Send`."""
+    """Sends held messages: all of them, or these. `wait`: as in `SendRequest`."""
 
     uuids: list[Uuid] | None = None
     wait: bool = False
 
 
 class ForkRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """`at`: the last message that the fork keeps; without it, all of them."""
+    """A fork. `at`: the last message that the fork has; without it, all of them."""
 
     at: Uuid | None = None
 
 
 def check_system_prompt(prompt: str | msgspec.UnsetType | None) -> None:
-    """Refuses what cannot be appended to a system prompt, in words."""
+    """Refuses what cannot be appended to a system prompt, with a sentence for people."""
     if not isinstance(prompt, str):
         return
     if not prompt.strip():

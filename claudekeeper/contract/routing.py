@@ -1,4 +1,4 @@
-"""Which conversation a command belongs to: what config.json may say of it, and the answer."""
+"""Routing: its settings, and the decision which session a prompt belongs to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 Scorer = Literal["plain", "improved"]
-# why, in a word: the sentence that says it has words of the command in it
+# the reason as a word for the log: the sentence quotes the prompt
 Cause = Literal["fits", "belowThreshold", "tooShort", "noCandidates", "disabled"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 ACTIONS: tuple[Literal["resume", "new"], ...] = ("resume", "new")
@@ -19,33 +19,33 @@ class RoutingSettings(msgspec.Struct, rename="camel", frozen=True):
     """`routing` in config.json."""
 
     enabled: bool = True
-    # a conversation that fits less than this is not resumed
+    # a session with a lower score is not resumed
     confidence_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.45
-    # a conversation in which nothing was said for longer is not thought of
+    # a session that is idle for longer is no candidate
     expiry_minutes: Annotated[float, Meta(gt=0, le=1440)] = 30.0
     scorer: Scorer = "improved"
 
 
 class CandidateScore(msgspec.Struct, rename="camel", kw_only=True):
-    """How well a command fits one conversation; everything lies between 0 and 1."""
+    """How well a prompt fits one session; all scores are between 0 and 1."""
 
     session_id: str
     title: str | None
     workdir: str | None
     score: float
-    # words in common; how lately it was spoken in; words that carry on
+    # words in common; how recently it was used; words that refer to earlier ones
     overlap: float
     recency: float
     signal: float
     seconds_ago: float
-    # what speaks for it, in words; empty where nothing but its being recent does
+    # the reason as a sentence; empty if it is only recent
     because: str
-    # the command says that what is planned there is to be done now: the mode it goes on in
+    # the prompt approves the plan of that session: the mode in which it continues
     leaves_plan_for: str | None = None
 
 
 class RoutingDecision(msgspec.Struct, rename="camel", kw_only=True):
-    """Where a command goes. `confidence` is in the action: in a new one, 1 − the best score."""
+    """Where a prompt goes. `confidence` is that of the action: for `new`, 1 − the best score."""
 
     action: Literal["resume", "new"]
     session_id: str | None
@@ -53,24 +53,24 @@ class RoutingDecision(msgspec.Struct, rename="camel", kw_only=True):
     confidence: float
     reason: str
     candidates: list[CandidateScore]
-    # what it was decided by
+    # the scorer and the threshold that decided
     scorer: Scorer = "improved"
     threshold: float = 0.0
     cause: Cause = "noCandidates"
-    # `POST /send` takes it, so that the answer is kept with the message that was sent by it
+    # `POST /send` takes it as `routing`, and stores the decision with the message
     id: str | None = None
 
 
 class RoutedMessage(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a message went where it did."""
+    """The routing decision behind a message."""
 
-    # of the message, and of the session that it went to
+    # of the message and of its session
     uuid: str
     session_id: str
     at: str
-    # what the keeper would have done
+    # the decision of the keeper
     routing: RoutingDecision
-    # False: the person chose another way
+    # False: the person chose another destination
     followed: bool = True
-    # its words ended the planning there: the mode in which the session went on
+    # it approved the plan of the session: the mode in which that continued
     left_plan_for: str | None = None

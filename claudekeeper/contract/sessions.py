@@ -1,4 +1,4 @@
-"""A session as clients see it: what its transcript says, and what runs now."""
+"""A session as clients see it: from its transcript, and from what runs now."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PresenceStatus = Literal["busy", "idle", "waiting"]
 
 
 class SessionProgress(msgspec.Struct, rename="camel", frozen=True):
-    """How far a session is, by the project's checklist or by its own lists of tasks."""
+    """The progress of a session, by the project's checklist or by its own task lists."""
 
     of: Literal["checklist", "tasks"]
     items: int
@@ -41,35 +41,35 @@ class Presence(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     waiting_for: str | None
     # since when it has this status
     since: str | None
-    # whether a person sits in front of it
+    # whether a person uses it, and not a script
     interactive: bool
 
 
 class WorkItem(msgspec.Struct, frozen=True, gc=False):
-    """An item of work: its key, which is its own only within its project."""
+    """A work item. Its key is unique within its project."""
 
     key: str
     project: str | None = None
 
     @property
     def display_name(self) -> str:
-        """As it is spoken of."""
+        """The item in a sentence."""
         return f"“{self.key}” ({self.project})" if self.project else f"“{self.key}”"
 
 
 class AppendedPrompt(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """What a person appended to Claude Code's own system prompt; its words are in the settings.
+    """What a person appended to Claude Code's own system prompt; its text is a session setting.
 
-    `pending`: the process that runs was started before it was said, and the next one has it.
+    `pending`: the process that runs was started with another one; the next one gets this.
     """
 
-    # 0: it was cleared, and the process that runs still has it
+    # 0: it was cleared, but the process that runs still has it
     characters: int
     pending: bool
 
 
 class Session(msgspec.Struct, rename="camel", kw_only=True):
-    """A session. `messageCount`, `costUsd` and `tokens` are null until every line is read."""
+    """A session. `messageCount`, `costUsd` and `tokens` are null until every line was read."""
 
     id: str
     workdir: str | None
@@ -92,28 +92,28 @@ class Session(msgspec.Struct, rename="camel", kw_only=True):
     tokens: Tokens | None
     error: Fault | None
     unreadable: int
-    # where it runs, if somebody else runs it
+    # the Claude Code that runs it, if it is not the keeper's
     presence: Presence | None = None
     # Claude Code deleted it; the archive has it, and a message brings it back
     archived: bool = False
-    # since when it is deleted
+    # when it was deleted
     archived_since: str | None = None
-    # how far it is; null where neither a checklist nor a list of tasks tells
+    # null without a checklist and without task lists
     progress: SessionProgress | None = None
-    # when a person gave it up; null again as soon as it goes on
+    # when a person gave it up; null again as soon as it continues
     given_up: str | None = None
-    # the item of work whose conversation it is, or was
+    # the work item to which it belongs or belonged
     item: WorkItem | None = None
     system_prompt: AppendedPrompt | None = None
 
     @property
     def display_name(self) -> str | None:
-        """What it is called, wherever it is named: the page goes by the same order."""
+        """Its name for people; the page uses the same order."""
         return self.name or self.title or self.first_prompt
 
 
 class LiveState(msgspec.Struct, frozen=True, kw_only=True):
-    """What runs of a session now."""
+    """The live part of a session: its process and its turn."""
 
     state: SessionState
     origin: Origin | None
@@ -127,7 +127,7 @@ class LiveState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def project_of(workdir: str | None) -> str | None:
-    """The last part of the directory, on any system's paths."""
+    """The name of a project: the last part of its directory, with / or \\ between the parts."""
     if not workdir:
         return None
     return workdir.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or workdir

@@ -16,7 +16,7 @@ KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPT
 
 
 class RequestMetrics:
-    """Requests since the start, by address and outcome. Callers cannot add labels of their own."""
+    """Requests since the start, by address and status. No caller can add new labels."""
 
     def __init__(self) -> None:
         self.request_counts: Counter[tuple[str, str, int]] = Counter()

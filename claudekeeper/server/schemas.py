@@ -1,4 +1,4 @@
-"""The shapes of the wire contract, and how requests are read and answers written."""
+"""Answers and query parameters of the contract, and how requests are parsed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from claudekeeper.transcripts.full_view import BranchPoint
 from claudekeeper.transcripts.subagents import Subagent
 from claudekeeper.watcher.watcher import WatchState
 
-# who does not send a whole body within this is not waited for
+# a client that sends its body more slowly is refused
 BODY_SECONDS = 60.0
 
 T = TypeVar("T")
@@ -40,12 +40,12 @@ PageSize = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 
 
 def schema_pattern(pattern: str) -> msgspec.Meta:
-    """For the description alone: what does not fit is refused in words by whoever reads it."""
+    """A pattern for /openapi.json alone; the handler refuses other values with a sentence."""
     return msgspec.Meta(extra_json_schema={"pattern": pattern})
 
 
 class SessionList(msgspec.Struct, rename="camel"):
-    """A page of the list; `cursor` leads to the next one, null at the end."""
+    """A page of the sessions; `cursor` leads to the next page, null at the end."""
 
     sessions: list[Session]
     cursor: str | None
@@ -62,13 +62,13 @@ class Workdir(msgspec.Struct, rename="camel"):
 
 
 class WorkdirList(msgspec.Struct, rename="camel"):
-    """Known working directories, the one used last first."""
+    """The working directories of all sessions, last used first."""
 
     workdirs: list[Workdir]
 
 
 class HistoryPage(msgspec.Struct, rename="camel"):
-    """A page of a session; `before` leads to the page above it, null at the beginning."""
+    """A page of a session's history; `before` leads to the page above, null at the beginning."""
 
     session: Session
     messages: list[Message]
@@ -78,9 +78,9 @@ class HistoryPage(msgspec.Struct, rename="camel"):
     partial: PartialBlock | None
     turn: CurrentTurnView | None
     position: str
-    # what an earlier keeper could not see through; it goes on only if somebody says so
+    # the turn that an earlier keeper left; it continues only on request
     interrupted: InterruptedTurn | None = None
-    # turns that did not come to their end, the oldest first, with what no transcript has of them
+    # failed turns, oldest first, with what no transcript has of them
     failed: list[FailedTurn] = []
 
 
@@ -100,7 +100,7 @@ class SubagentPage(msgspec.Struct, rename="camel"):
 
 
 class Health(msgspec.Struct, rename="camel"):
-    """How the keeper is."""
+    """The health of the keeper."""
 
     status: Literal["ok", "degraded"]
     version: str
@@ -143,7 +143,7 @@ class ConversationsQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=T
     # "" for items without a project
     project: str | None = None
     state: WorkState | None = None
-    # the conversations of which this session is, or was, the thread
+    # the conversations to which this session belongs or belonged
     session_id: str | None = None
     limit: PageSize = 1000
     cursor: Annotated[str, schema_pattern(r"^[0-9]{1,12}(\.[0-9]{1,9})?:[^:]{0,600}:")] | None = (
@@ -152,7 +152,7 @@ class ConversationsQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=T
 
 
 class ConversationQuery(msgspec.Struct, forbid_unknown_fields=True):
-    """Which item a key means; "" is the project of those without one."""
+    """The project of a key; "" for items without one."""
 
     project: str | None = None
 
@@ -166,38 +166,38 @@ class AuditQuery(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class EmptyQuery(msgspec.Struct, forbid_unknown_fields=True):
-    """For addresses that take no parameters."""
+    """No query parameters."""
 
 
 class SessionPatch(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """`name`: `null` clears it. `givenUp`: whether the person gave the session up."""
+    """A change of a session. `name`: null clears it. `givenUp`: whether a person gave it up."""
 
     name: SessionName | msgspec.UnsetType | None = msgspec.UNSET
     given_up: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 def parse_query(request: web.Request, type_: type[T]) -> T:
-    """The query parameters, typed; an unknown, repeated or wrong one is an error."""
+    """The query parameters; an unknown, repeated or invalid one is an error."""
     return convert_query(request.query, type_)
 
 
 def convert_query(query: MultiMapping[str], type_: type[T]) -> T:
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, value in query.items():
-        if name in given:
+        if name in parameters:
             raise InvalidRequest(f"The parameter '{name}' is given twice.")
-        given[name] = int(value) if name == "limit" and _is_number(value) else value
+        parameters[name] = int(value) if name == "limit" and _is_number(value) else value
     try:
-        return msgspec.convert(given, type=type_)
+        return msgspec.convert(parameters, type=type_)
     except msgspec.ValidationError as error:
         raise InvalidRequest(f"The query is not valid: {error}.") from error
 
 
-async def read_body(request: web.Request, type_: type[T], largest: int = LARGEST_BODY) -> T:
-    """The JSON body, typed; an unknown or wrong field is an error."""
+async def read_body(request: web.Request, type_: type[T], max_bytes: int = LARGEST_BODY) -> T:
+    """The JSON body; an unknown or invalid field is an error."""
     if request.content_type != "application/json":
         raise UnsupportedMedia
-    if (request.content_length or 0) > largest:
+    if (request.content_length or 0) > max_bytes:
         raise BodyTooLarge
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -205,9 +205,9 @@ async def read_body(request: web.Request, type_: type[T], largest: int = LARGEST
     except TimeoutError as error:
         raise RequestTooSlow from error
     except (RequestPayloadError, ConnectionResetError) as error:
-        # packed in another way than it says, or cut short; maybe nobody is left to be told
+        # compressed in another way than its header says, or cut short
         raise InvalidRequest("The body cannot be read.") from error
-    if len(content) > largest:
+    if len(content) > max_bytes:
         raise BodyTooLarge
     try:
         return msgspec.json.decode(content, type=type_)
@@ -216,7 +216,7 @@ async def read_body(request: web.Request, type_: type[T], largest: int = LARGEST
 
 
 async def read_optional_body(request: web.Request, type_: type[T]) -> T:
-    """The same where it may be left out; what is no JSON was never looked at."""
+    """The JSON body, or the defaults without one; another content type is ignored."""
     if not request.can_read_body or request.content_type != "application/json":
         return type_()
     return await read_body(request, type_)

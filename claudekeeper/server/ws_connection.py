@@ -1,4 +1,4 @@
-"""Sockets that hear the bus: one writing of an event serves all, and nobody waits for anybody."""
+"""WebSocket connections: an event is encoded once for all of them, and none waits for another."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from claudekeeper.events.bus import EventBus, PublishedEvent
 
-# unsent bytes at which a client counts as one that does not read
-MOST_UNSENT = 4 * 1024 * 1024
-# seconds that such a client has to take what is under way, and the word that it is cut off
+# a client with more unsent bytes does not read
+MAX_UNSENT_BYTES = 4 * 1024 * 1024
+# seconds for such a client to read what is under way and the close frame
 CLOSE_SECONDS = 20.0
 TOO_SLOW = 4008
 
@@ -18,15 +18,15 @@ _TEXT_OPCODE = 0x81
 _CLOSE_OPCODE = 0x88
 
 
-def encode_frame(payload: bytes, kind: int = _TEXT_OPCODE) -> bytes:
-    """A whole WebSocket frame; a server's are not masked, so all sockets can share it."""
+def encode_frame(payload: bytes, opcode: int = _TEXT_OPCODE) -> bytes:
+    """A whole WebSocket frame. A server does not mask its frames, so all connections share it."""
     size = len(payload)
     if size < 126:
-        head = struct.pack("!BB", kind, size)
+        head = struct.pack("!BB", opcode, size)
     elif size < 65536:
-        head = struct.pack("!BBH", kind, 126, size)
+        head = struct.pack("!BBH", opcode, 126, size)
     else:
-        head = struct.pack("!BBQ", kind, 127, size)
+        head = struct.pack("!BBQ", opcode, 127, size)
     return head + payload
 
 
@@ -35,7 +35,7 @@ def encode_close_frame(code: int, reason: bytes = b"") -> bytes:
 
 
 class WsConnection:
-    """The sending half of one connection. Frames go straight to the transport, joined."""
+    """The sending half of a connection. Frames are joined and written to the transport."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class WsConnection:
         self._session_ids: set[str] = set()
         self._pending_frames: list[bytes] = []
         self._pending_bytes = 0
-        # room for one more frame, however large, than a slow client may leave unsent
+        # how far one large frame may exceed the limit of unsent bytes
         self._allowance = 0
         self._flush_scheduled = False
         self.closed = False
@@ -73,27 +73,27 @@ class WsConnection:
     def is_subscribed(self, session_id: str) -> bool:
         return self._all_sessions or session_id in self._session_ids
 
-    def handle_event(self, told: PublishedEvent) -> None:
-        if self._all_sessions or told.session_id in self._session_ids:
-            if told.frame is None:
-                told.frame = encode_frame(told.payload)
-            self.send_frame(told.frame)
+    def handle_event(self, published: PublishedEvent) -> None:
+        if self._all_sessions or published.session_id in self._session_ids:
+            if published.frame is None:
+                published.frame = encode_frame(published.payload)
+            self.send_frame(published.frame)
 
     def send(self, payload: bytes) -> None:
         self.send_frame(encode_frame(payload))
 
-    def send_frame(self, whole: bytes) -> None:
+    def send_frame(self, frame: bytes) -> None:
         if self.closed:
             return
         unsent = self._pending_bytes + self._transport.get_write_buffer_size()
-        if unsent <= MOST_UNSENT:
-            self._allowance = max(unsent + len(whole) - MOST_UNSENT, 0)
-        elif unsent > MOST_UNSENT + self._allowance:
+        if unsent <= MAX_UNSENT_BYTES:
+            self._allowance = max(unsent + len(frame) - MAX_UNSENT_BYTES, 0)
+        elif unsent > MAX_UNSENT_BYTES + self._allowance:
             self.close(TOO_SLOW, b"too slow")
             self._on_slow()
             return
-        self._pending_frames.append(whole)
-        self._pending_bytes += len(whole)
+        self._pending_frames.append(frame)
+        self._pending_bytes += len(frame)
         if not self._flush_scheduled:
             self._flush_scheduled = True
             asyncio.get_running_loop().call_soon(self.flush)
@@ -106,7 +106,7 @@ class WsConnection:
         self._pending_bytes = 0
 
     def close(self, code: int, reason: bytes = b"") -> None:
-        """The last frame; who does not take it in time is left."""
+        """Sends the close frame; a client that does not read it in time is disconnected."""
         if self.closed:
             return
         self.flush()
@@ -121,11 +121,11 @@ class WsConnection:
 
 
 class WsConnections:
-    """All that are open."""
+    """The open connections."""
 
     def __init__(self) -> None:
         self._connections: dict[WsConnection, None] = {}
-        # how many did not read, and were cut off
+        # how many were closed because they did not read
         self.slow_count = 0
 
     def __len__(self) -> int:
@@ -134,13 +134,13 @@ class WsConnections:
     def count_slow(self) -> None:
         self.slow_count += 1
 
-    def add(self, socket: WsConnection) -> None:
-        self._connections[socket] = None
+    def add(self, connection: WsConnection) -> None:
+        self._connections[connection] = None
 
-    def remove(self, socket: WsConnection) -> None:
-        socket.detach()
-        self._connections.pop(socket, None)
+    def remove(self, connection: WsConnection) -> None:
+        connection.detach()
+        self._connections.pop(connection, None)
 
     def close_all(self, code: int, reason: bytes = b"") -> None:
-        for socket in list(self._connections):
-            socket.close(code, reason)
+        for connection in list(self._connections):
+            connection.close(code, reason)

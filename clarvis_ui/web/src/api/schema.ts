@@ -16,9 +16,9 @@ export interface AllWithdrawn {
 }
 
 /**
- * What a person appended to Claude Code's own system prompt; its words are in the settings.
+ * What a person appended to Claude Code's own system prompt; its text is a session setting.
  *
- * `pending`: the process that runs was started before it was said, and the next one has it.
+ * `pending`: the process that runs was started with another one; the next one gets this.
  */
 export interface AppendedPrompt {
   characters: number;
@@ -45,14 +45,14 @@ export interface ArchiveSwitch {
   on: boolean;
 }
 
-/** Ceilings as a request says them: a misspelled one is none, so it is refused. */
+/** Ceilings in a request; an unknown name is refused, since it would be no ceiling. */
 export interface AskedCeilings {
   costUsd?: number | null;
   turns?: number | null;
   hours?: number | null;
 }
 
-/** An open question: what will be done with `input`, and what may be allowed for good. */
+/** An open question: the `input` of the tool call, and what may be allowed for good. */
 export interface Attention {
   id: string;
   sessionId: string;
@@ -76,12 +76,14 @@ export interface AttentionList {
   attention: Array<Attention>;
 }
 
+/** A question waits for a person. */
 export interface AttentionRaised {
   type: 'attention/raised';
   attention: Attention;
   sessionId: string;
 }
 
+/** A question was answered, or was taken back by whoever asked it. */
 export interface AttentionSettled {
   type: 'attention/settled';
   attentionId: string;
@@ -90,20 +92,20 @@ export interface AttentionSettled {
   sessionId: string;
 }
 
-/** Dispatches, the last one first; `cursor` leads to those before them, null at the end. */
+/** Dispatches, newest first; `cursor` leads to the next page, null at the end. */
 export interface AuditTrail {
   dispatches: Array<AuditedDispatch>;
   cursor: string | null;
 }
 
-/** Something that was done to the conversation by itself. */
+/** A change of the conversation that the keeper made. */
 export interface AuditedAct {
   at: string;
   what: 'allowed' | 'ceiling' | 'continued' | 'created' | 'deleted' | 'ended' | 'expired' | 'renewed' | 'reset' | 'summary' | 'window';
   details: string;
 }
 
-/** A dispatch of the whole trail, also of an item whose conversation is forgotten. */
+/** A dispatch in the audit trail of all items, also of deleted conversations. */
 export interface AuditedDispatch {
   at: string;
   sessionId: string;
@@ -198,7 +200,7 @@ export interface BucketWork {
   compactions?: number;
 }
 
-/** How well a command fits one conversation; everything lies between 0 and 1. */
+/** How well a prompt fits one session; all scores are between 0 and 1. */
 export interface CandidateScore {
   sessionId: string;
   title: string | null;
@@ -234,7 +236,7 @@ export interface CategoryCoverage {
   entries?: Array<CoveredItem>;
 }
 
-/** The most that an item may use; what is not given has no ceiling. */
+/** How much a work item may use; None is no ceiling. */
 export interface Ceilings {
   costUsd?: number | null;
   turns?: number | null;
@@ -261,12 +263,13 @@ export interface CompletionPoint {
   percent: number;
 }
 
+/** The conversation was deleted; the transcripts stay. */
 export interface ConversationForgotten {
   key: string;
   project?: string | null;
 }
 
-/** The conversation of an item has begun, moved on, or was changed by itself. */
+/** The conversation of a work item was created, continued or changed. */
 export interface ConversationUpdated {
   type: 'conversation/updated';
   key: string;
@@ -303,7 +306,7 @@ export interface CoveredItem {
   confidence?: number | null;
 }
 
-/** The turn that runs; `status` is the last that was told of it. */
+/** The turn that runs; `status` is its last status. */
 export interface CurrentTurnView {
   uuid: string | null;
   started: string;
@@ -333,10 +336,10 @@ export interface Directory {
 }
 
 /**
- * Work on an item. `workdir` is needed to begin; `expiresIn` is in seconds.
+ * A dispatch: one message to the conversation of a work item. `expiresIn` is in seconds.
  *
- * An item is its key in its project: "" is that of items without one. Left out, it is the one
- * project in which the key stands.
+ * The first dispatch of an item needs `workdir`. A key belongs to a project, "" for items without
+ * one; without `project` it is the only project that has the key.
  */
 export interface Dispatch {
   text: string;
@@ -350,7 +353,7 @@ export interface Dispatch {
   wait?: boolean;
 }
 
-/** How a turn ended; `cancelled`: it was taken out of the line, and never began. */
+/** How a turn ended; `cancelled`: it was taken out of the queue before it began. */
 export interface DispatchOutcome {
   outcome: 'done' | 'failed' | 'interrupted' | 'cancelled' | 'unknown';
   reply?: string;
@@ -363,7 +366,7 @@ export interface DispatchOutcome {
   model?: string | null;
 }
 
-/** The message is in line; with `wait` its turn is over. */
+/** The message is in the queue; with `wait` its turn is over. */
 export interface Dispatched {
   key: string;
   project: string | null;
@@ -381,7 +384,7 @@ export interface DueDeletion {
   at: string;
 }
 
-/** A session that was the conversation's once. */
+/** A session that belonged to the conversation earlier. */
 export interface EarlierSession {
   sessionId: string;
   ended: string;
@@ -446,7 +449,7 @@ export interface FamilyMember {
   firstPrompt?: string | null;
 }
 
-/** Why a transcript cannot be shown. */
+/** An error of a session or a turn: a stable code, and a sentence for people. */
 export interface Fault {
   code: string;
   message: string;
@@ -473,12 +476,12 @@ export interface FilePiece {
   after: string;
 }
 
-/** `at`: the last message that the fork keeps; without it, all of them. */
+/** A fork. `at`: the last message that the fork has; without it, all of them. */
 export interface ForkRequest {
   at?: string | null;
 }
 
-/** How the keeper is. */
+/** The health of the keeper. */
 export interface Health {
   status: 'degraded' | 'ok';
   version: string;
@@ -504,7 +507,7 @@ export interface Hello {
   position: string;
 }
 
-/** A page of a session; `before` leads to the page above it, null at the beginning. */
+/** A page of a session's history; `before` leads to the page above, null at the beginning. */
 export interface HistoryPage {
   session: Session;
   messages: Array<Message>;
@@ -556,7 +559,7 @@ export interface IndexProgress {
   total?: number;
 }
 
-/** `hold`: what waits in the queue is held until somebody sends it on. */
+/** An interrupt. `hold`: the messages in the queue are held until a person sends them. */
 export interface InterruptRequest {
   hold?: boolean;
 }
@@ -603,7 +606,7 @@ export interface LastTurn {
   whole?: boolean;
 }
 
-/** One dispatch of the audit trail; `outcome` is null while its turn is under way. */
+/** A dispatch in the audit trail; `outcome` is null until its turn has ended. */
 export interface LoggedDispatch {
   at: string;
   sessionId: string;
@@ -635,7 +638,7 @@ export interface Message {
   deniedBy?: 'person' | 'rule' | null;
 }
 
-/** Stands behind the message `after`; null means at the end. */
+/** A message was added after the message `after`; null: at the end. */
 export interface MessageAdded {
   type: 'message/added';
   message: Message;
@@ -643,6 +646,7 @@ export interface MessageAdded {
   sessionId: string;
 }
 
+/** A piece of the block that is being written. */
 export interface MessageDelta {
   type: 'message/delta';
   messageId: string;
@@ -654,7 +658,7 @@ export interface MessageDelta {
   sessionId: string;
 }
 
-/** The pieces of this block are no part of the conversation: it is begun again, or was lost. */
+/** The pieces of this block are void: it is written again, or was lost. */
 export interface MessageWithdrawn {
   type: 'message/withdrawn';
   messageId: string;
@@ -693,7 +697,7 @@ export interface OpenQuestion {
   attentionId?: string | null;
 }
 
-/** The block of a reply that is being written, as far as it was told. */
+/** The block of a reply that is being written, so far. */
 export interface PartialBlock {
   messageId: string;
   index: number;
@@ -766,6 +770,7 @@ export interface QueueList {
   messages: Array<QueueEntry>;
 }
 
+/** The queue of a session has changed; `queue` is all of it. */
 export interface QueueUpdated {
   type: 'queue/updated';
   queue: Array<QueuedPrompt>;
@@ -779,7 +784,7 @@ export interface QueuedMessage {
   held?: boolean;
 }
 
-/** A message that waits for its turn. */
+/** A prompt in the queue. */
 export interface QueuedPrompt {
   uuid: string;
   text: string;
@@ -793,11 +798,12 @@ export interface RecapText {
   detailed: string;
 }
 
+/** Lets the next dispatch start a new session. */
 export interface ResetRequest {
   keepSystemPrompt?: boolean;
 }
 
-/** An answer as a client sends it. */
+/** The request that answers a question. */
 export interface Resolve {
   attentionId: string;
   decision: 'allow' | 'deny';
@@ -842,7 +848,7 @@ export interface ResumeWarning {
   message: string;
 }
 
-/** What was told of this session does not hold: read it again over REST. */
+/** The events of this session have a gap: read it again over REST. */
 export interface Resync {
   type: 'resync';
   sessionId: string;
@@ -853,7 +859,7 @@ export interface ResyncAll {
   type: 'resync';
 }
 
-/** Which conversation would this belong to? Nothing is sent. */
+/** Asks which recent session a prompt belongs to. Nothing is sent. */
 export interface RouteRequest {
   text: string;
   workdir?: string | null;
@@ -861,7 +867,7 @@ export interface RouteRequest {
   scorer?: 'improved' | 'plain' | null;
 }
 
-/** Why a message went where it did. */
+/** The routing decision behind a message. */
 export interface RoutedMessage {
   uuid: string;
   sessionId: string;
@@ -871,7 +877,7 @@ export interface RoutedMessage {
   leftPlanFor?: string | null;
 }
 
-/** Where a command goes. `confidence` is in the action: in a new one, 1 − the best score. */
+/** Where a prompt goes. `confidence` is that of the action: for `new`, 1 − the best score. */
 export interface RoutingDecision {
   action: 'new' | 'resume';
   sessionId: string | null;
@@ -933,13 +939,13 @@ export interface SendAccepted {
   systemPrompt?: AppendedPrompt | null;
 }
 
-/** What is held goes on: all of it, or these. `wait`: as in `Send`. */
+/** Sends held messages: all of them, or these. `wait`: as in `SendRequest`. */
 export interface SendHeldRequest {
   uuids?: Array<string> | null;
   wait?: boolean;
 }
 
-/** A message for a session: an old one by `sessionId`, or a new one in `workdir`. */
+/** A prompt for an existing session (`sessionId`) or for a new one (`workdir`). */
 export interface SendRequest {
   sessionId?: string | null;
   workdir?: string | null;
@@ -965,7 +971,7 @@ export type ServerEvent = { /** `epoch:seq`: where the event is in the stream. *
 /** A frame that the server sends. Clients skip types they do not know. */
 export type ServerFrame = ServerAnswer | ServerEvent;
 
-/** A session. `messageCount`, `costUsd` and `tokens` are null until every line is read. */
+/** A session. `messageCount`, `costUsd` and `tokens` are null until every line was read. */
 export interface Session {
   id: string;
   workdir: string | null;
@@ -997,7 +1003,7 @@ export interface Session {
   systemPrompt?: AppendedPrompt | null;
 }
 
-/** A message could not be worked on; `uuid` is that message. */
+/** A message could not be processed; `uuid` is that message. */
 export interface SessionFailed {
   type: 'session/failed';
   uuid: string | null;
@@ -1005,14 +1011,14 @@ export interface SessionFailed {
   sessionId: string;
 }
 
-/** A page of the list; `cursor` leads to the next one, null at the end. */
+/** A page of the sessions; `cursor` leads to the next page, null at the end. */
 export interface SessionList {
   sessions: Array<Session>;
   cursor: string | null;
   position: string;
 }
 
-/** A hook of a session elsewhere fired: `Notification`, `Stop`, `SessionStart`, `SessionEnd`. */
+/** A hook of a Claude Code that somebody else runs: `Notification`, `Stop` and others. */
 export interface SessionNotified {
   type: 'session/notified';
   event: string;
@@ -1022,13 +1028,13 @@ export interface SessionNotified {
   sessionId: string;
 }
 
-/** `name`: `null` clears it. `givenUp`: whether the person gave the session up. */
+/** A change of a session. `name`: null clears it. `givenUp`: whether a person gave it up. */
 export interface SessionPatch {
   name?: string | null;
   givenUp?: boolean;
 }
 
-/** How far a session is, by the project's checklist or by its own lists of tasks. */
+/** The progress of a session, by the project's checklist or by its own task lists. */
 export interface SessionProgress {
   of: 'checklist' | 'tasks';
   items: number;
@@ -1037,12 +1043,13 @@ export interface SessionProgress {
   complete: boolean;
 }
 
-/** The transcript is gone. */
+/** The transcript was deleted. */
 export interface SessionRemoved {
   type: 'session/removed';
   sessionId: string;
 }
 
+/** A session is new or has changed. */
 export interface SessionUpdated {
   type: 'session/updated';
   session: Session;
@@ -1062,9 +1069,9 @@ export interface SettingsBody {
 }
 
 /**
- * Another model, or another way of asking; `model: null` is Claude Code's own choice.
+ * New session settings; `model: null` is Claude Code's own choice.
  *
- * `systemPrompt` is as in `Send`: it holds from the session's next process on.
+ * `systemPrompt` is as in `SendRequest`: it holds from the session's next process on.
  */
 export interface SettingsChange {
   model?: string | null;
@@ -1181,6 +1188,7 @@ export interface Tokens {
   cacheWrite?: number;
 }
 
+/** A turn has ended. */
 export interface TurnFinished {
   type: 'turn/finished';
   uuid: string | null;
@@ -1193,13 +1201,14 @@ export interface TurnFinished {
   sessionId: string;
 }
 
-/** `uuid` is the prompt's; null for a turn that nobody asked for. */
+/** A turn has started; `uuid` is that of its prompt, null for a turn without one. */
 export interface TurnStarted {
   type: 'turn/started';
   uuid: string | null;
   sessionId: string;
 }
 
+/** What a turn is doing: `retrying`, `compacting`, `rateLimited` or about a task. */
 export interface TurnStatus {
   type: 'turn/status';
   status: string;
@@ -1265,7 +1274,7 @@ export interface WatchState {
   reason?: string | null;
 }
 
-/** And what became of it, oldest first; of the dispatches the last hundred. */
+/** A conversation with its history, oldest first; of the dispatches the last hundred. */
 export interface WholeConversation {
   key: string;
   state: 'active' | 'ended' | 'expired' | 'reset';
@@ -1294,7 +1303,7 @@ export interface Withdrawn {
   state: string;
 }
 
-/** The conversation of an item of work. */
+/** The conversation of a work item. */
 export interface WorkConversation {
   key: string;
   state: 'active' | 'ended' | 'expired' | 'reset';
@@ -1315,6 +1324,7 @@ export interface WorkConversation {
   attentionId: string | null;
 }
 
+/** Conversations, last used first; `cursor` leads to the next page, null at the end. */
 export interface WorkConversations {
   conversations: Array<WorkConversation>;
   cursor: string | null;
@@ -1340,7 +1350,7 @@ export interface WorkDone {
   compactions: number;
 }
 
-/** An item of work: its key, which is its own only within its project. */
+/** A work item. Its key is unique within its project. */
 export interface WorkItem {
   key: string;
   project?: string | null;
@@ -1354,7 +1364,7 @@ export interface Workdir {
   modified: string;
 }
 
-/** Known working directories, the one used last first. */
+/** The working directories of all sessions, last used first. */
 export interface WorkdirList {
   workdirs: Array<Workdir>;
 }
