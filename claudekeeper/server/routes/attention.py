@@ -102,7 +102,7 @@ ENDPOINTS = [
         "POST",
         "/resolve",
         resolve,
-        "Answer a question; of two answers the first counts",
+        "Answer a question; the first answer counts",
         Resolved,
         request_type=Resolve,
         errors=(

@@ -66,7 +66,7 @@ ENDPOINTS = [
         "GET",
         "/directories",
         list_directories,
-        "Subdirectories of a directory (the home directory unless told), for a picker",
+        "The subdirectories of a directory; the home directory by default",
         Directories,
         query_type=DirectoriesQuery,
         errors=(DirectoryUnreadable,),

@@ -34,5 +34,7 @@ async def health(request: web.Request) -> web.Response:
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/health", health, "How the keeper is; needs no token", Health, is_public=True)
+    Endpoint(
+        "GET", "/health", health, "The keeper's health; needs no token", Health, is_public=True
+    )
 ]

@@ -252,8 +252,8 @@ ENDPOINTS = [
         "GET",
         "/sessions/{id}",
         session_history,
-        "A session and its messages, in pages from the end; limit=all streams the whole, and if it "
-        'cannot go on, the answer is no whole JSON and its last line is `{"error": …}`, a Failure',
+        "A session and its messages, in pages from the end; limit=all streams all of them, and if "
+        'that fails, the JSON ends early and its last line is `{"error": …}`, an ErrorAnswer',
         HistoryPage,
         query_type=HistoryQuery,
         errors=(SessionNotFound, MessageNotFound, TranscriptUnreadable),

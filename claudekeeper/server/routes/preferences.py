@@ -33,12 +33,12 @@ async def set_preferences(request: web.Request) -> web.Response:
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/preferences", get_preferences, "What the person prefers", PreferencesBody),
+    Endpoint("GET", "/preferences", get_preferences, "The person's preferences", PreferencesBody),
     Endpoint(
         "PATCH",
         "/preferences",
         set_preferences,
-        "Prefer something else, in every browser",
+        "Change preferences, for every browser",
         PreferencesBody,
         request_type=PreferencesBody,
         errors=(UnsupportedMedia, BodyTooLarge, StateUnwritable),

@@ -79,7 +79,7 @@ ENDPOINTS = [
         "GET",
         "/sessions/{id}/subagents/{agent_id}",
         subagent,
-        "A subagent's messages, in pages from the end; the id of its call does as well",
+        "A subagent's messages, in pages from the end; by its id or that of its tool call",
         SubagentPage,
         query_type=SubagentQuery,
         errors=(SessionNotFound, SubagentNotFound, MessageNotFound, TranscriptUnreadable),

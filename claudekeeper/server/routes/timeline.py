@@ -70,7 +70,7 @@ ENDPOINTS = [
         "GET",
         "/timeline",
         project_timeline,
-        "The same for a project, or all of them; every reply and prompt once",
+        "What was done in a project, or in all of them; every reply and prompt counts once",
         Timeline,
         query_type=ProjectTimelineQuery,
     ),
