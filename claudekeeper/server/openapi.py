@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import orjson
@@ -13,6 +13,7 @@ from aiohttp import web
 from msgspec import Raw
 
 import claudekeeper
+from claudekeeper.contract.events import TurnStatus
 from claudekeeper.contract.frames import ClientFrame, ServerAnswer, ServerEvent
 from claudekeeper.net.responses import ErrorAnswer
 from claudekeeper.server.endpoint import Endpoint
@@ -37,6 +38,9 @@ def openapi_document(endpoints: list[Endpoint]) -> dict[str, Any]:
     )
     schema_of = {id(type_): schema for type_, schema in zip(types, schemas, strict=True)}
     components |= _frame_schemas(*(schema_of[id(type_)] for type_ in _FRAME_TYPES))
+    for event in get_args(ServerEvent):
+        # a page of a session has the last status too, without a position
+        _add_position(components[event.__name__], is_required=event is not TurnStatus)
     for endpoint in endpoints:
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
@@ -76,23 +80,24 @@ def openapi_document(endpoints: list[Endpoint]) -> dict[str, Any]:
 def _frame_schemas(
     client: dict[str, Any], answer: dict[str, Any], event: dict[str, Any]
 ) -> dict[str, Any]:
-    """The named schemas of the frames. The bus adds the position to an event as it encodes it."""
-    position = {"type": "string", "description": "`epoch:seq`: where the event is in the stream."}
+    """The named schemas of the frames."""
     return {
         "ClientFrame": {"description": "A frame that a client may send.", **client},
         "ServerAnswer": {"description": "A frame of the server that is no event.", **answer},
-        "ServerEvent": {
-            "description": "An event with its position.",
-            "type": "object",
-            "properties": {"position": position},
-            "required": ["position"],
-            **event,
-        },
+        "ServerEvent": {"description": "An event that the server sends.", **event},
         "ServerFrame": {
             "description": "A frame that the server sends. Clients skip types they do not know.",
             "anyOf": [_ref("ServerAnswer"), _ref("ServerEvent")],
         },
     }
+
+
+def _add_position(schema: dict[str, Any], *, is_required: bool) -> None:
+    """The bus adds the position as it encodes an event."""
+    description = "`epoch:seq`: where the event is in the stream."
+    position = {"type": "string", "description": description}
+    schema["properties"] = {"position": position, **schema["properties"]}
+    schema["required"] += ["position"] * is_required
 
 
 def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:

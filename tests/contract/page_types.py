@@ -63,9 +63,7 @@ def _comment(schema: dict[str, Any], indent: str) -> list[str]:
 
 def _type(schema: dict[str, Any]) -> str:
     match schema:
-        case {"properties": _, "anyOf": alternatives}:
-            return f"{_object(schema)} & ({_type({'anyOf': alternatives})})"
-        case {"anyOf": alternatives}:
+        case {"anyOf": alternatives} if "properties" not in schema:
             return " | ".join(_type(alternative) for alternative in alternatives)
         case {"enum": values}:
             return " | ".join(f"'{value}'" for value in values)
@@ -73,16 +71,10 @@ def _type(schema: dict[str, Any]) -> str:
             return str(reference.rsplit("/", 1)[-1])
         case {"type": "array", "items": items}:
             return f"Array<{_type(items)}>"
-        case {"type": "object", "properties": _}:
-            return _object(schema)
-        case {"type": "object"}:
+        case {"type": "object"} if "properties" not in schema:
             return f"Record<string, {_type(schema.get('additionalProperties', {}))}>"
         case {"type": kind}:
             return PRIMITIVES[kind]
     # JSON that Claude Code wrote
     assert not schema.keys() - {"description", "default"}, schema
     return "unknown"
-
-
-def _object(schema: dict[str, Any]) -> str:
-    return f"{{ {' '.join(line.strip() for line in _fields(schema))} }}"

@@ -37,7 +37,15 @@ def test_a_field_with_a_default_is_optional() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"type": "tuple"}, {"oneOf": []}, {"not": {}}, {"const": "x"}, {"type": "array"}]
+    "schema",
+    [
+        {"type": "tuple"},
+        {"oneOf": []},
+        {"not": {}},
+        {"const": "x"},
+        {"type": "array"},
+        {"type": "object", "properties": {}, "anyOf": []},
+    ],
 )
 def test_what_it_does_not_know_ends_it(schema: dict[str, object]) -> None:
     with pytest.raises((AssertionError, KeyError)):

@@ -78,6 +78,8 @@ export interface AttentionList {
 
 /** A question waits for a person. */
 export interface AttentionRaised {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'attention/raised';
   attention: Attention;
   sessionId: string;
@@ -85,6 +87,8 @@ export interface AttentionRaised {
 
 /** A question was answered, or was taken back by whoever asked it. */
 export interface AttentionSettled {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'attention/settled';
   attentionId: string;
   decision: 'allow' | 'deny' | 'withdrawn';
@@ -271,6 +275,8 @@ export interface ConversationForgotten {
 
 /** The conversation of a work item was created, continued or changed. */
 export interface ConversationUpdated {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'conversation/updated';
   key: string;
   project: string | null;
@@ -640,6 +646,8 @@ export interface Message {
 
 /** A message was added after the message `after`; null: at the end. */
 export interface MessageAdded {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'message/added';
   message: Message;
   after?: string | null;
@@ -648,6 +656,8 @@ export interface MessageAdded {
 
 /** A piece of the block that is being written. */
 export interface MessageDelta {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'message/delta';
   messageId: string;
   index: number;
@@ -660,6 +670,8 @@ export interface MessageDelta {
 
 /** The pieces of this block are void: it is written again, or was lost. */
 export interface MessageWithdrawn {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'message/withdrawn';
   messageId: string;
   index: number;
@@ -772,6 +784,8 @@ export interface QueueList {
 
 /** The queue of a session has changed; `queue` is all of it. */
 export interface QueueUpdated {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'queue/updated';
   queue: Array<QueuedPrompt>;
   sessionId: string;
@@ -850,6 +864,8 @@ export interface ResumeWarning {
 
 /** The events of this session have a gap: read it again over REST. */
 export interface Resync {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'resync';
   sessionId: string;
 }
@@ -965,8 +981,8 @@ export interface SendRequest {
 /** A frame of the server that is no event. */
 export type ServerAnswer = Hello | Subscribed | ResyncAll | Pong | WsError;
 
-/** An event with its position. */
-export type ServerEvent = { /** `epoch:seq`: where the event is in the stream. */ position: string; } & (SessionUpdated | SessionRemoved | Resync | SessionNotified | SessionFailed | MessageAdded | MessageDelta | MessageWithdrawn | TurnStarted | TurnStatus | TurnFinished | QueueUpdated | AttentionRaised | AttentionSettled | ConversationUpdated);
+/** An event that the server sends. */
+export type ServerEvent = SessionUpdated | SessionRemoved | Resync | SessionNotified | SessionFailed | MessageAdded | MessageDelta | MessageWithdrawn | TurnStarted | TurnStatus | TurnFinished | QueueUpdated | AttentionRaised | AttentionSettled | ConversationUpdated;
 
 /** A frame that the server sends. Clients skip types they do not know. */
 export type ServerFrame = ServerAnswer | ServerEvent;
@@ -1005,6 +1021,8 @@ export interface Session {
 
 /** A message could not be processed; `uuid` is that message. */
 export interface SessionFailed {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'session/failed';
   uuid: string | null;
   error: Fault;
@@ -1020,6 +1038,8 @@ export interface SessionList {
 
 /** A hook of a Claude Code that somebody else runs: `Notification`, `Stop` and others. */
 export interface SessionNotified {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'session/notified';
   event: string;
   text?: string | null;
@@ -1045,12 +1065,16 @@ export interface SessionProgress {
 
 /** The transcript was deleted. */
 export interface SessionRemoved {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'session/removed';
   sessionId: string;
 }
 
 /** A session is new or has changed. */
 export interface SessionUpdated {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'session/updated';
   session: Session;
   sessionId: string;
@@ -1190,6 +1214,8 @@ export interface Tokens {
 
 /** A turn has ended. */
 export interface TurnFinished {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'turn/finished';
   uuid: string | null;
   outcome: 'done' | 'failed' | 'interrupted';
@@ -1203,6 +1229,8 @@ export interface TurnFinished {
 
 /** A turn has started; `uuid` is that of its prompt, null for a turn without one. */
 export interface TurnStarted {
+  /** `epoch:seq`: where the event is in the stream. */
+  position: string;
   type: 'turn/started';
   uuid: string | null;
   sessionId: string;
@@ -1210,6 +1238,8 @@ export interface TurnStarted {
 
 /** What a turn is doing: `retrying`, `compacting`, `rateLimited` or about a task. */
 export interface TurnStatus {
+  /** `epoch:seq`: where the event is in the stream. */
+  position?: string;
   type: 'turn/status';
   status: string;
   attempt?: number | null;
