@@ -1,6 +1,6 @@
-"""Items that have used what they may: a person is asked, however long that takes.
+"""Ceilings: an item that has reached one goes on only when a person allows it.
 
-The question lies in the book beside its conversation, so that the next keeper asks it again.
+The question is stored with its conversation, so that the next keeper asks it again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from claudekeeper.core.keyed_locks import KeyedLocks
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.timestamps import now_iso
 from claudekeeper.dispatch.conversation_state import ConversationState
-from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
+from claudekeeper.dispatch.record import ConversationRecord
+from claudekeeper.dispatch.store import ConversationStore
 from claudekeeper.net.errors import ApiError
 
 log = logging.getLogger(__name__)
@@ -30,62 +31,62 @@ TOOL = "Ceiling"
 
 
 class CeilingQuestions:
-    """Looks whether an item may go on, and asks where it may not."""
+    """Checks an item against its ceilings and asks a person once one is reached."""
 
     def __init__(
         self,
-        book: ConversationStore,
-        threads: ConversationState,
-        desk: PendingAttention,
+        store: ConversationStore,
+        state: ConversationState,
+        attention: PendingAttention,
         locks: KeyedLocks,
         clock: Callable[[], float],
     ) -> None:
-        self._store = book
-        self._state = threads
-        self._attention = desk
+        self._store = store
+        self._state = state
+        self._attention = attention
         self._locks = locks
         self._clock = clock
         self._tasks = Tasks()
         self._question_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
-        """Ask again what an earlier keeper had no answer to."""
-        for kept in await asyncio.to_thread(self._store.with_open_question):
-            if kept.question is not None:
-                self._ask(kept.item, kept.question)
+        """Asks the questions again that an earlier keeper had no answer to."""
+        for record in await asyncio.to_thread(self._store.with_open_question):
+            if record.question is not None:
+                self._ask(record.item, record.question)
 
     async def close(self) -> None:
         await self._tasks.close()
 
-    async def check(self, kept: ConversationRecord) -> None:
-        """Refuse a dispatch of an item that may not go on; called by whoever has it to himself."""
-        if kept.ended is not None:
+    async def check(self, record: ConversationRecord) -> None:
+        """Refuses a dispatch of an item that may not go on; the caller holds the item's lock."""
+        if record.ended is not None:
             raise ConversationEnded
-        if kept.question is None:
-            used = kept.usage_at(self._clock())
-            over = reached_ceilings(used, self._state.ceilings(kept))
+        if record.question is None:
+            used = record.usage_at(self._clock())
+            over = reached_ceilings(used, self._state.ceilings(record))
             if not over.as_dict:
                 return
-            session_id = kept.session or await self._last_session(kept)
-            given = self._state.base_ceilings(kept)
-            kept.question = question_about(kept.item, session_id, used, over, given)
-            await asyncio.to_thread(self._store.put, kept)
+            session_id = record.session or await self._last_session(record)
+            base = self._state.base_ceilings(record)
+            record.question = question_about(record.item, session_id, used, over, base)
+            await asyncio.to_thread(self._store.put, record)
             await self._state.record_act(
-                kept, "ceiling", kept.question.description or "", session_id
+                record, "ceiling", record.question.description or "", session_id
             )
-            self._ask(kept.item, kept.question)
+            self._ask(record.item, record.question)
         raise CeilingReached(
-            f"{kept.question.title}. {kept.question.description} A person is asked (question "
-            f"{kept.question.id}); dispatch again when it is answered."
+            f"{record.question.title}. {record.question.description} A person is asked (question "
+            f"{record.question.id}); dispatch again when it is answered."
         )
 
-    def withdraw(self, kept: ConversationRecord) -> None:
-        """The item is forgotten: nobody needs an answer."""
-        if kept.question is not None:
-            self._attention.withdraw(kept.question.id)
+    def withdraw(self, record: ConversationRecord) -> None:
+        """The item is forgotten: its question goes too."""
+        if record.question is not None:
+            self._attention.withdraw(record.question.id)
 
     async def wait_until_answer_saved(self, attention_id: str) -> None:
-        """Until an answer is written down; an error if it could not be."""
+        """Waits until an answer is saved; raises if it could not be."""
         task = self._question_tasks.get(attention_id)
         if task is not None:
             await asyncio.shield(task)
@@ -105,45 +106,45 @@ class CeilingQuestions:
             async with self._locks.hold(item):
                 await self._record_answer(item, question, answer)
         except ApiError:
-            # it could not be written down, so it is not answered: another question says so
+            # without the saved answer the item stays blocked, so the question is asked again
             again = msgspec.structs.replace(question, id=str(uuid4()), raised=now_iso())
             log.warning("the answer about %s was not saved: asked again", item.display_name)
             self._ask(item, again)
             raise
 
     async def _record_answer(self, item: WorkItem, question: Attention, answer: Answer) -> None:
-        kept = await asyncio.to_thread(self._store.get, item)
-        if kept is None or kept.question is None:
+        record = await asyncio.to_thread(self._store.get, item)
+        if record is None or record.question is None:
             return
         at = self._clock()
-        kept.question = None
+        record.question = None
         if answer.decision == "allow":
             further = msgspec.convert(answer.input["further"], Ceilings)
-            kept.allowed = allowance(kept.usage_at(at), further, kept.allowed)
+            record.allowed = allowance(record.usage_at(at), further, record.allowed)
             amounts = " and ".join(_amount_text(*each) for each in further.as_dict.items())
             what, details = "allowed", f"{amounts} more, allowed by {answer.by}."
         else:
-            kept.ended = at
+            record.ended = at
             why = f" {answer.message}" if answer.message != DEFAULT_DENIAL_MESSAGE else ""
             what, details = "ended", f"Ended by {answer.by}.{why}"
-        await asyncio.to_thread(self._store.put, kept)
-        session_id = kept.session or question.session_id
-        await self._state.record_act(kept, what, details, session_id)  # type: ignore[arg-type]
+        await asyncio.to_thread(self._store.put, record)
+        session_id = record.session or question.session_id
+        await self._state.record_act(record, what, details, session_id)  # type: ignore[arg-type]
 
-    async def _last_session(self, kept: ConversationRecord) -> str:
-        earlier, _, _ = await asyncio.to_thread(self._store.read_log, kept)
+    async def _last_session(self, record: ConversationRecord) -> str:
+        earlier, _, _ = await asyncio.to_thread(self._store.read_log, record)
         return earlier[-1].session_id if earlier else str(uuid4())
 
 
 def question_about(
-    item: WorkItem, session_id: str, used: CeilingUsage, over: Ceilings, given: Ceilings
+    item: WorkItem, session_id: str, used: CeilingUsage, over: Ceilings, base: Ceilings
 ) -> Attention:
-    """The question; offered is as much again as the item was given in the beginning."""
+    """The question; it offers as much again as the item had in the beginning."""
     names = over.as_dict.keys()
     so_far = {name: value for name, value in msgspec.to_builtins(used).items() if name in names}
-    further = {name: value for name, value in given.as_dict.items() if name in names}
+    further = {name: value for name, value in base.as_dict.items() if name in names}
     facts = " and ".join(
-        _usage_text(name, so_far[name], most) for name, most in over.as_dict.items()
+        _usage_text(name, so_far[name], ceiling) for name, ceiling in over.as_dict.items()
     )
     more = " and ".join(_amount_text(name, value) for name, value in further.items())
     return Attention(
@@ -170,14 +171,14 @@ def question_about(
     )
 
 
-def _usage_text(name: str, used: float, most: float) -> str:
+def _usage_text(name: str, used: float, ceiling: float) -> str:
     match name:
         case "costUsd":
-            return f"{_dollars(used)} of {_dollars(most)}"
+            return f"{_dollars(used)} of {_dollars(ceiling)}"
         case "turns":
-            return f"{used:g} of {_amount_text(name, most)}"
+            return f"{used:g} of {_amount_text(name, ceiling)}"
         case _:
-            return f"{used:.3g} of {_amount_text(name, most)}"
+            return f"{used:.3g} of {_amount_text(name, ceiling)}"
 
 
 def _amount_text(name: str, amount: float) -> str:
@@ -188,5 +189,5 @@ def _amount_text(name: str, amount: float) -> str:
 
 
 def _dollars(amount: float) -> str:
-    """Cents, and more only where there are no whole ones."""
+    """Rounded to cents; amounts below a cent have more digits."""
     return f"${amount:,.2f}" if amount >= 0.01 else f"${amount:.6f}".rstrip("0")

@@ -1,4 +1,4 @@
-"""When a conversation fills its model's window, and what its successor is told."""
+"""Full context windows: when a conversation needs room, and what its next session is told."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from itertools import takewhile
 
 from claudekeeper.contract.conversations import AuditAction, ConversationSettings
 from claudekeeper.contract.requests import SendRequest
+from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.session_reader import MAX_MESSAGES, LastMessages, SessionReader
-from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
+from claudekeeper.dispatch.store import ConversationStore
 from claudekeeper.dispatch.turn_results import TurnResults
 from claudekeeper.net.errors import ApiError
 from claudekeeper.sessions.manager import SessionManager
@@ -18,12 +19,11 @@ from claudekeeper.sessions.manager import SessionManager
 log = logging.getLogger(__name__)
 
 DEFAULT_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
-# a model's tokens are rarely shorter: what is reckoned so never takes more than it is given
+# a model's tokens are rarely shorter, so an estimate with this never exceeds the window
 BYTES_PER_TOKEN = 3
-# of what a window may be filled with, the rest is for Claude Code's own prompt and for new work
+# share of the threshold; the rest is for Claude Code's own prompt and for new work
 ROOM_SHARE = 0.5
 COMPACT_COMMAND = "/compact"
-
 
 RecordAct = Callable[[ConversationRecord, AuditAction, str, str], Awaitable[None]]
 
@@ -33,90 +33,90 @@ class WindowManager:
 
     def __init__(
         self,
-        book: ConversationStore,
-        registry: SessionManager,
-        outcomes: TurnResults,
+        store: ConversationStore,
+        manager: SessionManager,
+        turn_results: TurnResults,
         sessions: SessionReader,
         settings: ConversationSettings,
-        note: RecordAct,
+        record_act: RecordAct,
         clock: Callable[[], float],
     ) -> None:
-        self._store = book
-        self._manager = registry
-        self._turn_results = outcomes
+        self._store = store
+        self._manager = manager
+        self._turn_results = turn_results
         self._sessions = sessions
         self._settings = settings
-        self._record_act = note
+        self._record_act = record_act
         self._clock = clock
 
-    async def make_room(self, kept: ConversationRecord) -> int:
-        """How many tokens that took."""
-        settings = self._settings.for_project(kept.project)
+    async def make_room(self, record: ConversationRecord) -> int:
+        """Makes room by the strategy of the project; returns how many tokens that took."""
+        settings = self._settings.for_project(record.project)
         try:
             if settings.strategy == "summary":
-                return await self._summarise(kept, settings)
+                return await self._summarise(record, settings)
             if settings.strategy == "window":
-                await self._hand_over(kept, settings)
+                await self._hand_over(record, settings)
         except ApiError as error:
-            log.warning("no room could be made for %s: %s", kept.item.display_name, error)
+            log.warning("no room could be made for %s: %s", record.item.display_name, error)
         return 0
 
-    async def _summarise(self, kept: ConversationRecord, settings: ConversationSettings) -> int:
-        assert kept.session is not None
-        full, room = kept.window, room_bytes(kept.model, settings)
-        last = await self._sessions.last_messages(kept.session, settings.keep_messages, room)
-        if self._busy(kept.session):
-            return 0  # a person speaks there by now
-        kept.primer, told = verbatim_prompt(last, room)
-        # Claude Code records a session's prompt and takes another one only on compacting: so it is
-        # one that was started with what is to be kept word for word
-        await self._manager.close_session(kept.session)
-        await asyncio.to_thread(self._store.put, kept)
-        send = SendRequest(session_id=kept.session, text=COMPACT_COMMAND, wait=True).validate()
-        future = self._turn_results.expect(kept.session, send.uuid or "")
+    async def _summarise(self, record: ConversationRecord, settings: ConversationSettings) -> int:
+        assert record.session is not None
+        full, room = record.window, room_bytes(record.model, settings)
+        last = await self._sessions.last_messages(record.session, settings.keep_messages, room)
+        if self._busy(record.session):
+            return 0  # a person sent a prompt meanwhile
+        record.primer, count = verbatim_prompt(last, room)
+        # Claude Code takes another system prompt only when it compacts: so it is restarted with
+        # the messages to keep, and compacts then
+        await self._manager.close_session(record.session)
+        await asyncio.to_thread(self._store.put, record)
+        send = SendRequest(session_id=record.session, text=COMPACT_COMMAND, wait=True).validate()
+        future = self._turn_results.expect(record.session, send.uuid or "")
         try:
-            await self._manager.send(send, append_prompt=append_prompt_of(kept))
+            await self._manager.send(send, append_prompt=append_prompt_of(record))
             ended = await future
         finally:
             future.cancel()
-        # how much is left of it is known with the next reply
-        kept.window, kept.full = 0, False
-        kept.tokens += ended.tokens_used
-        kept.cost += ended.cost_usd or 0.0
-        await asyncio.to_thread(self._store.put, kept)
+        # the next reply says how full the window is now
+        record.window, record.full = 0, False
+        record.tokens += ended.tokens_used
+        record.cost += ended.cost_usd or 0.0
+        await asyncio.to_thread(self._store.put, record)
         done = (
             f"Claude Code's own compaction at {full} tokens: {ended.outcome}. "
-            f"Messages kept word for word: {told}."
+            f"Messages kept word for word: {count}."
         )
-        await self._record_act(kept, "summary", done, kept.session)
+        await self._record_act(record, "summary", done, record.session)
         return ended.tokens_used
 
-    async def _hand_over(self, kept: ConversationRecord, settings: ConversationSettings) -> None:
-        assert kept.session is not None
-        room = room_bytes(kept.model, settings)
-        last = await self._last_messages(kept, room)
-        old, tokens = kept.session, kept.window
+    async def _hand_over(self, record: ConversationRecord, settings: ConversationSettings) -> None:
+        assert record.session is not None
+        room = room_bytes(record.model, settings)
+        last = await self._last_messages(record, room)
+        old, tokens = record.session, record.window
         if self._busy(old):
-            return  # a person speaks there by now
+            return  # a person sent a prompt meanwhile
         await self._manager.close_session(old)
-        kept.primer, left_out = handover_prompt(last, room)
-        # the successor begins with the next dispatch
-        kept.session, kept.window, kept.full, kept.done = None, 0, False, 0
+        record.primer, left_out = handover_prompt(last, room)
+        # the next dispatch begins the next session
+        record.session, record.window, record.full, record.done = None, 0, False, 0
         details = f"Another session takes over at {tokens} tokens; messages left out: {left_out}."
         await asyncio.to_thread(
-            self._store.detach_session, kept, old, "window", self._clock(), details
+            self._store.detach_session, record, old, "window", self._clock(), details
         )
-        await self._record_act(kept, "window", details, old)
+        await self._record_act(record, "window", details, old)
 
     def _busy(self, session_id: str) -> bool:
         live = self._manager.get(session_id)
         return live is not None and live.is_busy
 
-    async def _last_messages(self, kept: ConversationRecord, room: int) -> LastMessages:
-        """Also of the sessions that this one succeeded: a short one has its predecessor's."""
-        assert kept.session is not None
-        last = await self._sessions.last_messages(kept.session, MAX_MESSAGES, room)
-        earlier, _, _ = await asyncio.to_thread(self._store.read_log, kept)
+    async def _last_messages(self, record: ConversationRecord, room: int) -> LastMessages:
+        """Also of the sessions before this one, where it continues them."""
+        assert record.session is not None
+        last = await self._sessions.last_messages(record.session, MAX_MESSAGES, room)
+        earlier, _, _ = await asyncio.to_thread(self._store.read_log, record)
         for each in takewhile(lambda one: one.why == "window", reversed(earlier)):
             before = await self._sessions.last_messages(each.session_id, MAX_MESSAGES, room)
             last = LastMessages(before.messages + last.messages, before.total + last.total)
@@ -135,45 +135,45 @@ def is_full(tokens: int, model: str | None, settings: ConversationSettings) -> b
 
 
 def room_bytes(model: str | None, settings: ConversationSettings) -> int:
-    """Bytes of the past that may be told word for word, so that there is room for what comes."""
+    """How many bytes of earlier messages may be repeated word for word."""
     return int(settings.threshold * window_of(model, settings) * ROOM_SHARE * BYTES_PER_TOKEN)
 
 
 def handover_prompt(last: LastMessages, room: int) -> tuple[str, int]:
-    """What the successor knows beside its persona, and how many messages it does not know."""
-    told = _messages_that_fit(last, room)
-    left_out = max(0, last.total - len(told))
+    """What the next session is told of the earlier one, and how many messages are left out."""
+    messages = _messages_that_fit(last, room)
+    left_out = max(0, last.total - len(messages))
     notice = (
-        f"This session continues an earlier one that had become too long. Its last {len(told)} "
+        f"This session continues an earlier one that had become too long. Its last {len(messages)} "
         f"messages follow; the {left_out} before them were left out."
     )
-    return "\n\n".join([notice, *told]), left_out
+    return "\n\n".join([notice, *messages]), left_out
 
 
 def verbatim_prompt(last: LastMessages, room: int) -> tuple[str | None, int]:
-    """What is kept word for word beside a summary, and how many messages that are."""
-    told = _messages_that_fit(last, room)
-    if not told:
+    """What is repeated word for word beside a summary, and how many messages that are."""
+    messages = _messages_that_fit(last, room)
+    if not messages:
         return None, 0
     notice = (
-        f"The conversation was summarised. The last {len(told)} messages before that follow word "
-        "for word."
+        f"The conversation was summarised. The last {len(messages)} messages before that follow "
+        "word for word."
     )
-    return "\n\n".join([notice, *told]), len(told)
+    return "\n\n".join([notice, *messages]), len(messages)
 
 
 def _messages_that_fit(last: LastMessages, room: int) -> list[str]:
     """The last messages that fit, each whole, in their order."""
-    told: list[str] = []
-    for who, words in reversed(last.messages):
-        line = f"{who}: {words}"
+    lines: list[str] = []
+    for author, text in reversed(last.messages):
+        line = f"{author}: {text}"
         room -= len(line.encode())
         if room < 0:
             break
-        told.append(line)
-    return told[::-1]
+        lines.append(line)
+    return lines[::-1]
 
 
-def append_prompt_of(kept: ConversationRecord) -> str | None:
-    parts = [part for part in (kept.prompt, kept.primer) if part]
+def append_prompt_of(record: ConversationRecord) -> str | None:
+    parts = [part for part in (record.prompt, record.primer) if part]
     return "\n\n".join(parts) or None

@@ -1,4 +1,4 @@
-"""The thread of an item of work: whether it lives, how it looks, and parting from its session."""
+"""The state of a work item's conversation, how clients see it, and its end."""
 
 from __future__ import annotations
 
@@ -18,37 +18,38 @@ from claudekeeper.contract.conversations import (
 from claudekeeper.contract.errors import ConversationNotFound, ProjectNeeded
 from claudekeeper.contract.sessions import WorkItem
 from claudekeeper.core.timestamps import iso_of
+from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.session_reader import SessionReader
-from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
+from claudekeeper.dispatch.store import ConversationStore
 from claudekeeper.events.bus import EventBus
 from claudekeeper.sessions.manager import SessionManager
 
 
 class ConversationState:
-    """Asked, and changed, by whoever has the key to himself."""
+    """Reads and changes conversations; the caller holds the lock of the item."""
 
     def __init__(
         self,
-        book: ConversationStore,
-        registry: SessionManager,
+        store: ConversationStore,
+        manager: SessionManager,
         bus: EventBus,
         sessions: SessionReader,
         settings: ConversationSettings,
         clock: Callable[[], float],
     ) -> None:
-        self._store = book
-        self._manager = registry
+        self._store = store
+        self._manager = manager
         self._bus = bus
         self._sessions = sessions
         self._settings = settings
         self._clock = clock
-        # what happened since the start
+        # since the start, for /metrics
         self.counters: Counter[str] = Counter()
 
-    # ---- asking ----
+    # ---- reading ----
 
     async def find_item(self, key: str, project: str | None) -> WorkItem:
-        """Which item is meant: "" is the project of those without one, None the one there is."""
+        """The item of a key. Project "" is that of items without one, None the only one."""
         if project is not None:
             return WorkItem(key, project or None)
         projects = await asyncio.to_thread(self._store.projects_of, key)
@@ -61,23 +62,23 @@ class ConversationState:
         return WorkItem(key, projects[0] if projects else None)
 
     async def get_record(self, item: WorkItem) -> ConversationRecord:
-        kept = await asyncio.to_thread(self._store.get, item)
-        if kept is None:
+        record = await asyncio.to_thread(self._store.get, item)
+        if record is None:
             raise ConversationNotFound
-        return kept
+        return record
 
-    def has_expired(self, kept: ConversationRecord) -> bool:
-        if kept.expires > self._clock():
+    def has_expired(self, record: ConversationRecord) -> bool:
+        if record.expires > self._clock():
             return False
-        if kept.session is None:
-            # a successor that never began
-            return kept.primer is not None
-        # whoever is still at work has not been forgotten
-        return not self.is_busy(kept.session)
+        if record.session is None:
+            # the next session of a full conversation, which was never begun
+            return record.primer is not None
+        # a conversation with a turn under way is in use
+        return not self.is_busy(record.session)
 
-    def needs_room(self, kept: ConversationRecord) -> bool:
-        """Its window is full, and nobody works on it."""
-        return kept.full and kept.session is not None and not self.is_busy(kept.session)
+    def needs_room(self, record: ConversationRecord) -> bool:
+        """Its window is full, and no turn is under way."""
+        return record.full and record.session is not None and not self.is_busy(record.session)
 
     def is_busy(self, session_id: str) -> bool:
         live = self._manager.get(session_id)
@@ -89,88 +90,88 @@ class ConversationState:
             return True
         return await self._sessions.exists(session_id)
 
-    def state(self, kept: ConversationRecord) -> WorkState:
-        if kept.ended is not None:
+    def state(self, record: ConversationRecord) -> WorkState:
+        if record.ended is not None:
             return "ended"
-        begun = kept.session is not None or kept.primer is not None
-        if begun and not self.has_expired(kept):
+        begun = record.session is not None or record.primer is not None
+        if begun and not self.has_expired(record):
             return "active"
-        return "expired" if kept.expires <= self._clock() else "reset"
+        return "expired" if record.expires <= self._clock() else "reset"
 
-    def ceilings(self, kept: ConversationRecord) -> Ceilings:
-        """Those that hold for it, with what a person allowed."""
-        return raise_ceilings(self.base_ceilings(kept), kept.allowed)
+    def ceilings(self, record: ConversationRecord) -> Ceilings:
+        """Its ceilings, with what a person allowed beyond them."""
+        return raise_ceilings(self.base_ceilings(record), record.allowed)
 
-    def base_ceilings(self, kept: ConversationRecord) -> Ceilings:
-        """The lower ones of config.json's and those that were asked for."""
-        return lowest_ceilings(self._settings.for_project(kept.project).ceilings, kept.ceilings)
+    def base_ceilings(self, record: ConversationRecord) -> Ceilings:
+        """The lower of the ceilings in config.json and in the request."""
+        return lowest_ceilings(self._settings.for_project(record.project).ceilings, record.ceilings)
 
-    def to_work_conversation(self, kept: ConversationRecord) -> WorkConversation:
+    def to_work_conversation(self, record: ConversationRecord) -> WorkConversation:
         return WorkConversation(
-            key=kept.key,
-            state=self.state(kept),
-            session_id=kept.session,
-            project=kept.project,
-            workdir=kept.workdir,
-            system_prompt=kept.prompt,
-            metadata=kept.metadata,
-            created=iso_of(kept.created),
-            updated=iso_of(kept.updated),
-            expires=iso_of(kept.expires),
-            messages=self._sessions.message_count(kept.session) if kept.session else None,
-            tokens=kept.tokens,
-            last_window=kept.window,
-            dispatches=kept.dispatches,
-            cost_usd=round(kept.cost, 6),
-            ceilings=self.ceilings(kept),
-            attention_id=kept.question.id if kept.question is not None else None,
+            key=record.key,
+            state=self.state(record),
+            session_id=record.session,
+            project=record.project,
+            workdir=record.workdir,
+            system_prompt=record.prompt,
+            metadata=record.metadata,
+            created=iso_of(record.created),
+            updated=iso_of(record.updated),
+            expires=iso_of(record.expires),
+            messages=self._sessions.message_count(record.session) if record.session else None,
+            tokens=record.tokens,
+            last_window=record.window,
+            dispatches=record.dispatches,
+            cost_usd=round(record.cost, 6),
+            ceilings=self.ceilings(record),
+            attention_id=record.question.id if record.question is not None else None,
         )
 
-    # ---- parting from a session ----
+    # ---- ending a session ----
 
-    async def detach_and_close(self, kept: ConversationRecord, why: EndReason) -> None:
-        """And end what runs of it."""
-        old = kept.session
+    async def detach_and_close(self, record: ConversationRecord, why: EndReason) -> None:
+        """Detaches the session and closes it."""
+        old = record.session
         self.counters["expirations"] += why == "expired"
-        await self.detach_session(kept, why, None)
+        await self.detach_session(record, why, None)
         if old is not None:
             await self._manager.close_session(old)
 
     async def detach_session(
-        self, kept: ConversationRecord, why: EndReason, details: str | None
+        self, record: ConversationRecord, why: EndReason, details: str | None
     ) -> None:
-        """The next dispatch begins another one."""
-        old, kept.session, kept.primer = kept.session, None, None
-        kept.window, kept.full, kept.done = 0, False, 0
+        """Detaches the session: the next dispatch begins another one."""
+        old, record.session, record.primer = record.session, None, None
+        record.window, record.full, record.done = 0, False, 0
         if old is None:
-            await asyncio.to_thread(self._store.put, kept)
+            await asyncio.to_thread(self._store.put, record)
             return
         now = self._clock()
-        await asyncio.to_thread(self._store.detach_session, kept, old, why, now, details)
+        await asyncio.to_thread(self._store.detach_session, record, old, why, now, details)
         if why in ("expired", "reset"):
-            self.publish_update(kept, why, "", old)
+            self.publish_update(record, why, "", old)
 
-    # ---- telling ----
+    # ---- publishing ----
 
     async def record_act(
-        self, kept: ConversationRecord, what: AuditAction, details: str, session_id: str
+        self, record: ConversationRecord, what: AuditAction, details: str, session_id: str
     ) -> None:
-        """What was done to it by itself stands in the book, and everybody hears of it."""
-        await asyncio.to_thread(self._store.record_act, kept.item, what, details, self._clock())
-        self.publish_update(kept, what, details, session_id)
+        """Stores and publishes what the keeper did to a conversation by itself."""
+        await asyncio.to_thread(self._store.record_act, record.item, what, details, self._clock())
+        self.publish_update(record, what, details, session_id)
 
     def publish_update(
         self,
-        kept: ConversationRecord,
+        record: ConversationRecord,
         what: AuditAction,
         details: str,
         session_id: str | None = None,
     ) -> None:
         self._bus.publish(
             ConversationUpdated(
-                session_id=session_id or kept.session or "",
-                key=kept.key,
-                project=kept.project,
+                session_id=session_id or record.session or "",
+                key=record.key,
+                project=record.project,
                 what=what,
                 details=details,
             )

@@ -1,4 +1,4 @@
-"""The book of conversations for work: one SQLite file in the keeper's home, whole after any end."""
+"""The conversations of work items in SQLite, with the audit trail of their dispatches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from claudekeeper.contract.attention import Attention
-from claudekeeper.contract.ceilings import Ceilings, CeilingUsage
+from claudekeeper.contract.ceilings import Ceilings
 from claudekeeper.contract.conversations import (
     AuditAction,
     AuditedAct,
@@ -21,11 +21,13 @@ from claudekeeper.contract.conversations import (
 )
 from claudekeeper.contract.sessions import WorkItem
 from claudekeeper.core.timestamps import iso_of
+from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.store_file import StoreFile
 
-# what of a dispatch's words stands in the audit trail
-MOST_TEXT = 2_000
-MOST_LOGGED = 100
+# characters of a prompt in the audit trail
+MAX_TEXT = 2_000
+# dispatches in the log of a conversation
+MAX_LOGGED = 100
 
 _SELECT_ALL = """
 SELECT * FROM conversation AS c
@@ -57,79 +59,30 @@ WHERE (:key IS NULL OR key = :key) AND (:project IS NULL OR project = :project)
 ORDER BY id DESC LIMIT :limit
 """
 
-# where a conversation stands in the list: when it was used, and its item
+# a place in the list of conversations: the time of the last use, and the item
 ListCursor = tuple[float, WorkItem]
 
 
-class ConversationRecord(msgspec.Struct, kw_only=True):
-    """A conversation as it is written down; times in seconds since the epoch.
-
-    The fields are the columns of its table, in their order.
-    """
-
-    key: str
-    project: str | None
-    workdir: str
-    session: str | None
-    prompt: str | None
-    # what is told of the past beside the persona
-    primer: str | None = None
-    metadata: dict[str, Any]
-    created: float
-    updated: float
-    expires: float
-    lifetime: float
-    # what the session filled of its window at last, and of which model's
-    window: int = 0
-    model: str | None = None
-    dispatches: int = 0
-    # turns of this session that were seen through
-    done: int = 0
-    # whether it reached the threshold, and nothing was done about that yet
-    full: bool = False
-    # what all turns of the item used
-    tokens: int = 0
-    cost: float = 0.0
-    # what was asked for; what a person allowed beyond it, in all
-    ceilings: Ceilings = Ceilings()
-    allowed: Ceilings = Ceilings()
-    # the question that waits for a person since a ceiling was reached
-    question: Attention | None = None
-    # when a person ended it
-    ended: float | None = None
-
-    @property
-    def item(self) -> WorkItem:
-        return WorkItem(self.key, self.project)
-
-    def usage_at(self, now: float) -> CeilingUsage:
-        return CeilingUsage(
-            round(self.cost, 6), self.dispatches, max(0.0, now - self.created) / 3600
-        )
-
-
 _COLUMNS = ", ".join(f":{name}" for name in ConversationRecord.__struct_fields__)
-_INSERT = f"INSERT OR REPLACE INTO conversation VALUES ({_COLUMNS})"  # noqa: S608 - names of ours
+_INSERT = f"INSERT OR REPLACE INTO conversation VALUES ({_COLUMNS})"  # noqa: S608 - our own names
 
 
 class ConversationStore(StoreFile):
-    """Every method blocks: call it in a thread."""
+    """The conversations, their dispatches and their audit trail."""
 
     # ---- reading ----
 
     def get(self, item: WorkItem) -> ConversationRecord | None:
-        with self._connection() as database:
-            row = database.execute(
-                "SELECT * FROM conversation WHERE key = ? AND project = ?", _key_of(item)
-            ).fetchone()
-        return _record_of(row) if row else None
+        rows = self._select(
+            "SELECT * FROM conversation WHERE key = ? AND project = ?", _key_of(item)
+        )
+        return _record_of(rows[0]) if rows else None
 
     def projects_of(self, key: str) -> list[str | None]:
-        """Where a key stands; None is that of items without a project."""
-        with self._connection() as database:
-            rows = database.execute(
-                "SELECT project FROM conversation WHERE key = ? ORDER BY project", (key,)
-            ).fetchall()
+        """The projects in which the key stands; None is that of items without a project."""
+        rows = self._select(
+            "SELECT project FROM conversation WHERE key = ? ORDER BY project", (key,)
+        )
         return [project or None for (project,) in rows]
 
     def all(
@@ -141,11 +94,12 @@ class ConversationStore(StoreFile):
         now: float = 0.0,
         session: str | None = None,
     ) -> list[ConversationRecord]:
-        """The one used last first; those behind a place where one is given, and those that may be
-        in a state: whether they are depends on what runs. The project "" has those without one.
+        """A page after a cursor, last used first; project "" has the items without one.
+
+        With a state: those that may be in it. Whether they are depends on turns under way.
         """
         updated, item = after or (None, WorkItem(""))
-        wanted = {
+        values = {
             "project": project,
             "session": session,
             "updated": updated,
@@ -155,18 +109,14 @@ class ConversationStore(StoreFile):
             "now": now,
             "limit": limit,
         }
-        with self._connection() as database:
-            rows = database.execute(_SELECT_ALL, wanted).fetchall()
-        return [_record_of(row) for row in rows]
+        return [_record_of(row) for row in self._select(_SELECT_ALL, values)]
 
     def find_dispatch(self, uuid: str) -> tuple[WorkItem, LoggedDispatch] | None:
-        """The last dispatch that was made under this name, and for which item."""
-        with self._connection() as database:
-            row = database.execute(
-                f"SELECT key, project, {_LOG_COLUMNS} WHERE uuid = ? ORDER BY id DESC",
-                (uuid,),
-            ).fetchone()
-        return (WorkItem(row[0], row[1] or None), _logged_dispatch(row[2:])) if row else None
+        """The last dispatch with this uuid, and its item."""
+        rows = self._select(
+            f"SELECT key, project, {_LOG_COLUMNS} WHERE uuid = ? ORDER BY id DESC LIMIT 1", (uuid,)
+        )
+        return (_item_of(*rows[0][:2]), _logged_dispatch(rows[0][2:])) if rows else None
 
     def audit_trail(
         self,
@@ -176,16 +126,15 @@ class ConversationStore(StoreFile):
         limit: int,
         before: int | None = None,
     ) -> tuple[list[AuditedDispatch], int | None]:
-        """Dispatches, the last first, and before which one the next page begins."""
-        wanted = {
+        """A page of dispatches before an id, the last one first, and the id for the next page."""
+        values = {
             "key": key,
             "project": project,
             "session": session,
             "before": before,
             "limit": limit + 1,
         }
-        with self._connection() as database:
-            rows = database.execute(_SELECT_TRAIL, wanted).fetchall()
+        rows = self._select(_SELECT_TRAIL, values)
         page = [
             AuditedDispatch(
                 key=row[1],
@@ -197,56 +146,49 @@ class ConversationStore(StoreFile):
         return page, rows[limit - 1][0] if len(rows) > limit else None
 
     def expired_items(self, now: float) -> list[WorkItem]:
-        with self._connection() as database:
-            rows = database.execute(
-                "SELECT key, project FROM conversation "
-                "WHERE (session IS NOT NULL OR primer IS NOT NULL) AND expires <= ?",
-                (now,),
-            ).fetchall()
-        return [WorkItem(key, project or None) for key, project in rows]
+        rows = self._select(
+            "SELECT key, project FROM conversation "
+            "WHERE (session IS NOT NULL OR primer IS NOT NULL) AND expires <= ?",
+            (now,),
+        )
+        return [_item_of(*row) for row in rows]
 
     def uncounted_dispatches(self, item: WorkItem) -> list[tuple[str, str]]:
-        """Sessions and uuids of the dispatches whose end no keeper saw."""
-        with self._connection() as database:
-            return database.execute(
-                "SELECT session, uuid FROM dispatch WHERE key = ? AND project = ? "
-                "AND outcome = 'unknown' AND used IS NULL",
-                _key_of(item),
-            ).fetchall()
+        """Session and uuid of the dispatches whose end no keeper saw."""
+        return self._select(
+            "SELECT session, uuid FROM dispatch WHERE key = ? AND project = ? "
+            "AND outcome = 'unknown' AND used IS NULL",
+            _key_of(item),
+        )
 
     def items_with_uncounted(self) -> list[WorkItem]:
         """The items that have such dispatches."""
-        with self._connection() as database:
-            rows = database.execute(
-                "SELECT DISTINCT d.key, d.project FROM dispatch AS d JOIN conversation AS c "
-                "ON c.key = d.key AND c.project = d.project AND d.at >= c.created "
-                "WHERE d.outcome = 'unknown' AND d.used IS NULL"
-            ).fetchall()
-        return [WorkItem(key, project or None) for key, project in rows]
+        rows = self._select(
+            "SELECT DISTINCT d.key, d.project FROM dispatch AS d JOIN conversation AS c "
+            "ON c.key = d.key AND c.project = d.project AND d.at >= c.created "
+            "WHERE d.outcome = 'unknown' AND d.used IS NULL"
+        )
+        return [_item_of(*row) for row in rows]
 
     def with_open_question(self) -> list[ConversationRecord]:
-        """Those of which a person is asked something."""
-        with self._connection() as database:
-            rows = database.execute(
-                "SELECT * FROM conversation WHERE question IS NOT NULL"
-            ).fetchall()
+        rows = self._select("SELECT * FROM conversation WHERE question IS NOT NULL")
         return [_record_of(row) for row in rows]
 
     def session_owners(self) -> dict[str, WorkItem]:
         """Every session that is or was a conversation's."""
-        with self._connection() as database:
-            rows = database.execute(
-                "SELECT session, key, project FROM earlier UNION ALL "
-                "SELECT session, key, project FROM conversation WHERE session IS NOT NULL"
-            ).fetchall()
-        return {session: WorkItem(key, project or None) for session, key, project in rows}
+        rows = self._select(
+            "SELECT session, key, project FROM earlier UNION ALL "
+            "SELECT session, key, project FROM conversation WHERE session IS NOT NULL"
+        )
+        return {session: _item_of(key, project) for session, key, project in rows}
 
     def count_by_state(self, now: float) -> tuple[dict[WorkState, int], list[str]]:
-        """How many there are by state; and the sessions of those that may have expired, which
-        they have not while their turn runs.
+        """The number in each state, and the sessions of those that count as expired.
+
+        A conversation has not expired while its turn is under way.
         """
         with self._connection() as database:
-            rows = database.execute(
+            counts = database.execute(
                 "SELECT CASE WHEN ended IS NOT NULL THEN 'ended' WHEN expires <= ? THEN 'expired' "
                 "WHEN session IS NOT NULL OR primer IS NOT NULL THEN 'active' ELSE 'reset' END, "
                 "count(*) FROM conversation GROUP BY 1",
@@ -257,13 +199,13 @@ class ConversationStore(StoreFile):
                 "WHERE expires <= ? AND session IS NOT NULL AND ended IS NULL",
                 (now,),
             ).fetchall()
-        return dict(rows), [session for (session,) in expired]
+        return dict(counts), [session for (session,) in expired]
 
     def read_log(
-        self, kept: ConversationRecord
+        self, record: ConversationRecord
     ) -> tuple[list[EarlierSession], list[AuditedAct], list[LoggedDispatch]]:
-        """What became of a conversation, oldest first."""
-        item = _key_of(kept.item)
+        """The earlier sessions, acts and dispatches of a conversation, oldest first."""
+        item = _key_of(record.item)
         with self._connection() as database:
             earlier = database.execute(
                 "SELECT session, ended, why, details FROM earlier "
@@ -276,12 +218,12 @@ class ConversationStore(StoreFile):
             logged = database.execute(
                 f"SELECT {_LOG_COLUMNS} WHERE key = ? AND project = ? AND at >= ? "
                 "ORDER BY id DESC LIMIT ?",
-                (*item, kept.created, MOST_LOGGED),
+                (*item, record.created, MAX_LOGGED),
             ).fetchall()
         return (
             [
-                EarlierSession(session_id=s, ended=iso_of(at), why=w, details=d)
-                for s, at, w, d in earlier
+                EarlierSession(session_id=session, ended=iso_of(at), why=why, details=details)
+                for session, at, why, details in earlier
             ],
             [AuditedAct(at=iso_of(at), what=what, details=details) for at, what, details in acts],
             [_logged_dispatch(row) for row in reversed(logged)],
@@ -289,39 +231,38 @@ class ConversationStore(StoreFile):
 
     # ---- writing ----
 
-    def put(self, kept: ConversationRecord) -> None:
+    def put(self, record: ConversationRecord) -> None:
         with self._transaction() as database:
-            self._put(database, kept)
+            self._put(database, record)
 
     def detach_session(
-        self, kept: ConversationRecord, old: str, why: EndReason, at: float, details: str | None
+        self, record: ConversationRecord, old: str, why: EndReason, at: float, details: str | None
     ) -> None:
-        """The conversation as it is now, without the session that it had: both or neither."""
+        """Stores the changed conversation, and its former session, in one transaction."""
         with self._transaction() as database:
             database.execute(
                 "INSERT INTO earlier (key, project, session, ended, why, details) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (*_key_of(kept.item), old, at, why, details),
+                (*_key_of(record.item), old, at, why, details),
             )
-            self._put(database, kept)
+            self._put(database, record)
 
     def record_act(self, item: WorkItem, what: AuditAction, details: str, at: float) -> None:
-        with self._transaction() as database:
-            database.execute(
-                "INSERT INTO act (key, project, at, what, details) VALUES (?, ?, ?, ?, ?)",
-                (*_key_of(item), at, what, details),
-            )
+        self._execute(
+            "INSERT INTO act (key, project, at, what, details) VALUES (?, ?, ?, ?, ?)",
+            (*_key_of(item), at, what, details),
+        )
 
     def begin_dispatch(
-        self, kept: ConversationRecord, uuid: str, how: DispatchKind, text: str, at: float
+        self, record: ConversationRecord, uuid: str, how: DispatchKind, text: str, at: float
     ) -> None:
-        """A dispatch is on its way; written before it is sent."""
+        """Stores a dispatch before it is sent."""
         with self._transaction() as database:
-            self._put(database, kept)
+            self._put(database, record)
             database.execute(
                 "INSERT INTO dispatch (key, project, session, uuid, at, how, text) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*_key_of(kept.item), kept.session, uuid, at, how, text[:MOST_TEXT]),
+                (*_key_of(record.item), record.session, uuid, at, how, text[:MAX_TEXT]),
             )
 
     def finish_dispatch(
@@ -333,17 +274,16 @@ class ConversationStore(StoreFile):
         at: float,
         used: int | None = None,
     ) -> None:
-        with self._transaction() as database:
-            database.execute(
-                "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ?, used = ? "
-                "WHERE uuid = ? AND outcome IS NULL",
-                (outcome, tokens, cost, at, used, uuid),
-            )
+        self._execute(
+            "UPDATE dispatch SET outcome = ?, tokens = ?, cost = ?, finished = ?, used = ? "
+            "WHERE uuid = ? AND outcome IS NULL",
+            (outcome, tokens, cost, at, used, uuid),
+        )
 
-    def record_usage(self, kept: ConversationRecord, uuid: str, used: int, cost: float) -> None:
-        """What a dispatch used is known after all: it and the sums of its item, or neither."""
+    def record_usage(self, record: ConversationRecord, uuid: str, used: int, cost: float) -> None:
+        """Stores what a dispatch used and the sums of its item in one transaction."""
         with self._transaction() as database:
-            self._put(database, kept)
+            self._put(database, record)
             database.execute(
                 "UPDATE dispatch SET used = ?, cost = ? "
                 "WHERE uuid = ? AND outcome = 'unknown' AND used IS NULL",
@@ -354,31 +294,31 @@ class ConversationStore(StoreFile):
         with self._transaction() as database:
             database.execute("DELETE FROM earlier WHERE key = ? AND project = ?", _key_of(item))
             database.execute("DELETE FROM act WHERE key = ? AND project = ?", _key_of(item))
-            gone = database.execute(
+            deleted = database.execute(
                 "DELETE FROM conversation WHERE key = ? AND project = ?", _key_of(item)
             )
-            return gone.rowcount > 0
+            return deleted.rowcount > 0
 
     def forget_dispatches(self, before: float) -> int:
-        """Those that ended before a time leave the audit trail."""
-        with self._transaction() as database:
-            gone = database.execute(
-                "DELETE FROM dispatch WHERE at < ? AND outcome IS NOT NULL", (before,)
-            )
-            return gone.rowcount
+        """Deletes finished dispatches from before a time out of the audit trail."""
+        return self._execute("DELETE FROM dispatch WHERE at < ? AND outcome IS NOT NULL", (before,))
 
-    def _put(self, database: sqlite3.Connection, kept: ConversationRecord) -> None:
-        values = msgspec.structs.asdict(kept)
-        values["project"] = kept.project or ""
+    def _put(self, database: sqlite3.Connection, record: ConversationRecord) -> None:
+        values = msgspec.structs.asdict(record)
+        values["project"] = record.project or ""
         for name in ("metadata", "ceilings", "allowed"):
             values[name] = msgspec.json.encode(values[name]).decode()
-        if kept.question is not None:
-            values["question"] = msgspec.json.encode(kept.question).decode()
+        if record.question is not None:
+            values["question"] = msgspec.json.encode(record.question).decode()
         database.execute(_INSERT, values)
 
 
-def cursor_of(kept: ConversationRecord) -> ListCursor:
-    return kept.updated, kept.item
+def cursor_of(record: ConversationRecord) -> ListCursor:
+    return record.updated, record.item
+
+
+def _item_of(key: str, project: str) -> WorkItem:
+    return WorkItem(key, project or None)
 
 
 def _key_of(item: WorkItem) -> tuple[str, str]:

@@ -1,23 +1,27 @@
-"""The file of the conversations for work: opened, brought to today's shape, or set aside."""
+"""The SQLite file of conversations: opened, migrated, or quarantined when it is corrupt."""
 
 from __future__ import annotations
 
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.core.atomic_files import make_private_folder, quarantine
+
+# of the placeholders of a statement, by position or by name
+Values = Sequence[object] | Mapping[str, object]
 
 log = logging.getLogger(__name__)
 
 VERSION = 2
 
-# `project` is "" for items without one: SQLite takes every NULL of a key for another
+# `project` is "" for items without one: to SQLite every NULL in a key is different
 _CONVERSATION_TABLE = """
 CREATE TABLE conversation (
   key TEXT NOT NULL, project TEXT NOT NULL, workdir TEXT NOT NULL, session TEXT, prompt TEXT,
@@ -51,8 +55,8 @@ CREATE TABLE dispatch (
 );
 CREATE INDEX dispatch_key ON dispatch (key);
 """
-# Version 1 had one conversation for a key; what it did belongs to the project that it has. What an
-# earlier conversation of the same key did, and was forgotten, belongs to none that is known.
+# Version 1 had one conversation for a key: its rows go to the project of that conversation. Rows of
+# an earlier conversation of the key, which was forgotten, go to no project.
 _MIGRATION_FROM_1 = """
 ALTER TABLE conversation RENAME TO conversation_1;
 DROP INDEX conversation_updated;
@@ -78,7 +82,7 @@ UPDATE dispatch SET project = coalesce(
   (SELECT project FROM conversation AS c WHERE c.key = dispatch.key AND dispatch.at >= c.created),
   '');
 """.replace("@TABLE@", _CONVERSATION_TABLE)
-# also for files that were made before there were these
+# created for older files too
 _INDEXES = """
 CREATE INDEX IF NOT EXISTS dispatch_uuid ON dispatch (uuid);
 CREATE INDEX IF NOT EXISTS dispatch_open ON dispatch (id) WHERE outcome IS NULL;
@@ -90,20 +94,20 @@ _MIGRATIONS = {0: _TABLES, 1: _MIGRATION_FROM_1}
 
 
 class StoreFile:
-    """One SQLite file; every method blocks: call it in a thread."""
+    """One SQLite file. Every method blocks: call it in a thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
-        # why it could not be opened when that was last tried
+        # why the last attempt to open it failed
         self._open_fault = ""
 
     def open(self) -> None:
-        """A file that cannot be used is set aside, and said so; turns under way are unknown now.
+        """Opens the file; a corrupt one is quarantined, and turns under way become unknown.
 
-        Where the disk takes nothing more, the file stays as it is, the keeper starts without it,
-        and whoever needs it tries again.
+        On a full disk the file stays as it is, the keeper starts without it, and the next use
+        tries again.
         """
         with self._lock:
             self._open()
@@ -120,13 +124,13 @@ class StoreFile:
                 self._open()
             if self._database is None:
                 raise StateUnwritable(
-                    "The book of conversations cannot be opened; the log says why."
+                    "The database of conversations cannot be opened; the log says why."
                 )
             try:
                 yield self._database
             except sqlite3.OperationalError as error:
                 raise StateUnwritable(
-                    f"The book of conversations cannot be used now ({error})."
+                    f"The database of conversations cannot be used now ({error})."
                 ) from error
 
     @contextmanager
@@ -134,10 +138,19 @@ class StoreFile:
         with self._connection() as database, database:
             yield database
 
+    def _select(self, query: str, values: Values = ()) -> list[Any]:
+        with self._connection() as database:
+            return database.execute(query, values).fetchall()
+
+    def _execute(self, statement: str, values: Values = ()) -> int:
+        """Runs one statement in a transaction; returns how many rows it changed."""
+        with self._transaction() as database:
+            return database.execute(statement, values).rowcount
+
     def _open(self) -> None:
         try:
             if self._path.exists() and not self._path.is_file():
-                log.warning("%s is no file: kept as %s", self._path, quarantine(self._path))
+                log.warning("%s is not a file: kept as %s", self._path, quarantine(self._path))
             database = self._database = self._open_or_recreate()
             with database:
                 database.execute("UPDATE dispatch SET outcome = 'unknown' WHERE outcome IS NULL")
@@ -160,7 +173,9 @@ class StoreFile:
             raise
         except sqlite3.DatabaseError as error:
             aside = quarantine(self._path)
-            log.warning("%s is unusable (%s): kept as %s, begun anew", self._path, error, aside)
+            log.warning(
+                "%s is corrupt (%s): kept as %s, and a new one is begun", self._path, error, aside
+            )
             for suffix in ("-wal", "-shm"):
                 part = self._path.with_name(self._path.name + suffix)
                 if part.exists():
@@ -169,7 +184,7 @@ class StoreFile:
 
     def _connect(self) -> sqlite3.Connection:
         make_private_folder(self._path.parent)
-        # created with its mode, so that no umask can open it to others
+        # created with its mode, whatever the umask is
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self._path, check_same_thread=False)
         try:
@@ -177,10 +192,10 @@ class StoreFile:
             database.execute("PRAGMA synchronous = FULL")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version > VERSION:
-                # a newer keeper wrote it, and will want it again
+                # a newer keeper wrote it and may run again
                 raise sqlite3.OperationalError(f"it has version {version}, newer than {VERSION}")
             if version in _MIGRATIONS:
-                # whole or not at all, whenever the keeper ends
+                # one transaction, so that a kill leaves the old version whole
                 database.executescript(
                     f"BEGIN; {_MIGRATIONS[version]} PRAGMA user_version = {VERSION}; COMMIT;"
                 )

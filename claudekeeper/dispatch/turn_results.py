@@ -1,4 +1,4 @@
-"""What became of a message: its turn followed from beginning to end, by listening."""
+"""The outcomes of turns, gathered from the events of their sessions."""
 
 from __future__ import annotations
 
@@ -12,43 +12,47 @@ from claudekeeper.analysis.summary import SYNTHETIC_MODEL
 from claudekeeper.contract.conversations import DispatchOutcome
 from claudekeeper.contract.events import MessageAdded, QueueUpdated, TurnFinished, TurnStarted
 from claudekeeper.contract.message import Message
+from claudekeeper.core.signals import Signal
 from claudekeeper.events.bus import EventBus, PublishedEvent
 from claudekeeper.transcripts.entries import EntryUsage, blocks_of, usage_of
 
 
 class _Turn(msgspec.Struct):
-    """What was heard of the turn that runs in a session."""
+    """What the events say of the turn under way in a session."""
 
     uuid: str | None
     message_id: str | None = None
     texts: list[str] = []
     tokens: int | None = None
     model: str | None = None
-    # what each of its replies used, in case the CLI does not see the turn through
+    # what each of its replies used, in case the CLI ends before it sums them up
     usage_by_message: dict[str, tuple[int, float]] = {}
 
 
-class TurnResults:
-    """Listens to the sessions in which somebody waits for something, and to those of items."""
+class UnexpectedTurn(msgspec.Struct, frozen=True):
+    """A finished turn in an item's session that no dispatch waits for."""
 
-    def __init__(
-        self,
-        bus: EventBus,
-        owns: Callable[[str], bool] = lambda _: False,
-        unexpected: Callable[[str, str | None, DispatchOutcome], None] = lambda *_: None,
-    ) -> None:
+    session_id: str
+    # of the prompt; None where a background task began the turn
+    uuid: str | None
+    outcome: DispatchOutcome
+
+
+class TurnResults:
+    """Follows the turns of sessions in which a dispatch waits, and of all sessions of items."""
+
+    def __init__(self, bus: EventBus, belongs_to_item: Callable[[str], bool]) -> None:
+        self.unexpected: Signal[UnexpectedTurn] = Signal()
         self._bus = bus
-        # whether a session is an item's; called with each of its turns for which nobody waits
-        self._owns = owns
-        self._unexpected = unexpected
+        self._belongs_to_item = belongs_to_item
         self._futures: dict[str, asyncio.Future[DispatchOutcome]] = {}
-        # by session: how many of its messages are waited for, and the turn that runs
+        # by session: how many of its turns are waited for, and the turn under way
         self._expected_counts: dict[str, int] = {}
         self._turns: dict[str, _Turn] = {}
         bus.subscribe(self)
 
     def expect(self, session_id: str, uuid: str) -> asyncio.Future[DispatchOutcome]:
-        """Called before the message is sent, so that nothing is missed."""
+        """Must be called before the prompt is sent, so that no event is missed."""
         future = self._futures.get(uuid)
         if future is None:
             future = self._futures[uuid] = asyncio.get_running_loop().create_future()
@@ -57,7 +61,7 @@ class TurnResults:
         return future
 
     def find_expected(self, uuid: str) -> asyncio.Future[DispatchOutcome] | None:
-        """What somebody waits for already."""
+        """The future of a dispatch that already waits under this uuid."""
         return self._futures.get(uuid)
 
     def close(self) -> None:
@@ -84,34 +88,34 @@ class TurnResults:
                 self._turns.pop(session_id, None)
                 outcome = _outcome_of(finished, turn or _Turn(finished.uuid))
                 if finished.uuid is None or not self._set_result(finished.uuid, outcome):
-                    self._unexpected(session_id, finished.uuid, outcome)
+                    self.unexpected.emit(UnexpectedTurn(session_id, finished.uuid, outcome))
             case _:
                 pass
 
     def _set_result(self, uuid: str, ended: DispatchOutcome) -> bool:
-        """Whether somebody waits for it."""
+        """Returns whether a dispatch waits for it."""
         future = self._futures.get(uuid)
         if future is not None and not future.done():
             future.set_result(ended)
         return future is not None
 
     def _follows(self, session_id: str) -> bool:
-        return session_id in self._expected_counts or self._owns(session_id)
+        return session_id in self._expected_counts or self._belongs_to_item(session_id)
 
     def _forget(self, session_id: str, uuid: str) -> None:
         self._futures.pop(uuid, None)
-        left = self._expected_counts.get(session_id, 1) - 1
-        if left > 0:
-            self._expected_counts[session_id] = left
+        count = self._expected_counts.get(session_id, 1) - 1
+        if count > 0:
+            self._expected_counts[session_id] = count
         else:
             self._expected_counts.pop(session_id, None)
-            if not self._owns(session_id):
+            if not self._belongs_to_item(session_id):
                 self._turns.pop(session_id, None)
 
 
 def _add_reply(turn: _Turn, message: Message) -> None:
     if message.kind != "reply" or message.model == SYNTHETIC_MODEL:
-        # the CLI's own words, to a turn that was cut off before: they may be told late
+        # the CLI writes these itself for a turn that was cut off before, sometimes late
         return
     usage = usage_of(message.usage)
     if usage is not None:
@@ -124,24 +128,24 @@ def _add_reply(turn: _Turn, message: Message) -> None:
         turn.model = message.model or turn.model
     texts = [block.text for block in blocks_of(message.content) if block.text]
     if texts and message.message_id != turn.message_id:
-        # the reply is what was said last; its blocks come one by one
+        # the last message is the reply; its blocks come one by one
         turn.message_id, turn.texts = message.message_id, []
     turn.texts += texts
 
 
 def _tokens_used(event: TurnFinished, turn: _Turn) -> int:
-    """As the CLI sums it up, which knows of subagents and compactions too; or what was heard."""
+    """The CLI's own sum, which includes subagents and compactions; otherwise that of the events."""
     if event.tokens_used is not None:
         return event.tokens_used
-    heard = sum(tokens for tokens, _ in turn.usage_by_message.values())
+    total = sum(tokens for tokens, _ in turn.usage_by_message.values())
     try:
-        return max(heard, msgspec.convert(event.usage or {}, EntryUsage).total)
+        return max(total, msgspec.convert(event.usage or {}, EntryUsage).total)
     except msgspec.ValidationError:
-        return heard
+        return total
 
 
 def _cost_of(event: TurnFinished, turn: _Turn) -> float | None:
-    """As the CLI says; by list prices where it ended before it could."""
+    """The CLI's own figure; at list prices where it ended before it gave one."""
     if event.cost_usd is not None or not turn.usage_by_message:
         return event.cost_usd
     return round(sum(cost for _, cost in turn.usage_by_message.values()), 6)

@@ -14,7 +14,8 @@ from claudekeeper.contract.ceilings import Ceilings, CeilingUsage
 from claudekeeper.contract.sessions import WorkItem
 from claudekeeper.demo.home import DemoHome
 from claudekeeper.dispatch.ceiling_questions import question_about
-from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
+from claudekeeper.dispatch.record import ConversationRecord
+from claudekeeper.dispatch.store import ConversationStore
 from claudekeeper.net.listen import client_context
 from tests.analysis.test_session_facts import use
 from tests.net.test_listen import certificate

@@ -1,4 +1,4 @@
-"""The book of conversations: whole after any end, one key never another's."""
+"""Conversations are stored whole, whatever ends the keeper, and keys are kept apart."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from claudekeeper.dispatch.context_window import (
     room_bytes,
     verbatim_prompt,
 )
+from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.session_reader import LastMessages
-from claudekeeper.dispatch.store import ConversationRecord, ConversationStore
+from claudekeeper.dispatch.store import ConversationStore
 
 Open = Callable[[], ConversationStore]
 
@@ -32,19 +33,19 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(path: Path) -> Iterator[Open]:
-    books: list[ConversationStore] = []
+    stores: list[ConversationStore] = []
 
-    def open_book() -> ConversationStore:
-        books.append(ConversationStore(path))
-        books[-1].open()
-        return books[-1]
+    def open_store() -> ConversationStore:
+        stores.append(ConversationStore(path))
+        stores[-1].open()
+        return stores[-1]
 
-    yield open_book
-    for book in books:
-        book.close()
+    yield open_store
+    for store in stores:
+        store.close()
 
 
-def kept(key: str, session: str | None = "s1", **more: object) -> ConversationRecord:
+def record(key: str, session: str | None = "s1", **more: object) -> ConversationRecord:
     values = {
         "key": key,
         "project": None,
@@ -61,90 +62,90 @@ def kept(key: str, session: str | None = "s1", **more: object) -> ConversationRe
 
 
 def test_what_was_written_is_there_for_the_next_keeper(opened: Open) -> None:
-    book = opened()
-    book.begin_dispatch(kept("a", full=True), "u1", "created", "do it", 1.5)
-    book.begin_dispatch(kept("b", "s2"), "u2", "created", "and that", 1.5)
-    book.finish_dispatch("u2", "done", 7, 0.1, 1.7)
+    store = opened()
+    store.begin_dispatch(record("a", full=True), "u1", "created", "do it", 1.5)
+    store.begin_dispatch(record("b", "s2"), "u2", "created", "and that", 1.5)
+    store.finish_dispatch("u2", "done", 7, 0.1, 1.7)
     # no close: it was killed
     later = opened()
-    assert later.get(WorkItem("a")) == kept("a", full=True)
+    assert later.get(WorkItem("a")) == record("a", full=True)
     assert later.get(WorkItem("c")) is None
     assert later.session_owners() == {"s1": WorkItem("a"), "s2": WorkItem("b")}
-    ((logged,), (other,)) = (later.read_log(kept(key))[2] for key in "ab")
+    ((logged,), (other,)) = (later.read_log(record(key))[2] for key in "ab")
     assert (logged.text, logged.outcome) == ("do it", "unknown")
     assert (other.outcome, other.tokens) == ("done", 7)
     # made again under its name, it is another line of the trail
-    later.begin_dispatch(kept("a"), "u1", "created", "do it", 1.8)
+    later.begin_dispatch(record("a"), "u1", "created", "do it", 1.8)
     later.finish_dispatch("u1", "done", 9, 0.1, 1.9)
-    assert [each.outcome for each in later.read_log(kept("a"))[2]] == ["unknown", "done"]
+    assert [each.outcome for each in later.read_log(record("a"))[2]] == ["unknown", "done"]
 
 
 def test_a_session_that_is_left_is_remembered_and_a_key_forgotten_whole(opened: Open) -> None:
-    book = opened()
-    book.put(kept("a"))
-    book.detach_session(kept("a", None), "s1", "expired", 3.0, None)
-    book.record_act(WorkItem("a"), "window", "…", 3.0)
-    earlier, acts, _ = book.read_log(kept("a"))
+    store = opened()
+    store.put(record("a"))
+    store.detach_session(record("a", None), "s1", "expired", 3.0, None)
+    store.record_act(WorkItem("a"), "window", "…", 3.0)
+    earlier, acts, _ = store.read_log(record("a"))
     assert [(each.session_id, each.why) for each in earlier] == [("s1", "expired")]
     assert [each.what for each in acts] == ["window"]
-    assert book.session_owners() == {"s1": WorkItem("a")}
-    book.begin_dispatch(kept("a"), "u1", "renewed", "do it", 4.0)
-    assert book.forget(WorkItem("a"))
-    assert not book.forget(WorkItem("a"))
+    assert store.session_owners() == {"s1": WorkItem("a")}
+    store.begin_dispatch(record("a"), "u1", "renewed", "do it", 4.0)
+    assert store.forget(WorkItem("a"))
+    assert not store.forget(WorkItem("a"))
     # the audit trail is not the conversation's
-    assert book.find_dispatch("u1") is not None
-    assert (book.get(WorkItem("a")), book.session_owners()) == (None, {})
+    assert store.find_dispatch("u1") is not None
+    assert (store.get(WorkItem("a")), store.session_owners()) == (None, {})
 
 
 def test_thousands_are_listed_by_use_and_only_expired_ones_expire(opened: Open) -> None:
-    book = opened()
-    with book._transaction() as database:
+    store = opened()
+    with store._transaction() as database:
         for number in range(3_000):
             project = "odd" if number % 2 else "even"
-            book._put(
+            store._put(
                 database,
-                kept(f"k{number}", f"s{number}", project=project, updated=number, expires=number),
+                record(f"k{number}", f"s{number}", project=project, updated=number, expires=number),
             )
-    assert [each.key for each in book.all("odd", 2)] == ["k2999", "k2997"]
-    assert len(book.all(None, 10_000)) == 3_000
-    assert set(book.expired_items(1.0)) == {WorkItem("k0", "even"), WorkItem("k1", "odd")}
-    # the book itself leaves out what cannot be in a state, however many there are
-    assert [each.key for each in book.all(None, 2, state="expired", now=1.0)] == ["k1", "k0"]
-    assert len(book.all(None, 10_000, state="active", now=1.0)) == 3_000
-    assert book.all(None, 2, state="reset", now=1.0) == []
-    book.put(kept("left", None, updated=1, expires=5))
-    assert [each.key for each in book.all(None, 2, state="reset", now=1.0)] == ["left"]
-    assert "left" not in {each.key for each in book.all(None, 10_000, state="active", now=1.0)}
+    assert [each.key for each in store.all("odd", 2)] == ["k2999", "k2997"]
+    assert len(store.all(None, 10_000)) == 3_000
+    assert set(store.expired_items(1.0)) == {WorkItem("k0", "even"), WorkItem("k1", "odd")}
+    # the store itself leaves out what cannot be in a state, however many there are
+    assert [each.key for each in store.all(None, 2, state="expired", now=1.0)] == ["k1", "k0"]
+    assert len(store.all(None, 10_000, state="active", now=1.0)) == 3_000
+    assert store.all(None, 2, state="reset", now=1.0) == []
+    store.put(record("left", None, updated=1, expires=5))
+    assert [each.key for each in store.all(None, 2, state="reset", now=1.0)] == ["left"]
+    assert "left" not in {each.key for each in store.all(None, 10_000, state="active", now=1.0)}
 
 
 def test_a_dispatch_is_found_by_its_name_without_reading_all_of_them(opened: Open) -> None:
-    book = opened()
-    with book._transaction() as database:
+    store = opened()
+    with store._transaction() as database:
         # a file that was made before there was this index
         database.execute("DROP INDEX dispatch_uuid")
-    book.close()
-    book.open()
-    with book._connection() as database:
+    store.close()
+    store.open()
+    with store._connection() as database:
         plan = database.execute("EXPLAIN QUERY PLAN UPDATE dispatch SET cost = 1 WHERE uuid = 'u'")
         assert "USING INDEX dispatch_uuid" in str(plan.fetchall())
-    book.begin_dispatch(kept("a"), "u1", "created", "do it", 1.5)
-    found = book.find_dispatch("u1")
-    assert found is not None
-    assert (found[0], found[1].text) == (WorkItem("a"), "do it")
-    assert book.find_dispatch("u2") is None
+    store.begin_dispatch(record("a"), "u1", "created", "do it", 1.5)
+    dispatch = store.find_dispatch("u1")
+    assert dispatch is not None
+    assert (dispatch[0], dispatch[1].text) == (WorkItem("a"), "do it")
+    assert store.find_dispatch("u2") is None
 
 
 def test_a_file_that_is_none_is_kept_aside(path: Path, opened: Open) -> None:
     path.parent.mkdir()
     path.write_bytes(b"not a database, but somebody's words " * 40)
-    book = opened()
-    book.put(kept("a"))
+    store = opened()
+    store.put(record("a"))
     (aside,) = path.parent.glob("*.corrupt-*")
     assert aside.read_bytes().startswith(b"not a database")
 
 
 def test_only_its_owner_can_read_it(path: Path, opened: Open) -> None:
-    opened().put(kept("a"))
+    opened().put(record("a"))
     assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
 
 
@@ -195,46 +196,46 @@ def test_the_room_is_half_of_what_may_be_filled() -> None:
 
 
 def test_the_same_key_in_two_projects_is_two_items(opened: Open) -> None:
-    book = opened()
+    store = opened()
     for project, session in (("shop", "s1"), ("depot", "s2"), (None, "s3")):
-        book.begin_dispatch(
-            kept("a", session, project=project), f"u-{session}", "created", "do it", 1.5
+        store.begin_dispatch(
+            record("a", session, project=project), f"u-{session}", "created", "do it", 1.5
         )
-        book.record_act(WorkItem("a", project), "summary", session, 2.0)
-    assert book.projects_of("a") == [None, "depot", "shop"]
-    assert [each.project for each in book.all("", 10)] == [None]
-    assert [each.project for each in book.all(None, 10)] == ["shop", "depot", None]
-    assert [each.project for each in book.all(None, 10, (2.0, WorkItem("a", "shop")))] == [
+        store.record_act(WorkItem("a", project), "summary", session, 2.0)
+    assert store.projects_of("a") == [None, "depot", "shop"]
+    assert [each.project for each in store.all("", 10)] == [None]
+    assert [each.project for each in store.all(None, 10)] == ["shop", "depot", None]
+    assert [each.project for each in store.all(None, 10, (2.0, WorkItem("a", "shop")))] == [
         "depot",
         None,
     ]
-    assert [each.project for each in book.all(None, 10, session="s2")] == ["depot"]
-    shop = kept("a", "s1", project="shop")
-    _, acts, logged = book.read_log(shop)
+    assert [each.project for each in store.all(None, 10, session="s2")] == ["depot"]
+    shop = record("a", "s1", project="shop")
+    _, acts, logged = store.read_log(shop)
     assert ([each.details for each in acts], [each.uuid for each in logged]) == (["s1"], ["u-s1"])
-    book.detach_session(shop, "s1", "reset", 3.0, None)
-    assert book.forget(WorkItem("a", "depot"))
-    assert book.session_owners() == {"s1": WorkItem("a", "shop"), "s3": WorkItem("a")}
+    store.detach_session(shop, "s1", "reset", 3.0, None)
+    assert store.forget(WorkItem("a", "depot"))
+    assert store.session_owners() == {"s1": WorkItem("a", "shop"), "s3": WorkItem("a")}
     # the trail has all of them, also the one that is forgotten
-    page, more = book.audit_trail("a", None, None, 2)
+    page, more = store.audit_trail("a", None, None, 2)
     assert [each.project for each in page] == [None, "depot"]
-    page, more = book.audit_trail("a", None, None, 2, more)
+    page, more = store.audit_trail("a", None, None, 2, more)
     assert ([each.project for each in page], more) == (["shop"], None)
 
 
 def test_dispatches_leave_the_trail_when_they_were_kept_long_enough(opened: Open) -> None:
-    book = opened()
+    store = opened()
     for number in range(3):
-        book.begin_dispatch(kept("a"), f"u{number}", "created", "do it", float(number))
-    book.finish_dispatch("u0", "done", 1, 0.1, 9.0)
-    book.finish_dispatch("u2", "done", 1, 0.1, 9.0)
+        store.begin_dispatch(record("a"), f"u{number}", "created", "do it", float(number))
+    store.finish_dispatch("u0", "done", 1, 0.1, 9.0)
+    store.finish_dispatch("u2", "done", 1, 0.1, 9.0)
     # one whose turn is under way stays
-    assert book.forget_dispatches(1.5) == 1
-    assert [each.uuid for each in book.audit_trail(None, None, None, 9)[0]] == ["u2", "u1"]
+    assert store.forget_dispatches(1.5) == 1
+    assert [each.uuid for each in store.audit_trail(None, None, None, 9)[0]] == ["u2", "u1"]
 
 
 def test_what_an_item_may_use_is_written_down_with_it(opened: Open) -> None:
-    one = kept("a", ceilings=Ceilings(turns=3), allowed=Ceilings(turns=5), cost=0.25, ended=7.0)
+    one = record("a", ceilings=Ceilings(turns=3), allowed=Ceilings(turns=5), cost=0.25, ended=7.0)
     opened().put(one)
     assert opened().get(WorkItem("a")) == one
 
@@ -299,28 +300,28 @@ def of_version_1(path: Path) -> Path:
 
 
 def test_a_file_of_an_earlier_keeper_loses_nothing(of_version_1: Path, opened: Open) -> None:
-    book = opened()
-    a, b = book.get(WorkItem("a", "shop")), book.get(WorkItem("b"))
-    assert a == kept(
+    store = opened()
+    a, b = store.get(WorkItem("a", "shop")), store.get(WorkItem("b"))
+    assert a == record(
         "a", "s2", project="shop", prompt="You are Ada.", metadata={"n": 1}, created=5.0,
         updated=9.0, expires=99.0, lifetime=90.0, window=700, model="m", dispatches=3, done=2,
         full=True, tokens=1_000, cost=0.75,
     )  # fmt: skip
     assert b is not None
     assert (b.primer, b.workdir, b.tokens, b.project) == ("primer", "/v", 0, None)
-    earlier, acts, logged = book.read_log(a)
+    earlier, acts, logged = store.read_log(a)
     assert [(each.session_id, each.why, each.details) for each in earlier] == [
         ("s1", "expired", "long ago")
     ]
     assert [(each.what, each.details) for each in acts] == [("summary", "done")]
     assert [(each.uuid, each.tokens) for each in logged] == [("u1", 300), ("u2", None), ("u3", 700)]
-    trail, more = book.audit_trail(None, None, None, 100)
+    trail, more = store.audit_trail(None, None, None, 100)
     assert more is None
     assert [(each.key, each.project, each.uuid) for each in reversed(trail)] == [
         ("a", None, "u0"), ("a", "shop", "u1"), ("a", "shop", "u2"), ("a", "shop", "u3"),
         ("b", None, "u4"), ("gone", None, "u9"),
     ]  # fmt: skip
-    assert book.session_owners() == {"s1": WorkItem("a", "shop"), "s2": WorkItem("a", "shop")}
+    assert store.session_owners() == {"s1": WorkItem("a", "shop"), "s2": WorkItem("a", "shop")}
     # the next time there is nothing left to be done
     assert opened().get(WorkItem("a", "shop")) == a
 
@@ -338,7 +339,7 @@ def test_a_change_of_shape_that_is_cut_off_is_begun_again(
 
 
 def test_a_file_of_a_newer_keeper_is_left_as_it_is(path: Path, opened: Open) -> None:
-    opened().put(kept("a"))
+    opened().put(record("a"))
     database = sqlite3.connect(path)
     database.execute("PRAGMA user_version = 99")
     database.close()

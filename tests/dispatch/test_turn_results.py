@@ -36,8 +36,8 @@ def reply(message_id: str, uuid: str) -> MessageAdded:
 
 async def outcome(**finished: Any) -> DispatchOutcome:
     bus = EventBus()
-    outcomes = TurnResults(bus)
-    future = outcomes.expect("s", "u")
+    results = TurnResults(bus, lambda _: False)
+    future = results.expect("s", "u")
     bus.publish(TurnStarted(session_id="s", uuid="u"))
     # two lines of one reply, and another one
     for message_id, uuid in (("m1", "a"), ("m1", "b"), ("m2", "c")):

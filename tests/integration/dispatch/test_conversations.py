@@ -9,7 +9,7 @@ import pytest
 
 from claudekeeper.contract.conversations import ConversationSettings
 from claudekeeper.demo.messages_api import ScriptedApi
-from claudekeeper.dispatch.store import ConversationRecord
+from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.server.app_keys import CONVERSATIONS, MANAGER
 from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import InProcessKeeper, new_uuid, text_of
