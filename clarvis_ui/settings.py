@@ -87,7 +87,7 @@ class TokenFile:
         try:
             # a pipe would keep the whole server waiting
             if not stat.S_ISREG(self._path.stat().st_mode):
-                raise OSError(errno.EINVAL, "no ordinary file", str(self._path))
+                raise OSError(errno.EINVAL, "not an ordinary file", str(self._path))
             text = self._path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsInvalid(

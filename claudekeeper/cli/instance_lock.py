@@ -1,4 +1,4 @@
-"""One keeper a home: who runs there, and nobody beside it."""
+"""The lock that allows one keeper for each home, and the address of the keeper that runs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from claudekeeper.net.errors import ApiError
 
 log = logging.getLogger(__name__)
 
-# somebody who only asks holds the lock for a moment
+# a command that only looks holds the lock for a moment
 LOCK_TIMEOUT = 1.0
 RETRY_INTERVAL = 0.05
 
 
 class RunningKeeper(msgspec.Struct, rename="camel", omit_defaults=True):
-    """Who runs, and where it listens as soon as it does."""
+    """The process that runs, and the addresses it listens on."""
 
     pid: int
     started: str
@@ -40,7 +40,7 @@ class AlreadyRunning(ApiError):
 
 
 class InstanceLock:
-    """The keeper that holds the home; others read from the file who it is."""
+    """The lock of a running keeper. Its file says who holds it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -54,14 +54,14 @@ class InstanceLock:
         self._write_record()
 
     def _write_record(self) -> None:
-        # in place: the lock belongs to this very file, a new one would be free for others
+        # in place: the lock belongs to this file, and a new file would not be locked
         content = msgspec.json.encode(self._record) + b"\n"
         try:
             os.pwrite(self._descriptor, content, 0)
             os.ftruncate(self._descriptor, len(content))
         except OSError as error:
-            # a full disk is no reason not to run; who asks where, has to be told the address
-            log.warning("it cannot be written down where this keeper runs (%s)", error.strerror)
+            # a full disk is no reason not to run; clients have to be told the address then
+            log.warning("the address of this keeper could not be saved (%s)", error.strerror)
 
 
 def lock_path(home: Path) -> Path:
@@ -70,13 +70,13 @@ def lock_path(home: Path) -> Path:
 
 @contextlib.contextmanager
 def hold_instance_lock(home: Path) -> Iterator[InstanceLock]:
-    """Hold the home. The system lets go of it when the process ends, however it ends."""
+    """Locks the home. The system releases the lock when the process ends, however it ends."""
     make_private_folder(home)
-    # never removed: between a removal and a new file two could hold one home each
+    # never deleted: otherwise two keepers could each lock a file of this name
     descriptor = os.open(lock_path(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "no ordinary file", str(lock_path(home)))
+            raise OSError(errno.EINVAL, "not an ordinary file", str(lock_path(home)))
         os.fchmod(descriptor, 0o600)
         if not _try_lock(descriptor):
             raise AlreadyRunning(_describe_running(home))
@@ -88,7 +88,7 @@ def hold_instance_lock(home: Path) -> Iterator[InstanceLock]:
 
 
 def running_keeper(home: Path) -> RunningKeeper | None:
-    """Who runs on this home now; None where nobody does."""
+    """The keeper that runs on this home; None if there is none."""
     try:
         descriptor = os.open(lock_path(home), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -119,9 +119,9 @@ def _try_lock(descriptor: int) -> bool:
 
 def _describe_running(home: Path) -> str:
     other = running_keeper(home) or RunningKeeper(0, "")
-    places = " and ".join(place for place in (other.keeper, other.clarvis) if place)
+    addresses = " and ".join(each for each in (other.keeper, other.clarvis) if each)
     who = f"pid {other.pid}" + (f", since {other.started}" if other.started else "")
     return (
-        f"A keeper runs on {home} already: {who}{f', at {places}' if places else ''}. "
+        f"A keeper runs on {home} already: {who}{f', at {addresses}' if addresses else ''}. "
         "Stop it first, or give this one another CLAUDEKEEPER_HOME."
     )

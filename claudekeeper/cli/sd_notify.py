@@ -1,12 +1,10 @@
-"""What systemd is told: that we serve, that we live, that we stop.
+"""Notifications to systemd: ready, alive, stopping.
 
-The protocol is a datagram with lines to the socket that NOTIFY_SOCKET names. Where nobody asked
-for it, nothing is sent.
+Each is a datagram of lines to the socket that NOTIFY_SOCKET names. Without it nothing is sent.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import socket
@@ -16,13 +14,13 @@ log = logging.getLogger(__name__)
 
 
 class Notifier:
-    """Takes its variables out of the environment: no child is to speak in our name."""
+    """Removes its variables from the environment, so that no child notifies in our name."""
 
     def __init__(self, environment: MutableMapping[str, str]) -> None:
         self._address = environment.pop("NOTIFY_SOCKET", "")
         interval = environment.pop("WATCHDOG_USEC", "")
         watched = environment.pop("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
-        # twice within the time that is allowed; None where nobody watches
+        # half of the time that systemd allows; None without a watchdog
         self.watchdog_interval = (
             int(interval) / 1e6 / 2 if watched and self._address and interval.isdigit() else None
         )
@@ -46,11 +44,9 @@ class Notifier:
             return
         address = self._address
         if address.startswith("@"):
-            # a name without a file, as Linux has them
+            # an abstract socket of Linux
             address = f"\0{address[1:]}"
-        with (
-            contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as sender,
-        ):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
             try:
                 sender.sendto("\n".join(lines).encode(), address)

@@ -1,4 +1,4 @@
-"""Small files of our own: written so that they are whole at every moment, read only as files."""
+"""Our own small files: replaced atomically, and read only if they are ordinary files."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, for us alone whatever the umask."""
+    """Makes a folder and its missing parents with mode 0700, whatever the umask."""
     if not path.is_dir():
         make_private_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
 
 
 def read_file(path: Path) -> bytes:
-    """All of an ordinary file; an OSError for whatever else is there.
+    """The content of an ordinary file; OSError for anything else.
 
-    Whoever reads a pipe waits for somebody to write, and a device may have no end.
+    Reading a pipe would block until somebody writes, and a device may have no end.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "no ordinary file", str(path))
+            raise OSError(errno.EINVAL, "not an ordinary file", str(path))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read()
     finally:
@@ -34,7 +34,7 @@ def read_file(path: Path) -> bytes:
 
 
 def quarantine(path: Path) -> Path:
-    """Give what cannot be used another name, under which it is kept; returns that."""
+    """Renames a file that cannot be used, so that it is kept; returns the new path."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{path.name}.corrupt-{stamp}")
     path.rename(aside)
@@ -42,17 +42,17 @@ def quarantine(path: Path) -> Path:
 
 
 def remove_temporary_files(path: Path) -> None:
-    """Take away what writers that were killed left; only where no other writer can be at work."""
-    for left in path.parent.glob(f".{path.name}.*"):
+    """Deletes what killed writers left; only where no other writer can be at work."""
+    for temporary in path.parent.glob(f".{path.name}.*"):
         with contextlib.suppress(OSError):
-            left.unlink()
+            temporary.unlink()
 
 
 def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Replace a file so that at every moment the old or the new one is there, and only for us.
+    """Replaces a file, with mode 0600: at every moment the old or the new one is whole.
 
-    `durable`: also when the machine loses its power; without it the disk is not waited for, and
-    a kill of this process still loses nothing.
+    `durable` holds this over a power failure too. Without it the disk is not waited for, and a
+    kill of this process still loses nothing.
     """
     make_private_folder(path.parent)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -68,7 +68,7 @@ def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         if isinstance(error, OSError):
-            # people know it by this name, and of a full disk the system says none
+            # the name that people know; for a full disk the system gives none
             error.filename = str(path)
         raise
     if not durable:

@@ -10,14 +10,14 @@ V = TypeVar("V")
 
 
 class BoundedDict(OrderedDict[K, V]):
-    """Holds so many entries; one that is set is the newest, also if it was there before."""
+    """Holds at most `limit` entries; setting one makes it the newest."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         super().__init__()
-        self._most = most
+        self._limit = limit
 
     def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)
         self.move_to_end(key)
-        if len(self) > self._most:
+        if len(self) > self._limit:
             self.popitem(last=False)

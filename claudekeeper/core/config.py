@@ -1,4 +1,4 @@
-"""config.json: secrets, where to listen, and limits. Made at the first start, for us alone."""
+"""config.json: secrets, addresses, limits. It is made at the first start, with mode 0600."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
 
 class Config(msgspec.Struct, rename="camel", frozen=True):
-    """What config.json may say; what it does not say has its default."""
+    """The settings of config.json; those that are absent have their default."""
 
     token: str
-    # for hooks: it can raise questions, and nothing else
+    # for hooks: it can raise questions and do nothing else
     hook_token: str | None = None
     host: str = HOST
     port: Port = PORT
     ui_port: Port = UI_PORT
-    # names beside loopback that requests may be addressed to: a reverse proxy's, Tailscale's
+    # host names beside loopback that are answered: that of a reverse proxy, of Tailscale
     allowed_hosts: tuple[str, ...] = ()
     limits: Limits = Limits()
-    # whether transcripts are kept that Claude Code deletes
+    # whether transcripts that Claude Code deletes are kept
     archive: bool = False
     routing: RoutingSettings = RoutingSettings()
     conversations: ConversationSettings = ConversationSettings()
     # addresses or networks whose X-Forwarded headers are believed
     trusted_proxies: tuple[str, ...] = ()
-    # PEM files, for those who want TLS without a proxy
+    # PEM files, for TLS without a proxy
     tls_cert: str | None = None
     tls_key: str | None = None
     log_format: LogFormat = "human"
     log_level: LogLevel = "info"
 
     def __repr__(self) -> str:
-        # a traceback or a log line may show it
+        # without secrets: a traceback or a log line may show it
         return f"Config(host={self.host!r}, port={self.port!r}, …)"
 
 
@@ -60,7 +60,7 @@ def config_path(home: Path) -> Path:
 
 
 def load_config(home: Path) -> Config:
-    """The configuration; secrets that it does not have yet are made and written down."""
+    """The configuration; missing secrets are generated and saved."""
     config, missing = inspect_config(home)
     path = config_path(home)
     if missing is not None:
@@ -70,7 +70,7 @@ def load_config(home: Path) -> Config:
 
 
 def inspect_config(home: Path) -> tuple[Config, bytes | None]:
-    """The configuration, and what is to be written where it has no secrets yet. Changes nothing."""
+    """The configuration, and its new content if secrets are missing. Changes nothing."""
     path = config_path(home)
     try:
         content = read_file(path)
@@ -83,7 +83,7 @@ def inspect_config(home: Path) -> tuple[Config, bytes | None]:
 
 
 def config_warnings(home: Path) -> list[str]:
-    """What in a usable config.json is not understood, in a sentence each."""
+    """One sentence for each setting of a usable config.json that is not understood."""
     try:
         content = read_file(config_path(home))
     except FileNotFoundError:
@@ -93,14 +93,14 @@ def config_warnings(home: Path) -> list[str]:
 
 
 def _check_content(content: bytes) -> tuple[dict[str, Any], list[SettingFault]]:
-    given = orjson.loads(content)
-    if not isinstance(given, dict):
-        raise ValueError("it holds no object")  # noqa: TRY004 - said like all that is wrong there
-    return check_settings(Config, given)
+    settings = orjson.loads(content)
+    if not isinstance(settings, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004 - reported like other faults of the file
+    return check_settings(Config, settings)
 
 
 def _add_missing_secrets(content: bytes) -> bytes | None:
-    """The same with new secrets, where people wrote some settings and no secrets."""
+    """The content with new secrets, where it lacks some; None where it lacks none."""
     try:
         settings = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -139,7 +139,7 @@ def parse_config(path: Path, content: bytes) -> Config:
 
 
 def rotate_token(home: Path, *, hooks: bool = False) -> None:
-    """Replace the token (or that of the hooks); everything else in the file stays as it is."""
+    """Replaces the token or the hook token; everything else in the file stays as it is."""
     load_config(home)
     path = config_path(home)
     settings = msgspec.json.decode(read_file(path), type=dict[str, msgspec.Raw])

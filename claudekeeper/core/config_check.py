@@ -1,4 +1,4 @@
-"""What config.json may hold, told by its types: every setting, and what is wrong with one."""
+"""The settings that config.json may have, by their types, and the faults of those it has."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ import msgspec
 import orjson
 from msgspec import inspect
 
-# what is wrong in one of these may let somebody in: no start
+# a wrong value here may let a stranger in, so it refuses the start
 ACCESS_SETTINGS = frozenset(
     {"token", "hookToken", "host", "port", "uiPort", "allowedHosts", "trustedProxies", "tlsCert",
      "tlsKey"}
 )  # fmt: skip
-# or lets items of work do what they were not to do, or spend what was not to be spent
+# a wrong value here may let work items do or spend too much
 CONVERSATION_GUARDS = frozenset({"enabled", "ceilings"})
 SECRET_SETTINGS = frozenset({"token", "hookToken"})
-# stands for the name of a project
+# in the name of a setting: the name of a project
 PROJECT_PLACEHOLDER = "NAME"
-# how alike two names are, so that one is taken for the other misspelled
+# from here on one name counts as a misspelling of the other
 MIN_SIMILARITY = 0.72
 MAX_VALUE_LENGTH = 60
-# a file with more names that are none was not written for a keeper: what each of them was to be
-# is not worth a late start
-MOST_GUESSED = 50
+# suggestions for unknown names; a file with more of them would delay the start
+MAX_GUESSES = 50
 
 SettingPath = tuple[str, ...]
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One setting: its dotted name, what it takes, and what holds without it."""
+    """A setting: its dotted name, what it accepts, and its default."""
 
     name: str
     accepts: str
@@ -39,7 +38,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class SettingFault(msgspec.Struct, frozen=True):
-    """What is wrong with one setting, and whether a start is refused for it."""
+    """A fault of one setting, and whether it refuses the start."""
 
     name: str
     message: str
@@ -54,27 +53,27 @@ def list_settings(of: type) -> list[Setting]:
     ]
 
 
-def check_settings(of: type, given: dict[str, Any]) -> tuple[dict[str, Any], list[SettingFault]]:
-    """What can be used of it, and what is wrong with the rest."""
+def check_settings(of: type, settings: dict[str, Any]) -> tuple[dict[str, Any], list[SettingFault]]:
+    """The usable settings, and the faults of the others."""
     root = inspect.type_info(of)
     names = [path for path, _ in _walk_fields(root)]
     wrong: list[SettingFault] = []
-    return _check_object(root, given, (), names, wrong), wrong
+    return _check_object(root, settings, (), names, wrong), wrong
 
 
 def _check_object(
     holder: inspect.Type,
-    given: dict[str, Any],
+    settings: dict[str, Any],
     path: SettingPath,
     names: list[SettingPath],
     wrong: list[SettingFault],
 ) -> dict[str, Any]:
     usable: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in settings.items():
         here = (*path, name)
         kind = _type_of(holder, name)
         if kind is None:
-            wrong.append(_unknown_setting(here, names if len(wrong) < MOST_GUESSED else []))
+            wrong.append(_unknown_setting(here, names if len(wrong) < MAX_GUESSES else []))
         elif (below := _nested_type(kind)) is not None and isinstance(value, dict):
             usable[name] = _check_object(below, value, here, names, wrong)
         elif _matches(kind, value):
@@ -106,7 +105,7 @@ def _type_of(holder: inspect.Type, name: str) -> inspect.Type | None:
 
 
 def _nested_type(kind: inspect.Type) -> inspect.Type | None:
-    """What holds further settings."""
+    """The part of a type that has settings of its own."""
     for each in _union_members(kind):
         if isinstance(each, inspect.StructType | inspect.DictType):
             return each
@@ -150,11 +149,11 @@ def _in_range(kind: inspect.IntType | inspect.FloatType, value: float) -> bool:
     )
 
 
-# ---- in words ----
+# ---- messages ----
 
 
 def describe_type(kind: inspect.Type) -> str:
-    """What a setting takes, as one would say it."""
+    """What a setting accepts, in words."""
     return " or ".join(_describe_one_type(each) for each in _union_members(kind))
 
 
@@ -206,9 +205,9 @@ def _unknown_setting(path: SettingPath, names: list[SettingPath]) -> SettingFaul
 
 def _invalid_value(path: SettingPath, kind: inspect.Type, value: Any) -> SettingFault:
     refused = _refuses_start(path, kind)
-    shown = "not" if SECRET_SETTINGS.intersection(path) else f"{_printable_value(value)}, not"
+    value_text = "not" if SECRET_SETTINGS.intersection(path) else f"{_printable_value(value)}, not"
     instead = "" if refused else " Its default is used."
-    says = f"{_printable_name(path)} is {shown} {describe_type(kind)}.{instead}"
+    says = f"{_printable_name(path)} is {value_text} {describe_type(kind)}.{instead}"
     return SettingFault(".".join(path), says, refused)
 
 
@@ -219,7 +218,7 @@ def _refuses_start(path: SettingPath, kind: inspect.Type) -> bool:
 
 
 def _printable_name(path: SettingPath) -> str:
-    """A name as people wrote it, on one line."""
+    """A name from the file, without characters that a terminal would obey."""
     return "".join(each if each.isprintable() else "?" for each in ".".join(path))[:200]
 
 
@@ -227,43 +226,43 @@ def _printable_value(value: Any) -> str:
     try:
         text = orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
-        # it reads deeper than it writes
+        # orjson reads deeper nesting than it writes
         text = "…"
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"
 
 
 def _nearest_setting(path: SettingPath, names: list[SettingPath]) -> SettingPath | None:
-    """The setting that was meant: one of this name, else one beside it, else any that is alike."""
-    # only where something is wrong: a keeper that idles for months does without
+    """The setting that was probably meant: of the same name, else a sibling, else a similar one."""
+    # imported only for a wrong name, to save memory in a keeper that runs for months
     import difflib
 
-    def likeness(known: SettingPath) -> float:
-        pairs = ((path[-1], known[-1]), (".".join(path), ".".join(known)))
+    def likeness(other: SettingPath) -> float:
+        pairs = ((path[-1], other[-1]), (".".join(path), ".".join(other)))
         return max(
-            difflib.SequenceMatcher(None, _normalize(said), _normalize(meant)).ratio()
-            for said, meant in pairs
+            difflib.SequenceMatcher(None, _normalize(one), _normalize(other)).ratio()
+            for one, other in pairs
         )
 
-    def rank(known: SettingPath) -> tuple[bool, bool, float]:
-        alike = likeness(known)
-        return alike == 1.0, alike >= MIN_SIMILARITY and _is_sibling(known, path), alike
+    def rank(other: SettingPath) -> tuple[bool, bool, float]:
+        alike = likeness(other)
+        return alike == 1.0, alike >= MIN_SIMILARITY and _is_sibling(other, path), alike
 
     best = max(names, key=rank)
     return _with_project_name(best, path) if likeness(best) >= MIN_SIMILARITY else None
 
 
-def _is_sibling(known: SettingPath, path: SettingPath) -> bool:
-    return len(known) == len(path) and all(
+def _is_sibling(setting: SettingPath, path: SettingPath) -> bool:
+    return len(setting) == len(path) and all(
         one in (PROJECT_PLACEHOLDER, other)
-        for one, other in zip(known[:-1], path[:-1], strict=True)
+        for one, other in zip(setting[:-1], path[:-1], strict=True)
     )
 
 
 def _with_project_name(best: SettingPath, path: SettingPath) -> SettingPath:
-    """With the name of the project that was meant."""
+    """Puts the name of the project in the place of the placeholder."""
     same = zip(best, path, strict=False)
     project = next(
-        (said for known, said in same if known == PROJECT_PLACEHOLDER), PROJECT_PLACEHOLDER
+        (name for part, name in same if part == PROJECT_PLACEHOLDER), PROJECT_PLACEHOLDER
     )
     return tuple(project if each == PROJECT_PLACEHOLDER else each for each in best)
 
@@ -276,7 +275,7 @@ def _normalize(name: str) -> str:
 
 OUR_PREFIXES = ("CLAUDEKEEPER_", "CLARVIS_")
 PUBLIC_VARIABLES = ("CLARVIS_ALLOWED_ROOTS", "CLAUDEKEEPER_CLI", "CLAUDEKEEPER_HOME")
-# what the keeper tells its own children, and what tests are told
+# set by the keeper for its children, and by tests
 INTERNAL_VARIABLES = frozenset(
     {"CLAUDEKEEPER_OWNER", "CLAUDEKEEPER_SESSION", "CLAUDEKEEPER_HOOK_PROBE",
      "CLAUDEKEEPER_CORPUS", "CLARVIS_E2E"}
@@ -284,10 +283,10 @@ INTERNAL_VARIABLES = frozenset(
 
 
 def unknown_variables(names: Iterable[str]) -> list[str]:
-    """Variables that look like ours and are none, in a sentence each."""
-    known = {*PUBLIC_VARIABLES, *INTERNAL_VARIABLES}
+    """One sentence for each variable that has our prefix and is not ours."""
+    ours = {*PUBLIC_VARIABLES, *INTERNAL_VARIABLES}
     return [
         _unknown_setting((name,), [(each,) for each in PUBLIC_VARIABLES]).message
         for name in sorted(names)
-        if name.startswith(OUR_PREFIXES) and name not in known
+        if name.startswith(OUR_PREFIXES) and name not in ours
     ]

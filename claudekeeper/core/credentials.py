@@ -1,4 +1,4 @@
-"""The secrets that open the door, as config.json has them now: a rotation counts at once."""
+"""The tokens in config.json; a rotated one is accepted at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Scope = Literal["owner", "hook"]
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """Compared in constant time, and never shown."""
+    """Two tokens, compared in constant time and never printed."""
 
     token: bytes
     hook_token: bytes | None
@@ -27,29 +27,29 @@ class Credentials(msgspec.Struct, frozen=True):
         hook_token = config.hook_token.encode() if config.hook_token else None
         return cls(config.token.encode(), hook_token)
 
-    def scope_of(self, given: str) -> Scope | None:
-        """What this secret opens; None where it is not one of ours."""
-        offered = given.encode("utf-8", "surrogateescape")
-        # both are compared, whatever the first says: time must not tell
+    def scope_of(self, secret: str) -> Scope | None:
+        """The scope of a token; None for a wrong one."""
+        offered = secret.encode("utf-8", "surrogateescape")
+        # both are always compared, so that the time tells nothing
         owner = hmac.compare_digest(offered, self.token)
         hook = hmac.compare_digest(offered, self.hook_token or b"") and bool(self.hook_token)
         return "owner" if owner else "hook" if hook else None
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """For who must not write them down."""
+        """The tokens, for whoever has to leave them out of a text."""
         return tuple(each.decode() for each in (self.token, self.hook_token) if each)
 
     def __repr__(self) -> str:
         return "Credentials(…)"
 
 
-# asked anew for each request
+# called for each request
 CredentialsSource = Callable[[], Credentials]
 
 
 class CredentialsFile:
-    """config.json, read again when it changes; what cannot be used leaves the old ones standing."""
+    """config.json, read again when it changes; an unusable file leaves the old tokens valid."""
 
     def __init__(self, home: Path) -> None:
         self._path = config_path(home)
@@ -71,7 +71,7 @@ class CredentialsFile:
 
     def _stamp(self) -> tuple[int, int, int] | None:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,4 +1,4 @@
-"""Room on the disk that is set aside, so that words can be written down when it is full."""
+"""Disk space that is reserved, so that state can be saved when the disk is full."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pathlib import Path
 from claudekeeper.core.atomic_files import make_private_folder, replace_file
 
 NAME = "reserve"
-LEAST_BYTES = 4 * 1024 * 1024
+MIN_BYTES = 4 * 1024 * 1024
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class DiskReserve:
-    """A file that holds room, and is given up for what has to be written."""
+    """A file that holds the space until it is needed."""
 
-    def __init__(self, folder: Path, size: int = LEAST_BYTES) -> None:
+    def __init__(self, folder: Path, size: int = MIN_BYTES) -> None:
         self._path = folder / NAME
         self._size = size
 
     def hold(self) -> None:
-        """Set the room aside, as far as the disk has it. Blocks."""
+        """Reserves the space if the disk has it. Blocks."""
         with contextlib.suppress(OSError):
             if self._path.stat().st_size >= self._size:
                 return
@@ -33,13 +33,13 @@ class DiskReserve:
             try:
                 _allocate(descriptor, self._size)
             except OSError:
-                # what there is belongs to others
+                # the little that is free is for others
                 self._path.unlink()
             finally:
                 os.close(descriptor)
 
     def release(self) -> bool:
-        """Give the room up; whether there was some."""
+        """Frees the space; returns whether any was reserved."""
         try:
             self._path.unlink()
         except OSError:
@@ -47,8 +47,8 @@ class DiskReserve:
         return True
 
     def write(self, path: Path, content: bytes) -> None:
-        """Replace a file; on a full disk, in the room that was set aside. Blocks."""
-        # the old file is there until the new one is whole
+        """Replaces a file; on a full disk in the reserved space. Blocks."""
+        # the old file stays until the new one is complete
         self._size = max(self._size, 2 * len(content))
         try:
             replace_file(path, content, durable=False)

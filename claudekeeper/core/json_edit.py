@@ -1,4 +1,4 @@
-"""JSON as people wrote it: parts are put in and taken out, and every other byte stays."""
+"""JSON edited in place: parts are inserted and removed, and every other byte stays."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _WORD = re.compile(r"[^\s,\]}]+")
 # up to the next bracket that stands in no string
 _UNTIL_BRACKET = re.compile(r'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-# a byte that is no text
+# a byte that is not UTF-8
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# orjson's words, in ours
+# parts of orjson's messages, and ours
 _ERROR_MESSAGES = {
     "trailing comma": "a comma too many",
     "after document": "something behind the end",
@@ -34,7 +34,7 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True)
 class Value:
-    """A value and where it stands; of an object the last member of a name counts."""
+    """A value and its offsets; where an object has a name twice, the last member counts."""
 
     start: int
     end: int
@@ -51,13 +51,13 @@ class Value:
 
 
 def parse(text: str, inside: str | None = None) -> Value:
-    """The outermost value and its parts; Malformed where there is none or more than one.
+    """The outermost value and its parts; Malformed for anything but one JSON value.
 
-    Of the member `inside` the parts are known too, and the parts of these. Everything else is
-    passed over as one piece: settings can hold megabytes of other things.
+    The member `inside` is parsed two levels deep. Everything else is skipped as one piece, as
+    settings can hold megabytes of other data.
     """
     start = _skip_space(text, 1 if text.startswith("\ufeff") else 0)
-    # what is read below is JSON, so nothing in it has to be looked for twice
+    # checked first, so that the parser below may rely on valid JSON
     _check_json(text, start)
     return _parse_value(text, start, 1, inside)
 
@@ -69,8 +69,8 @@ def _check_json(text: str, start: int) -> None:
         at = _skip_space(text, start + error.pos)
         if text.startswith(("//", "/*", "#"), at):
             what = "a comment"
-        elif found := lenient_json.NON_FINITE.match(text, at):
-            what = f"{found[0]} is no JSON"
+        elif match := lenient_json.NON_FINITE.match(text, at):
+            what = f"{match[0]} is no JSON"
         else:
             what = next(
                 (ours for theirs, ours in _ERROR_MESSAGES.items() if theirs in error.msg), error.msg
@@ -95,7 +95,7 @@ def add_member(text: str, holder: Value, name: str, value: str) -> str:
 
 
 def remove_element(text: str, array: Value, index: int) -> str:
-    """The text without an element; what `add_element` put in goes without a trace."""
+    """The text without an element; it undoes `add_element` byte by byte."""
     return _remove_part(text, array, index)
 
 
@@ -112,7 +112,7 @@ def _add_part(text: str, holder: Value, part: str) -> str:
         return f"{text[:at]},{newline}{inner}{lines}{text[at:]}"
     at = holder.start + 1
     rest = text[at:]
-    # an empty holder is closed on the same line: give its end a line of its own
+    # the bracket that closes an empty holder moves to a line of its own
     closing = (
         "" if "\n" in text[at : holder.end] else newline + inner.removesuffix(_indent_step(text))
     )
@@ -129,8 +129,8 @@ def _remove_part(text: str, holder: Value, index: int) -> str:
 
 
 def _indent_step(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+    match = _INDENT.search(text)
+    return match[1] if match else "  "
 
 
 def _indent_of(text: str, holder: Value) -> str:
@@ -141,12 +141,12 @@ def _indent_of(text: str, holder: Value) -> str:
 
 
 def _skip_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _parse_value(text: str, at: int, levels: int, inside: str | None = None) -> Value:
-    """A value, and its parts down to so many levels."""
+    """A value, with its parts down to `levels` levels."""
     match text[at]:
         case "{" if levels:
             return _parse_object(text, at, levels, inside)
@@ -161,12 +161,12 @@ def _parse_value(text: str, at: int, levels: int, inside: str | None = None) -> 
 
 
 def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def _skip_brackets(text: str, at: int) -> int:
-    """Behind the bracket that closes the one that stands there."""
+    """The offset after the bracket that closes the one at `at`."""
     depth = 0
     while True:
         at = _match_end(_UNTIL_BRACKET, text, at)
@@ -178,7 +178,7 @@ def _skip_brackets(text: str, at: int) -> int:
 
 def _parse_object(text: str, start: int, levels: int, inside: str | None) -> Value:
     members: dict[str, Value] = {}
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     parts: list[tuple[int, int]] = []
     repeated: set[str] = set()
     at = _skip_space(text, start + 1)
@@ -190,10 +190,10 @@ def _parse_object(text: str, start: int, levels: int, inside: str | None) -> Val
         value = _parse_value(text, _skip_space(text, colon + 1), below)
         if name in members:
             repeated.add(name)
-        members[name], places[name] = value, len(parts)
+        members[name], indexes[name] = value, len(parts)
         parts.append((at, value.end))
         at = _next_part(text, value.end)
-    return Value(start, at + 1, parts, members, None, places, frozenset(repeated))
+    return Value(start, at + 1, parts, members, None, indexes, frozenset(repeated))
 
 
 def _parse_array(text: str, start: int, levels: int) -> Value:
@@ -207,6 +207,6 @@ def _parse_array(text: str, start: int, levels: int) -> Value:
 
 
 def _next_part(text: str, at: int) -> int:
-    """Where the next part stands, or the end of what holds them."""
+    """The offset of the next part, or of the closing bracket."""
     at = _skip_space(text, at)
     return _skip_space(text, at + 1) if text[at] == "," else at

@@ -1,4 +1,4 @@
-"""Locks by name: whatever is done under one of them is done by one at a time."""
+"""Locks by name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from weakref import WeakValueDictionary
 
 
 class KeyedLocks:
+    """A lock for each name, for as long as somebody holds it or waits for it."""
+
     def __init__(self) -> None:
-        # each lives as long as somebody holds it or waits for it
         self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
 
     @contextlib.asynccontextmanager

@@ -1,4 +1,4 @@
-"""JSON as browsers read it: orjson, and what it refuses of what others wrote."""
+"""JSON that other programs accept and orjson refuses, repaired for orjson."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 import orjson
 
-# a string as a whole, so that nothing inside of it is taken for a number; or a number
+# a whole string, so that nothing inside it is taken for a number; or a number
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|-?Infinity|NaN|-?\d[\d.eE+-]*+', re.DOTALL)
 NON_FINITE = re.compile(r"-?Infinity|NaN")
-# an escape as a whole: both halves of an emoji, one half alone, or any other
+# a whole escape: a surrogate pair, a lone surrogate, or any other
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
 _NONZERO = re.compile(r"-?[1-9]")
-# no shorter number is more than a double holds
+# no number with fewer characters exceeds a double
 _LARGEST_NUMBER = "1e308"
 
 
 def decode(text: str) -> Any:
-    """ValueError where it is no JSON; half an emoji is U+FFFD, what is no number is null."""
+    """The value; a lone surrogate becomes U+FFFD, NaN and Infinity null. ValueError for no JSON."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -31,7 +31,7 @@ def decode(text: str) -> Any:
 
 
 def repair_in_place(text: str) -> str:
-    """JSON that orjson reads, everything in its place: halves of emoji, numbers without an end."""
+    """The text with lone surrogates and huge numbers replaced, every offset unchanged."""
     return _TOKEN.sub(_repair_token, text)
 
 

@@ -1,4 +1,4 @@
-"""How much may run at once, and for how long for nothing: what config.json may say of it."""
+"""The limits of config.json: how much runs at once, and how long it may idle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Limits(msgspec.Struct, rename="camel", frozen=True):
 
     # CLI processes at once; one takes about 100 MB
     live_sessions: Annotated[int, Meta(ge=1, le=1000)] = 10
-    # a CLI that has nothing to do is ended after so long, and comes back with the next message
+    # an idle CLI is closed after this time; the next message starts it again
     idle_seconds: Annotated[float, Meta(ge=1)] = 900.0
-    # how long a running turn may still take when the keeper is asked to end
+    # how long a running turn may take when the keeper shuts down
     drain_seconds: Annotated[float, Meta(ge=0, le=600)] = 10.0

@@ -1,6 +1,6 @@
-"""The log: a line for people or a JSON object for programs, each with its request's id.
+"""The log on stderr: lines for people or JSON for programs, with the id of the request.
 
-It goes to stderr. Keeping and rotating it is the journal's work, or that of whoever started us.
+Rotating it is the work of the journal, or of whoever started us.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import orjson
 LogFormat = Literal["human", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-# the request that is being answered, in every task that works for it
+# the id of the request that a task works for
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
-# what must never be written down, as it is now
+# the texts that no log line may contain
 SecretsSource = Callable[[], Iterable[str]]
 
-# what JSON holds of whole numbers everywhere
+# larger integers are not portable in JSON
 MAX_INTEGER = 1 << 63
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-# what the formatter itself has no use for
+# fields of every record; any other one came as `extra`
 _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({})))
 
 
@@ -38,13 +38,13 @@ def set_up_logging(format_: LogFormat, level: LogLevel, secrets: SecretsSource =
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # the one says at every start of a CLI which one it starts, the other counts changes
+    # one logs every start of a CLI, the other every batch of changes
     for talkative in ("claude_agent_sdk", "watchfiles"):
         logging.getLogger(talkative).setLevel(logging.WARNING)
 
 
 class RedactingFilter(logging.Formatter):
-    """Lines without secrets: a caller can put its token into a path, an id or a subprotocol."""
+    """Removes secrets: a caller can put its token into a path, an id or a subprotocol."""
 
     def __init__(self, inner: logging.Formatter, secrets: SecretsSource) -> None:
         super().__init__()
@@ -63,36 +63,36 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         ours = request_id.get()
-        # whoever may choose a path or a name must not be able to write lines of the log
+        # a path or a name from outside must not forge log lines
         message = _CONTROL.sub(_escape_match, record.getMessage())
         line = f"{record.levelname} {record.name}: {message}{f' [{ours}]' if ours else ''}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
 class JsonFormatter(logging.Formatter):
-    """One object a line; what a caller gave as `extra` stands beside the message."""
+    """One JSON object a line, with the fields given as `extra` beside the message."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC)
-        said = {
+        fields = {
             "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
         if ours := request_id.get():
-            said["requestId"] = ours
-        said |= {
+            fields["requestId"] = ours
+        fields |= {
             name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS
         }
         if record.exc_info:
-            said["exception"] = self.formatException(record.exc_info)
-        plain = {name: _to_json_value(value) for name, value in said.items()}
+            fields["exception"] = self.formatException(record.exc_info)
+        plain = {name: _to_json_value(value) for name, value in fields.items()}
         return orjson.dumps(plain).decode()
 
 
 def _to_json_value(value: object) -> object:
-    """What can be written down; a path that is not UTF-8 must not lose the line."""
+    """A value that JSON can hold; a path that is not UTF-8 must not lose the line."""
     if isinstance(value, float | bool | None):
         return value
     if isinstance(value, int) and abs(value) < MAX_INTEGER:
@@ -106,5 +106,5 @@ def _to_json_value(value: object) -> object:
     return str(value).encode("utf-8", "backslashreplace").decode()
 
 
-def _escape_match(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
+def _escape_match(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()

@@ -9,16 +9,16 @@ PROC = Path("/proc")
 
 
 class ProcessStat(NamedTuple):
-    """What the kernel says of a process."""
+    """The fields of the file that the keeper uses."""
 
     state: str
     parent_pid: int
-    # clock ticks from the start of the machine; with the pid it names one process for good
+    # in clock ticks since the machine started; with the pid it identifies a process
     started: str
 
     @property
     def is_dead(self) -> bool:
-        """Whether it has ended, and only its parent has not taken note yet."""
+        """A zombie: it has ended, and its parent has not waited for it yet."""
         return self.state in ("Z", "X")
 
 

@@ -1,4 +1,4 @@
-"""Staying small: a daemon idles for months after one busy minute."""
+"""Settings of malloc that keep the memory of a long-running daemon small."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import gc
 import sys
 from functools import cache
 
-# glibc's names for what can be set
+# parameters of glibc's mallopt
 _ARENA_MAX = -8
 _MMAP_THRESHOLD = -3
 
@@ -15,10 +15,10 @@ LARGE_ALLOCATION = 128 * 1024
 
 
 def tune_malloc() -> None:
-    """Before any thread: one pool for all of them, and large pieces returned when they are freed.
+    """One memory pool for all threads, and large blocks go back to the system when freed.
 
-    By default each thread that reads files keeps a pool of its own, and the first large piece that
-    is freed raises the size from which pieces are returned.
+    Called before any thread starts. By default each thread has a pool of its own, and the first
+    large block that is freed raises the size from which blocks go back.
     """
     libc = _libc()
     if libc is not None:
@@ -27,7 +27,7 @@ def tune_malloc() -> None:
 
 
 def release_memory() -> None:
-    """Hand freed memory back to the system."""
+    """Returns freed memory to the system."""
     gc.collect()
     libc = _libc()
     if libc is not None:
@@ -39,5 +39,5 @@ def _libc() -> ctypes.CDLL | None:
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
-    # other C libraries than glibc do without these
+    # C libraries other than glibc do not have these
     return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 FIRST_SECOND = datetime(1, 1, 1, tzinfo=UTC).timestamp()
-
-
 LAST_SECOND = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 
 
@@ -15,7 +13,7 @@ def iso_from_ns(nanoseconds: int) -> str:
 
 
 def iso_of(seconds: float) -> str:
-    """A moment; one beyond what calendars have is the first or last of theirs."""
+    """A time in seconds; one outside the years 1 to 9999 becomes the first or last moment."""
     within = min(max(seconds, FIRST_SECOND), LAST_SECOND)
     return _format(datetime.fromtimestamp(within, UTC))
 

@@ -1,4 +1,4 @@
-"""Telling at once: whatever is read in threads, nobody who wants little is kept waiting for it."""
+"""Threads for long reads, so that short requests do not wait behind them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# seconds for which a thread may go on while another one, most often the loop, has something to do;
-# Python's own 5 ms are longer than all else between the CLI's pipe and a client
+# seconds for which a thread keeps the interpreter while another one waits, mostly the event loop;
+# Python's default of 5 ms is longer than everything else between the CLI's pipe and a client
 SWITCH_INTERVAL = 0.0005
-# how many long readings go on at once; more would only take from each other
+# more long reads at once would only slow each other down
 WORKER_COUNT = 2
 
 
@@ -25,8 +25,7 @@ def set_switch_interval() -> None:
 
 
 class WorkerThreads:
-    """Threads for what may take long. The list and a page have others, and so never stand behind
-    a dozen whole transcripts."""
+    """Threads for long reads. The list and single pages use other threads."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(WORKER_COUNT, "slow-lane")

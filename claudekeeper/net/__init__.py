@@ -1,1 +1,1 @@
-"""What the keeper and Clarvis share at the door: where to listen, and who may speak at all."""
+"""What the keeper and Clarvis share: listening, the check of hosts, errors and answers."""

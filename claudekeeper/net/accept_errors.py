@@ -1,18 +1,18 @@
-"""More callers at once than the system has descriptors for."""
+"""The log of asyncio when there are more connections than file descriptors."""
 
 from __future__ import annotations
 
 import logging
 import time
 
-# of what asyncio says then, a hundred times in a moment
+# the message of asyncio, which it repeats a hundred times a moment
 ACCEPT_FAILURE = "socket.accept() out of system resource"
-# seconds in which that is said once
+# seconds in which it is logged once
 LOG_INTERVAL = 10.0
 
 
 class LoggedOnce:
-    """For the log of asyncio: strangers, who need no token for this, cannot fill it."""
+    """A filter for the log of asyncio, which strangers could fill without a token."""
 
     def __init__(self) -> None:
         self._last_logged = -LOG_INTERVAL
@@ -29,7 +29,7 @@ class LoggedOnce:
         return True
 
 
-# one for all servers of the process: so is the log of asyncio
+# one for all servers of the process, as they share the log of asyncio
 _log_filter = LoggedOnce()
 
 

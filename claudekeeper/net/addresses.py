@@ -1,4 +1,4 @@
-"""Addresses as people write them: which stay on this machine, and how they stand in a URL."""
+"""Host names and addresses: which are loopback, and how they are written in a URL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)
 
 
 def is_loopback(host: str) -> bool:
-    """Only what is certainly loopback counts; '0', '127.1' and unknown names do not."""
+    """Whether it is certainly loopback; '0', '127.1' and unknown names are not."""
     if host.lower() == "localhost":
         return True
     try:
@@ -20,7 +20,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Whether `host` means every address of the machine, and so is nobody's name."""
+    """Whether `host` means every address of the machine."""
     try:
         return _parse_address(host).is_unspecified
     except ValueError:
@@ -29,30 +29,30 @@ def is_wildcard(host: str) -> bool:
 
 
 def reachable_host(host: str) -> str:
-    """An address to go to on this machine: a wildcard is none."""
+    """An address to connect to: for a wildcard that of loopback."""
     if not is_wildcard(host):
         return host.strip("[]")
     return "::1" if host.strip("[]") == "::" else "127.0.0.1"
 
 
 def host_in_url(host: str) -> str:
-    """An address as it stands in a URL: IPv6 goes into brackets."""
+    """An address as a URL has it: IPv6 in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def host_name(text: str) -> str | None:
-    """The name in a Host header, without its port; None where it is no such header."""
+    """The name in a Host header, without its port; None for an invalid header."""
     parts = AUTHORITY.fullmatch(text.lower())
     return parts["name"] if parts else None
 
 
 def parse_host_name(text: str) -> str | None:
-    """A name as it is configured: no scheme, no port; None where it is something else."""
+    """A configured host name; None if it has a scheme or a port, or is not a name."""
     name = host_in_url(text.lower())
     return name if host_name(name) == name else None
 
 
 def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """The address that is meant: `::ffff:127.0.0.1` is 127.0.0.1 in another dress."""
+    """The address; `::ffff:127.0.0.1` counts as 127.0.0.1."""
     address = ipaddress.ip_address(text.strip("[]").partition("%")[0])
     return getattr(address, "ipv4_mapped", None) or address

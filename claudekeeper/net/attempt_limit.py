@@ -1,4 +1,4 @@
-"""How often strangers may try: one budget for all of them, whichever way they come."""
+"""The limit of failed logins: one budget for all callers together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 Clock = Callable[[], float]
 
 MAX_ATTEMPTS = 20
-# seconds until one more attempt is given back
+# seconds in which one attempt is added again
 REFILL_SECONDS = 3.0
 
 
@@ -18,18 +18,18 @@ class AttemptLimit:
 
     def __init__(
         self,
-        at_once: int = MAX_ATTEMPTS,
-        every: float = REFILL_SECONDS,
+        max_attempts: int = MAX_ATTEMPTS,
+        refill_seconds: float = REFILL_SECONDS,
         clock: Clock = time.monotonic,
     ) -> None:
-        self._max_attempts = at_once
-        self._refill_seconds = every
+        self._max_attempts = max_attempts
+        self._refill_seconds = refill_seconds
         self._clock = clock
-        self._remaining = float(at_once)
+        self._remaining = float(max_attempts)
         self._refilled_at = clock()
 
     def retry_after(self) -> int:
-        """Whole seconds until another attempt may fail; 0 while there were not too many."""
+        """Whole seconds until another attempt may fail; 0 while the budget lasts."""
         now = self._clock()
         refilled = self._remaining + max(0.0, now - self._refilled_at) / self._refill_seconds
         self._remaining, self._refilled_at = min(self._max_attempts, refilled), now

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 
 class ApiError(Exception):
-    """The root: every failure that a caller is answered with is one of these."""
+    """The base class of every error that a client gets."""
 
     code: ClassVar[str] = "internal_error"
     status: ClassVar[int] = 500
     sentence: ClassVar[str] = "Something went wrong inside the server; its log says more."
-    # what the caller can do instead, by name
+    # the names of what the client can do instead
     choices: tuple[str, ...] = ()
 
     def __init__(
@@ -22,7 +22,7 @@ class ApiError(Exception):
         choices: tuple[str, ...] = (),
     ) -> None:
         self.message = message or self.sentence
-        # seconds, where trying again later will do
+        # seconds after which the request may be repeated
         self.retry_after = retry_after
         self.choices = choices or type(self).choices
         super().__init__(self.message)

@@ -1,7 +1,7 @@
-"""Who may speak to a server at all: the right Host, no foreign Origin.
+"""The check of Host and Origin, before anything else of a request.
 
-Host is checked against a list, since a rebound name would make any page same-origin with us; then
-Origin against Host, since a browser sends cookies along from pages on other ports.
+Host is checked against a list, since DNS rebinding would make any page same-origin with us; then
+Origin against Host, since a browser sends cookies from pages on other ports too.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from .trusted_proxies import Caller, TrustedProxies
 
 
 class HostRefused(Exception):
-    """The request is addressed to somebody else."""
+    """The Host of the request is not one of ours."""
 
 
 class OriginRefused(Exception):
-    """The request comes from a page that is not ours."""
+    """The request comes from a page of another origin."""
 
 
 class NameInvalid(ValueError):
-    """What was configured is no name of a host."""
+    """A configured name is not a host name."""
 
 
 class HostGuard:
-    """The names that a server answers to, and the proxies that it believes."""
+    """The host names that a server answers to, and the proxies that it trusts."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class HostGuard:
         return self._own_names | self._allowed_names
 
     def check(self, request: web.BaseRequest) -> Caller:
-        """How the request came here; raises where it may not."""
+        """The caller of a request; raises HostRefused or OriginRefused."""
         caller = self._proxies.caller_of(request)
-        # what a proxy passed on is checked too: it may repeat what a stranger said
-        named = (*caller.authorities, *_authorities_in_target(request.raw_path))
-        if not all(host_name(authority) in self.names for authority in named):
+        # forwarded names are checked too: a proxy may repeat what a stranger sent
+        authorities = (*caller.authorities, *_authorities_in_target(request.raw_path))
+        if not all(host_name(authority) in self.names for authority in authorities):
             raise HostRefused
         schemes = self._allowed_schemes(caller)
         for origin in request.headers.getall(hdrs.ORIGIN, []):
@@ -60,14 +60,14 @@ class HostGuard:
     def _allowed_schemes(self, caller: Caller) -> tuple[str, ...]:
         if caller.scheme is not None:
             return (caller.scheme,)
-        # a configured name is mostly that of a proxy with TLS, and only one that we trust may say
-        # so; what came to our own address came as we serve it
+        # a configured name is mostly that of a proxy with TLS, which says so only if we trust it;
+        # our own address is served without TLS
         behind_a_proxy = host_name(caller.authority) in self._allowed_names
         return ("http", "https") if behind_a_proxy else ("http",)
 
 
 def _authorities_in_target(target: str) -> tuple[str, ...]:
-    """Whom the first line of a request names: `GET http://name/path`, as one asks a proxy."""
+    """The host in the first line of a request: `GET http://name/path`, as proxies get it."""
     if target.startswith("/"):
         return ()
     return (target.partition("://")[2].partition("/")[0],)
@@ -76,5 +76,5 @@ def _authorities_in_target(target: str) -> tuple[str, ...]:
 def _parse_allowed_name(name: str) -> str:
     plain = parse_host_name(name)
     if plain is None:
-        raise NameInvalid(f"{name!r} is no name of a host; write it without scheme and port")
+        raise NameInvalid(f"{name!r} is not a host name; write it without scheme and port")
     return plain

@@ -26,7 +26,7 @@ from .accept_errors import limit_accept_error_logs
 from .addresses import host_in_url, is_loopback, reachable_host
 
 BACKLOG = 128
-# what one client may hold of us: header lines and headers, and seconds until they are whole
+# what one client may occupy: header bytes, and seconds of an idle or closing connection
 HTTP_LIMITS: dict[str, Any] = {
     "max_line_size": 8190,
     "max_field_size": 8190,
@@ -34,12 +34,12 @@ HTTP_LIMITS: dict[str, Any] = {
     "keepalive_timeout": 75.0,
     "lingering_time": 5.0,
 }
-# a client that holds a stream open must not hold up a restart
+# a client that keeps a stream open must not delay a restart
 SHUTDOWN_TIMEOUT = 2.0
-# seconds for those who were let in and have not said anything yet, and between two looks at them
+# seconds to wait at the end for accepted connections without a request, and between two checks
 ACCEPT_GRACE = 1.0
 POLL_INTERVAL = 0.02
-# seconds in which a client takes something of what it is sent; the system cuts off others
+# a client that reads nothing for so many seconds is disconnected by the system
 SEND_TIMEOUT = 120.0
 
 log = logging.getLogger("claudekeeper.net.requests")
@@ -69,7 +69,7 @@ class TlsFiles:
 
 
 def client_context(certificate: Path) -> ssl.SSLContext:
-    """For a client that knows its server by this very certificate, whatever name stands in it."""
+    """For a client that trusts exactly this certificate, whatever name it has."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.check_hostname = False
@@ -83,7 +83,7 @@ def client_context(certificate: Path) -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """A port of an address, unless there is a path of a unix socket or a socket that is given."""
+    """A host and port, or a unix socket, or a socket inherited from systemd."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -99,12 +99,12 @@ class ListenAddress:
 
     @property
     def effective_tls(self) -> TlsFiles | None:
-        """A unix socket needs none: nobody stands between its two ends."""
+        """A unix socket needs no TLS, as it never leaves the machine."""
         return None if self.is_unix else self.tls
 
     @property
     def is_local(self) -> bool:
-        """Whether nobody on another machine can reach it."""
+        """Whether other machines cannot reach it."""
         if self.is_unix:
             return True
         return is_loopback(
@@ -118,56 +118,56 @@ class ListenAddress:
 
 
 @asynccontextmanager
-async def serve_app(app: web.Application, place: ListenAddress) -> AsyncIterator[str]:
-    """Serve in this event loop until the block ends; yields the address.
+async def serve_app(app: web.Application, address: ListenAddress) -> AsyncIterator[str]:
+    """Serves in this event loop until the block ends; yields the URL.
 
-    Raises OSError where the address cannot be had, and TlsInvalid.
+    Raises OSError if the address cannot be bound, and TlsInvalid.
     """
-    context = place.effective_tls.server_context() if place.effective_tls else None
-    # no access log of aiohttp's: it would write down what people open
+    context = address.effective_tls.server_context() if address.effective_tls else None
+    # without the access log of aiohttp, which would record what people open
     log.addFilter(redact_bad_requests)
     limit_accept_error_logs()
-    heard = _RequestTracker()
-    app.middlewares.insert(0, heard.track)
+    tracker = _RequestTracker()
+    app.middlewares.insert(0, tracker.track)
     runner = web.AppRunner(
         app, access_log=None, logger=log, shutdown_timeout=SHUTDOWN_TIMEOUT, **HTTP_LIMITS
     )
     await runner.setup()
     try:
-        with _make_site(runner, place, context) as site:
+        with _make_site(runner, address, context) as site:
             await site.start()
-            yield _url(place, runner.addresses[0])
+            yield _url(address, runner.addresses[0])
             await _stop_accepting(site)
             await site.stop()
-            await heard.wait_for_requests(runner)
+            await tracker.wait_for_requests(runner)
     finally:
         await runner.cleanup()
 
 
 async def _stop_accepting(site: web.BaseSite) -> None:
-    """Accept no more, and wait for those whose connection is being made, as TLS takes a while.
+    """Accepts no more connections, and waits for those whose handshake is under way.
 
-    A server that is closed in that moment drops them unheard: asyncio refuses to make it.
+    asyncio drops such a connection if the server is closed in that moment.
     """
     loop = asyncio.get_running_loop()
     if isinstance(site._server, asyncio.Server):
         for listening in site._server.sockets:
             loop.remove_reader(listening.fileno())
-    coming = {task for task in asyncio.all_tasks() if _is_accepting(task)}
-    if coming:
-        await asyncio.wait(coming, timeout=ACCEPT_GRACE)
+    accepting = {task for task in asyncio.all_tasks() if _is_accepting(task)}
+    if accepting:
+        await asyncio.wait(accepting, timeout=ACCEPT_GRACE)
 
 
 def _is_accepting(task: asyncio.Task[Any]) -> bool:
-    # they are asyncio's own, and it tells nobody of them
+    # asyncio gives no other access to these tasks
     return getattr(task.get_coro(), "__name__", "") == "_accept_connection2"
 
 
 class _RequestTracker:
-    """The connections that have asked for something.
+    """The connections that have sent a request.
 
-    Of those that have not, some were taken from the queue a moment before the end: closed at
-    once, as idle ones are, their request would be lost, although the next keeper is at hand.
+    On shutdown, a connection that was just accepted still gets a reply. Closed at once like an
+    idle one, it would lose its request.
     """
 
     def __init__(self) -> None:
@@ -180,7 +180,7 @@ class _RequestTracker:
         return await handler(request)
 
     async def wait_for_requests(self, runner: web.AppRunner) -> None:
-        """Until everybody has asked, for a moment; nobody may be let in any more."""
+        """Waits a moment until every connection has sent a request. No more may be accepted."""
         for _ in range(round(ACCEPT_GRACE / POLL_INTERVAL)):
             if not self._has_silent_connection(runner):
                 return
@@ -194,21 +194,21 @@ class _RequestTracker:
 
 @contextlib.contextmanager
 def _make_site(
-    runner: web.AppRunner, place: ListenAddress, context: ssl.SSLContext | None
+    runner: web.AppRunner, address: ListenAddress, context: ssl.SSLContext | None
 ) -> Iterator[web.BaseSite]:
-    if place.inherited_socket is not None:
-        _set_send_timeout(place.inherited_socket)
-        yield web.SockSite(runner, place.inherited_socket, ssl_context=context, backlog=BACKLOG)
-    elif place.path is not None:
-        with bind_private_socket(place.path) as bound:
+    if address.inherited_socket is not None:
+        _set_send_timeout(address.inherited_socket)
+        yield web.SockSite(runner, address.inherited_socket, ssl_context=context, backlog=BACKLOG)
+    elif address.path is not None:
+        with bind_private_socket(address.path) as bound:
             yield web.SockSite(runner, bound, ssl_context=context, backlog=BACKLOG)
     else:
-        host = place.host.strip("[]")  # as IPv6 stands in a URL
-        yield _Port(runner, host, place.port, ssl_context=context, backlog=BACKLOG)
+        host = address.host.strip("[]")  # IPv6 may be written as in a URL
+        yield _Port(runner, host, address.port, ssl_context=context, backlog=BACKLOG)
 
 
 class _Port(web.TCPSite):
-    """One whose connections do not wait for ever for a client that takes nothing."""
+    """A TCP port whose connections end when a client reads nothing for too long."""
 
     async def start(self) -> None:
         await super().start()
@@ -218,7 +218,7 @@ class _Port(web.TCPSite):
 
 
 def _set_send_timeout(listening: socket.socket | TransportSocket) -> None:
-    """Whatever is accepted from here on inherits it; a unix socket has no such thing."""
+    """Sets the timeout for all accepted connections; unix sockets have none."""
     if listening.family in (socket.AF_INET, socket.AF_INET6) and hasattr(
         socket, "TCP_USER_TIMEOUT"
     ):
@@ -226,13 +226,13 @@ def _set_send_timeout(listening: socket.socket | TransportSocket) -> None:
 
 
 def redact_bad_requests(record: logging.LogRecord) -> bool:
-    """For the log of what is no HTTP: a line that a stranger, or an owner's tool, spelled wrongly.
+    """A log filter for requests that are not valid HTTP.
 
-    The error quotes the line, and the line may hold the token.
+    The error quotes the request, which may contain the token.
     """
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, ConnectionError):
-        # gone before it could be told to go on (Expect: 100-continue): no failure of ours
+        # the client left before it got 100 Continue: not our failure
         return False
     if not isinstance(error, HttpProcessingError):
         return True
@@ -244,14 +244,14 @@ def redact_bad_requests(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def bind_private_socket(path: Path) -> Iterator[socket.socket]:
-    """A unix socket for us alone, whatever the umask; what a killed one left behind is replaced."""
+    """A unix socket with mode 0600; one that a killed server left behind is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISSOCK(path.lstat().st_mode) and not _has_listener(path):
             path.unlink()
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        # before it has a name: there is no moment in which others could reach it
+        # before it has a name, so that others can never reach it
         os.fchmod(bound.fileno(), 0o600)
         bound.bind(os.fspath(path))
         path.chmod(0o600)
@@ -268,17 +268,17 @@ def bind_private_socket(path: Path) -> Iterator[socket.socket]:
 
 
 def _has_listener(path: Path) -> bool:
-    """Whether somebody listens there: a living server keeps its socket."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
-        # a full queue is somebody's too, and not waited for
-        caller.setblocking(False)
-        return caller.connect_ex(os.fspath(path)) in (0, errno.EAGAIN)
+    """Whether a running server listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        # EAGAIN is the full queue of a running server
+        client.setblocking(False)
+        return client.connect_ex(os.fspath(path)) in (0, errno.EAGAIN)
 
 
-def _url(place: ListenAddress, address: Any) -> str:
-    """Where to go: in a URL, or `unix:` and the path."""
-    scheme = "https" if place.effective_tls else "http"
+def _url(listen_address: ListenAddress, address: Any) -> str:
+    """The URL of the server, or `unix:` and the path."""
+    scheme = "https" if listen_address.effective_tls else "http"
     if isinstance(address, str | bytes):
         return f"unix:{os.fsdecode(address)}"
-    host = address[0] if place.inherited_socket is not None else place.host
+    host = address[0] if listen_address.inherited_socket is not None else listen_address.host
     return f"{scheme}://{host_in_url(reachable_host(host))}:{address[1]}"

@@ -1,4 +1,4 @@
-"""Answers of both servers: JSON, and every error in one shape."""
+"""JSON answers of both servers, and their one format of errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):
-    """Why not; `choices`: what can be done instead, where that is known."""
+    """The code and the sentence of an error; `choices` are what can be done instead."""
 
     code: str
     message: str
@@ -28,7 +28,7 @@ class ErrorBody(msgspec.Struct, omit_defaults=True):
 
 
 class ErrorAnswer(msgspec.Struct, rename="camel"):
-    """What every error looks like."""
+    """The body of every error."""
 
     error: ErrorBody
 
@@ -55,7 +55,7 @@ def error_response(error: ApiError) -> web.Response:
 
 
 def error_middleware(server_name: str) -> Middleware:
-    """Handlers raise, this answers; what nobody foresaw is logged and not shown."""
+    """Turns raised errors into answers; an unexpected error is logged and not shown."""
 
     @web.middleware
     async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -72,7 +72,7 @@ def error_middleware(server_name: str) -> Middleware:
                 response.headers[hdrs.ALLOW] = error.headers[hdrs.ALLOW]
             return response
         except ConnectionResetError:
-            # the client went away in the middle of an answer
+            # the client went away during the answer
             raise
         except Exception:
             log.exception("%s %s failed", request.method, request.path)

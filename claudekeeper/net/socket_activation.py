@@ -1,4 +1,4 @@
-"""Sockets that systemd opened before we started, and keeps open while we restart."""
+"""Sockets that systemd opens before we start, and keeps open while we restart."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ FIRST_DESCRIPTOR = 3
 
 
 def inherited_sockets(environment: MutableMapping[str, str]) -> dict[str, socket.socket]:
-    """By name (FileDescriptorName=), or by number where they have none.
+    """The sockets by their name (FileDescriptorName=), or by number where they have none.
 
-    The variables are taken out, and the sockets closed to children: they are for us alone.
+    The variables are removed and the sockets not inherited, so that children get neither.
     """
     process = environment.pop("LISTEN_PID", "")
     count = environment.pop("LISTEN_FDS", "")
     names = environment.pop("LISTEN_FDNAMES", "").split(":")
     if process != str(os.getpid()) or not count.isdigit():
         return {}
-    found: dict[str, socket.socket] = {}
+    sockets: dict[str, socket.socket] = {}
     for number in range(int(count)):
         descriptor = FIRST_DESCRIPTOR + number
         os.set_inheritable(descriptor, False)
         name = names[number] if number < len(names) else ""
-        found[name if name not in {"", "unknown"} else str(number)] = socket.socket(
+        sockets[name if name not in {"", "unknown"} else str(number)] = socket.socket(
             fileno=descriptor
         )
-    return found
+    return sockets

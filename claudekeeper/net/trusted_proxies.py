@@ -1,4 +1,4 @@
-"""Headers that a reverse proxy adds: believed only from proxies that were named."""
+"""X-Forwarded headers, believed only from the configured proxies."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from aiohttp import hdrs, web
 
-# how a proxy is named that comes through our unix socket and so has no address
+# the name for a proxy on our unix socket, which has no address
 UNIX_PEER = "unix"
 
 
 class TrustedProxyInvalid(ValueError):
-    """What was configured is no proxy's address."""
+    """A configured value is not the address of a proxy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """How a request came here, as far as it is known for certain."""
+    """What is certain about the client of a request."""
 
-    # None where only an unknown proxy could know
+    # None where only an unknown proxy has it
     scheme: str | None
-    # the address in the caller's own words, and every other one that was passed on with it
+    # the Host of the request, and every forwarded one
     authorities: tuple[str, ...]
     address: str
 
@@ -32,7 +32,7 @@ class Caller:
 
 
 class TrustedProxies:
-    """The proxies whose word counts."""
+    """The proxies whose headers are believed."""
 
     def __init__(self, trusted: Iterable[str] = ()) -> None:
         names = list(trusted)
@@ -47,7 +47,7 @@ class TrustedProxies:
 
     def caller_of(self, request: web.BaseRequest) -> Caller:
         hosts = request.headers.getall(hdrs.HOST, [])
-        # two Hosts are a trick: no list contains what stands here then
+        # two Host headers are an attack: an empty name is on no list
         authority = hosts[0].lower() if len(hosts) == 1 else ""
         address = request.remote or UNIX_PEER
         if not self._is_trusted(address):
@@ -62,7 +62,7 @@ class TrustedProxies:
         )
 
     def _client_address(self, hops: list[str], address: str) -> str:
-        """The nearest hop that is no proxy of ours: what stands before it can be made up."""
+        """The nearest hop that is not a trusted proxy; hops before it may be made up."""
         for hop in reversed(hops):
             address = hop
             if not self._is_trusted(hop):
@@ -73,11 +73,11 @@ class TrustedProxies:
         if address == UNIX_PEER:
             return self._trusts_unix
         try:
-            found = ipaddress.ip_address(address.partition("%")[0])
+            ip = ipaddress.ip_address(address.partition("%")[0])
         except ValueError:
             return False
-        found = getattr(found, "ipv4_mapped", None) or found
-        return any(found in network for network in self._networks)
+        ip = getattr(ip, "ipv4_mapped", None) or ip
+        return any(ip in network for network in self._networks)
 
 
 def _header_values(request: web.BaseRequest, name: str) -> list[str]:

@@ -230,7 +230,7 @@ def test_something_else_than_a_config(isolated: Path, make: Callable[[Path], Non
     file.unlink()
     make(file)
     (finding,) = found("config")
-    assert "no ordinary file" in finding.message
+    assert "not an ordinary file" in finding.message
     assert "aside" in str(finding.remedy)
 
 

@@ -37,7 +37,7 @@ def test_24_what_is_no_state_is_kept_aside(
         headers = {**keeper.auth_headers, "Content-Type": "application/json"}
         body = b'{"name": "mine"}'
         assert asked(keeper.url, "PATCH", f"/sessions/{SESSION_ID}", headers, body).status == 200
-        assert "state.json is corrupt (no ordinary file): kept as" in keeper.log
+        assert "state.json is corrupt (not an ordinary file): kept as" in keeper.log
     assert (other_home.keeper / "state.json").is_file()
     assert list(other_home.keeper.glob("state.json.corrupt-*"))
 
