@@ -1,8 +1,9 @@
-"""What Claude Code runs for our hooks: passes the event on to the keeper, and its answer back.
+"""The program that Claude Code runs for our hooks: it takes an event to the keeper, and its answer
+back.
 
-Run as a file by its own path, with the standard library alone, because a person waits for it. It
-stays silent and ends with 0 whatever goes wrong: then the terminal does what it does without us,
-and nothing is ever allowed because nobody answered.
+It runs by its path with the standard library alone, because a person waits for it. Whatever goes
+wrong, it prints nothing and ends with 0: the terminal then asks as it does without us, and nothing
+is ever allowed because nobody answered.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-# seconds: for the keeper to take an event, and for one that went away to come back
-PATIENCE = 5.0
-RETURN = 60.0
-PAUSE = 0.5
-# the keeper answers a permission request when a person does
-ASKED = "PermissionRequest"
+# seconds for the keeper to accept an event, and for a keeper that restarts
+TIMEOUT_SECONDS = 5.0
+RESTART_SECONDS = 60.0
+POLL_SECONDS = 0.5
+# the event that the keeper answers once a person has decided
+PERMISSION_EVENT = "PermissionRequest"
 GONE = 503
-# set by `claudekeeper hooks status`, which wants to know
+# set by `claudekeeper hooks status`, to get the status printed
 PROBE = "CLAUDEKEEPER_HOOK_PROBE"
 
 
 def main(arguments: list[str]) -> None:
-    # a session that the keeper runs itself: it asks there already
+    # a session of the keeper asks there anyway
     if os.environ.get("CLAUDEKEEPER_SESSION") or len(arguments) != 1:
         return
     at = _now()
@@ -45,41 +46,41 @@ def main(arguments: list[str]) -> None:
         "again": False,
     }
     home = Path(arguments[0])
-    asked = event.get("hook_event_name") == ASKED
-    status, content = _ask(home, call, asked)
-    while asked and status == GONE and _comes_back(home):
+    is_question = event.get("hook_event_name") == PERMISSION_EVENT
+    status, content = _send(home, call, is_question)
+    while is_question and status == GONE and _wait_for_restart(home):
         # the keeper was restarted while the question was open
-        status, content = _ask(home, {**call, "again": True}, asked)
+        status, content = _send(home, {**call, "again": True}, is_question)
     if os.environ.get(PROBE):
         sys.stdout.write(str(status))
-    elif asked and status == http.HTTPStatus.OK and (output := json.loads(content)["output"]):
+    elif is_question and status == http.HTTPStatus.OK and (output := json.loads(content)["output"]):
         sys.stdout.write(json.dumps(output))
 
 
 def _now() -> str:
-    """As transcripts write times: what is answered there from now on is not asked any more."""
+    """The time as transcripts have it, to compare with answers that are written there."""
     seconds = time.time()
     day = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     return f"{day}.{int(seconds % 1 * 1000):03}Z"
 
 
-def _ask(home: Path, call: dict[str, Any], waits: bool) -> tuple[int, bytes]:
-    """What the keeper answers: 0 if there is none, 503 if it went away before it could."""
-    where = _keeper(home)
-    if where is None:
+def _send(home: Path, call: dict[str, Any], is_question: bool) -> tuple[int, bytes]:
+    """The answer of the keeper: 0 without one, 503 if it went away meanwhile."""
+    address = _keeper_address(home)
+    if address is None:
         return 0, b""
-    connection = _connected(home, where)
-    path = "/hooks/permission" if waits else "/hooks/event"
+    connection = _connection(home, address)
+    path = "/hooks/permission" if is_question else "/hooks/event"
     headers = {
         "Authorization": f"Bearer {_config(home)['hookToken']}",
         "Content-Type": "application/json",
-        "Host": "localhost" if where.startswith("unix:") else urlsplit(where).netloc,
+        "Host": "localhost" if address.startswith("unix:") else urlsplit(address).netloc,
     }
     try:
         connection.connect()
     except OSError:
         return 0, b""
-    if waits and connection.sock is not None:
+    if is_question and connection.sock is not None:
         connection.sock.settimeout(None)
     try:
         connection.request("POST", path, json.dumps(call), headers)
@@ -89,17 +90,17 @@ def _ask(home: Path, call: dict[str, Any], waits: bool) -> tuple[int, bytes]:
         return GONE, b""
 
 
-def _comes_back(home: Path) -> bool:
-    until = time.monotonic() + RETURN
+def _wait_for_restart(home: Path) -> bool:
+    until = time.monotonic() + RESTART_SECONDS
     while time.monotonic() < until:
-        time.sleep(PAUSE)
-        if _keeper(home) is not None:
+        time.sleep(POLL_SECONDS)
+        if _keeper_address(home) is not None:
             return True
     return False
 
 
-def _keeper(home: Path) -> str | None:
-    """Where the keeper listens; None unless one holds the home, whoever else has its port."""
+def _keeper_address(home: Path) -> str | None:
+    """The address of the keeper that holds the lock of the home; None if there is none."""
     try:
         descriptor = os.open(home / "keeper.lock", os.O_RDONLY)
     except OSError:
@@ -107,8 +108,8 @@ def _keeper(home: Path) -> str | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        where = json.loads(os.pread(descriptor, 4096, 0) or b"{}").get("keeper")
-        return where if isinstance(where, str) else None
+        address = json.loads(os.pread(descriptor, 4096, 0) or b"{}").get("keeper")
+        return address if isinstance(address, str) else None
     finally:
         os.close(descriptor)
     return None
@@ -119,23 +120,23 @@ def _config(home: Path) -> dict[str, Any]:
     return config
 
 
-def _connected(home: Path, where: str) -> http.client.HTTPConnection:
-    if where.startswith("unix:"):
-        return _Unix(where.removeprefix("unix:"))
-    parts = urlsplit(where)
+def _connection(home: Path, address: str) -> http.client.HTTPConnection:
+    if address.startswith("unix:"):
+        return _UnixConnection(address.removeprefix("unix:"))
+    parts = urlsplit(address)
     if parts.scheme != "https":
-        return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+        return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
     context = ssl.create_default_context(cafile=_config(home).get("tlsCert"))
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     return http.client.HTTPSConnection(
-        parts.hostname or "", parts.port, timeout=PATIENCE, context=context
+        parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS, context=context
     )
 
 
-class _Unix(http.client.HTTPConnection):
+class _UnixConnection(http.client.HTTPConnection):
     def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=PATIENCE)
+        super().__init__("localhost", timeout=TIMEOUT_SECONDS)
         self._path = path
 
     def connect(self) -> None:
@@ -145,6 +146,6 @@ class _Unix(http.client.HTTPConnection):
 
 
 if __name__ == "__main__":
-    # whatever it is, the terminal goes on without us
+    # whatever goes wrong, the terminal works without us
     with contextlib.suppress(Exception):
         main(sys.argv[1:])

@@ -1,1 +1,1 @@
-"""What is typed in a terminal."""
+"""The command line."""

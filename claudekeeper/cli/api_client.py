@@ -1,4 +1,4 @@
-"""A keeper that runs, asked from a terminal."""
+"""The client of the API that the commands use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Refused(ApiError):
 
 
 class ApiClient:
-    """The owner of a home, in front of the keeper that runs there."""
+    """Calls the keeper of a home, and its Clarvis, with the token of the home."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -39,21 +39,22 @@ class ApiClient:
 
     @property
     def allowed_hosts(self) -> list[str]:
-        """The names under which other machines may call."""
+        """The host names by which other machines reach the keeper."""
         return [host_in_url(name) for name in self._config.allowed_hosts]
 
     def call_keeper(self, method: str, path: str, body: object = None) -> Any:
-        """What the keeper answers."""
-        said = self._instance.keeper if self._instance else None
-        return self._request(said or _address(self._config, self._config.port), method, path, body)
+        """The answer of the keeper."""
+        running = self._instance.keeper if self._instance else None
+        address = running or _address(self._config, self._config.port)
+        return self._request(address, method, path, body)
 
     def call_clarvis(
         self, method: str, path: str, body: object = None, port: int | None = None
     ) -> Any:
-        """What the page's server answers; `port` where it runs by itself."""
-        said = self._instance.clarvis if self._instance and port is None else None
-        where = said or _address(self._config, port or self._config.ui_port)
-        return self._request(where, method, path, body)
+        """The answer of Clarvis; `port` where it runs without the keeper."""
+        running = self._instance.clarvis if self._instance and port is None else None
+        address = running or _address(self._config, port or self._config.ui_port)
+        return self._request(address, method, path, body)
 
     def _request(self, address: str, method: str, path: str, body: object) -> Any:
         headers = {
@@ -66,17 +67,17 @@ class ApiClient:
             connection = self._connect(address)
             try:
                 connection.request(method, path, content, headers)
-                answer = connection.getresponse()
-                said = answer.read()
+                response = connection.getresponse()
+                answer = response.read()
             finally:
                 connection.close()
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(
                 f"Nothing answers at {address}. Start it with: claudekeeper serve"
             ) from error
-        if answer.status >= 400:
-            raise Refused(f"{_error_message(said)} ({answer.status}, {address})")
-        return _parse_response(said) if said else None
+        if response.status >= 400:
+            raise Refused(f"{_error_message(answer)} ({response.status}, {address})")
+        return _parse_response(answer) if answer else None
 
     def _connect(self, address: str) -> http.client.HTTPConnection:
         if address.startswith("unix:"):
@@ -108,25 +109,25 @@ def _address(config: Config, port: int) -> str:
     return f"{scheme}://{host_in_url(reachable_host(config.host))}:{port}"
 
 
-def _parse_response(said: bytes) -> Any:
-    """An answer; one that could not go on says so in its last line."""
+def _parse_response(content: bytes) -> Any:
+    """The answer as JSON; one that broke off has the error in its last line."""
     try:
-        return orjson.loads(said)
+        return orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        reason = _error_message(said.rstrip(b"\n").rpartition(b"\n")[2])
+        reason = _error_message(content.rstrip(b"\n").rpartition(b"\n")[2])
         raise Refused(reason) from error
 
 
-def _error_message(said: bytes) -> str:
+def _error_message(content: bytes) -> str:
     try:
-        return str(orjson.loads(said)["error"]["message"])
+        return str(orjson.loads(content)["error"]["message"])
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        return "What answers is no keeper"
+        return "This is not the answer of a keeper"
 
 
 def _encode_body(body: object) -> bytes:
     try:
         return orjson.dumps(body)
     except orjson.JSONEncodeError as error:
-        # a terminal can be told bytes that are none
-        raise Refused("What you said is no text in UTF-8.") from error
+        # arguments of a command can be any bytes
+        raise Refused("The arguments are not UTF-8.") from error

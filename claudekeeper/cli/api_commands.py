@@ -1,5 +1,4 @@
-"""`claudekeeper sessions`, `search`, `send`, `interrupt`, `queue`, `resolve`, `open`: the API at a
-terminal."""
+"""`claudekeeper sessions`, `search`, `send`, `interrupt`, `queue`, `resolve`, `usage`, `open`."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ from urllib.parse import quote, urlencode
 from claudekeeper.cli.api_client import ApiClient
 from claudekeeper.core.paths import keeper_home
 
-# a title is whatever somebody wrote: nothing of it may speak to the terminal
+# control characters: a title from outside must not send commands to the terminal
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
-# and nothing may hide, or turn the order of the rest: people decide by what they read there.
-# What joins letters, as in some emoji, may stay
+# characters that hide text or change its order: people decide by what they read here. Joiners, as
+# in some emoji, are allowed
 _DECEPTIVE = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
     "\U000e0000-\U000e007f]"
@@ -24,34 +23,32 @@ _DECEPTIVE = re.compile(
 
 
 def open_page(options: argparse.Namespace) -> None:
-    """Ask the running Clarvis for a login link; the token proves that this is its owner."""
-    owner = ApiClient(keeper_home())
-    answer = owner.call_clarvis("POST", "/login/code", {}, port=options.ui_port)
+    """Prints a login link of the running Clarvis."""
+    client = ApiClient(keeper_home())
+    answer = client.call_clarvis("POST", "/login/code", {}, port=options.ui_port)
     print(answer["url"], flush=True)
     code = answer["code"]
-    # beside what a script would read; a code opens the door once, whichever way it is used
+    # on stderr, beside what a script reads; the code works once, in a link or by hand
     print(
         f"On another device, open Clarvis and enter {code} (within ten minutes).", file=sys.stderr
     )
-    for name in owner.allowed_hosts:
+    for name in client.allowed_hosts:
         print(f"  or open https://{name}/#login={code}", file=sys.stderr)
 
 
 def sessions(options: argparse.Namespace) -> None:
-    """The newest sessions, one a line."""
-    found = ApiClient(keeper_home()).call_keeper("GET", f"/sessions?limit={options.limit}")[
-        "sessions"
-    ]
-    for session in found:
+    """Prints the newest sessions, one in each line."""
+    answer = ApiClient(keeper_home()).call_keeper("GET", f"/sessions?limit={options.limit}")
+    for session in answer["sessions"]:
         title = session["name"] or session["title"] or session["firstPrompt"] or "(nothing said)"
-        asks = f" ({session['attention']} to answer)" if session["attention"] else ""
-        place = printable(session["workdir"] or "?")
+        questions = f" ({session['attention']} to answer)" if session["attention"] else ""
+        workdir = printable(session["workdir"] or "?")
         title = f"{printable(title)[:80]}{_progress(session)}"
-        print(f"{session['id']}  {session['state']:<8} {place}  {title}{asks}")
+        print(f"{session['id']}  {session['state']:<8} {workdir}  {title}{questions}")
 
 
 def _progress(session: dict[str, Any]) -> str:
-    """Of the project's checklist or the session's own tasks, where there are any."""
+    """The progress in the project's checklist or the session's tasks, if it has any."""
     if session.get("givenUp"):
         return " (given up)"
     progress = session.get("progress")
@@ -63,7 +60,7 @@ def _progress(session: dict[str, Any]) -> str:
 
 
 def search(options: argparse.Namespace) -> int:
-    """What was said where, the newest first; 1 where nothing is found, as grep has it."""
+    """Prints matching messages; the exit code is 1 where there are none, as with grep."""
     query = {"q": " ".join(options.words), "limit": str(options.limit)}
     for name in ("workdir", "role", "kind", "after", "before", "order"):
         if getattr(options, name) is not None:
@@ -71,9 +68,9 @@ def search(options: argparse.Namespace) -> int:
     answer = ApiClient(keeper_home()).call_keeper("GET", f"/search?{urlencode(query)}")
     marks = ("\x1b[0m", "\x1b[1m") if sys.stdout.isatty() else ("", "")
     for hit in answer["hits"]:
-        who = "decision" if hit["decision"] else hit["kind"]
+        kind = "decision" if hit["decision"] else hit["kind"]
         print(
-            f"{hit['sessionId']}  {hit['timestamp']}  {who}  {printable(hit['title'] or '')[:60]}"
+            f"{hit['sessionId']}  {hit['timestamp']}  {kind}  {printable(hit['title'] or '')[:60]}"
         )
         pieces = (
             f"{marks[piece['match']]}{printable(piece['text'])}{marks[False]}"
@@ -88,7 +85,7 @@ def search(options: argparse.Namespace) -> int:
 
 
 def send(options: argparse.Namespace) -> None:
-    """Say something, where it belongs unless a session is named; Clarvis shows what comes of it."""
+    """Sends a prompt, to the session where it belongs unless one is named."""
     text = sys.stdin.read() if options.text == "-" else options.text
     body: dict[str, Any] = {"text": text}
     if options.interrupt:
@@ -99,7 +96,7 @@ def send(options: argparse.Namespace) -> None:
         body["sessionId"] = options.session
     else:
         body["workdir"] = str(Path(options.workdir or ".").resolve())
-        # a turn that is to be stopped has to be named: the keeper says so
+        # with --interrupt the keeper refuses this, as the turn has to be named
         body["route"] = not options.new
     answer = ApiClient(keeper_home()).call_keeper("POST", "/send", body)
     if routing := answer.get("routing"):
@@ -117,36 +114,36 @@ def send(options: argparse.Namespace) -> None:
 
 
 def interrupt(options: argparse.Namespace) -> None:
-    """Stop the turn that runs; what waits in line goes on, or is held."""
+    """Stops the turn under way; the queue goes on, or is held."""
     address = f"/sessions/{quote(options.session)}/interrupt"
     answer = ApiClient(keeper_home()).call_keeper("POST", address, {"hold": options.hold})
-    print("Stopped." if answer["interrupted"] else "Nothing runs there.")
+    print("Stopped." if answer["interrupted"] else "No turn is under way there.")
     if held := answer["held"]:
         to_send = f"claudekeeper queue {printable(options.session)} send"
         print(f"{_count_messages(held)} held. To send them: {to_send}")
 
 
 def queue(options: argparse.Namespace) -> None:
-    """What waits in line: shown, sent on, or discarded with its words shown for the last time."""
-    terminal = ApiClient(keeper_home())
+    """Shows the queue, sends held messages, or discards them after showing them a last time."""
+    client = ApiClient(keeper_home())
     address = f"/sessions/{quote(options.session)}/queue"
     if options.action == "send":
         only = {"uuids": options.uuids} if options.uuids else {}
-        sent = terminal.call_keeper("POST", f"{address}/send", {"wait": True, **only})["uuids"]
-        print(f"{_count_messages(len(sent))} sent on.")
+        sent = client.call_keeper("POST", f"{address}/send", {"wait": True, **only})["uuids"]
+        print(f"{_count_messages(len(sent))} sent.")
         return
-    wanted = "?state=held" if options.action == "discard" and not options.uuids else ""
-    messages = terminal.call_keeper("GET", f"{address}{wanted}")["messages"]
+    query = "?state=held" if options.action == "discard" and not options.uuids else ""
+    messages = client.call_keeper("GET", f"{address}{query}")["messages"]
     if options.uuids:
-        known = {message["uuid"]: message for message in messages}
+        by_uuid = {message["uuid"]: message for message in messages}
         uuids = [uuid.lower() for uuid in options.uuids]
-        # of those that do not wait there, the keeper says so
+        # a message that is not in the queue is refused by the keeper
         messages = [
-            known.get(uuid, {"uuid": uuid, "state": "gone", "content": []}) for uuid in uuids
+            by_uuid.get(uuid, {"uuid": uuid, "state": "gone", "content": []}) for uuid in uuids
         ]
     for message in messages:
         if options.action == "discard":
-            terminal.call_keeper("DELETE", f"{address}/{quote(message['uuid'])}")
+            client.call_keeper("DELETE", f"{address}/{quote(message['uuid'])}")
             message["state"] = "discarded"
         print(f"{printable(message['uuid'])}  {message['state']}")
         for line in _text_of(message).splitlines():
@@ -164,10 +161,10 @@ def _text_of(message: dict[str, Any]) -> str:
 
 
 def resolve(options: argparse.Namespace) -> None:
-    """Answer a question; without one, show those that are open."""
-    terminal = ApiClient(keeper_home())
+    """Answers a question; without an id it lists the open ones."""
+    client = ApiClient(keeper_home())
     if options.id is None:
-        for question in terminal.call_keeper("GET", "/attention")["attention"]:
+        for question in client.call_keeper("GET", "/attention")["attention"]:
             what = printable(question["title"] or question["tool"])
             print(f"{question['id']}  {question['sessionId']}  {question['kind']}: {what}")
             about = question["description"] if question["kind"] == "ceiling" else None
@@ -182,14 +179,14 @@ def resolve(options: argparse.Namespace) -> None:
         body["answers"] = dict(each.split("=", 1) for each in options.answer)
     if options.further:
         body["updatedInput"] = {"further": dict(options.further)}
-    answer = terminal.call_keeper("POST", "/resolve", body | {"by": "terminal"})
+    answer = client.call_keeper("POST", "/resolve", body | {"by": "terminal"})
     print(f"{answer['attentionId']}  {answer['decision']}")
 
 
 def usage(options: argparse.Namespace) -> None:
-    """Tokens and cost, a line each, and the sum of all."""
-    wish = {"by": options.by, "after": options.after, "before": options.before}
-    query = "&".join(f"{name}={quote(value)}" for name, value in wish.items() if value)
+    """Prints tokens and cost, and their sum."""
+    parameters = {"by": options.by, "after": options.after, "before": options.before}
+    query = "&".join(f"{name}={quote(value)}" for name, value in parameters.items() if value)
     answer = ApiClient(keeper_home()).call_keeper("GET", f"/usage?{query}")
     rows = [(printable(row["label"])[:40], row) for row in answer["rows"]]
     width = max([len(options.by), len("total"), *(len(label) for label, _ in rows)])
@@ -200,9 +197,9 @@ def usage(options: argparse.Namespace) -> None:
         numbers = "".join(f"{row[name]:>16,}" for name in names)
         print(f"{label:<{width}}{numbers}{'$' + format(row['costUsd'], ',.2f'):>12}")
     if not answer["complete"]:
-        print("Not every transcript has been read yet: ask again in a moment.")
+        print("Not every transcript has been read yet: try again in a moment.")
 
 
 def printable(text: str) -> str:
-    shown = _CONTROL.sub(" ", text)
-    return _DECEPTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), shown)
+    plain = _CONTROL.sub(" ", text)
+    return _DECEPTIVE.sub(lambda match: match[0].encode("unicode_escape").decode(), plain)

@@ -1,4 +1,4 @@
-"""`claudekeeper archive`: keep what Claude Code would delete after a month."""
+"""`claudekeeper archive`: transcripts that Claude Code deletes after a month."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
         "on",
         help="keep every transcript: Claude Code deletes those older than cleanupPeriodDays",
     ).set_defaults(run=switch_on)
-    actions.add_parser("off", help="keep no more; deleted ones that it holds stay").set_defaults(
-        run=switch_off
-    )
-    actions.add_parser("status", help="what it holds, and what is about to go").set_defaults(
-        run=status
-    )
-    restoring = actions.add_parser("restore", help="bring a deleted session back")
-    restoring.add_argument("session")
-    restoring.set_defaults(run=restore)
+    actions.add_parser(
+        "off", help="keep no more transcripts; those already deleted by Claude Code stay"
+    ).set_defaults(run=switch_off)
+    actions.add_parser(
+        "status", help="what the archive holds, and what Claude Code deletes soon"
+    ).set_defaults(run=status)
+    restore_parser = actions.add_parser("restore", help="restore a deleted session")
+    restore_parser.add_argument("session")
+    restore_parser.set_defaults(run=restore)
 
 
 def switch_on(_options: argparse.Namespace) -> None:
@@ -41,12 +41,12 @@ def switch_off(_options: argparse.Namespace) -> None:
 
 def status(_options: argparse.Namespace) -> None:
     archive = _archive()
-    held = archive.size()
+    size = archive.size()
     print(f"archive:   {'on' if archive.is_enabled else 'off'}")
-    print(f"kept:      {held.kept} sessions that live, {held.gone} that were deleted")
-    print(f"takes:     {held.cost / MEGABYTE:,.1f} MB, beside what Claude Code has itself")
-    if held.rewritten:
-        print(f"rewritten: {held.rewritten} files, kept as they were before")
+    print(f"kept:      {size.kept} existing sessions, {size.gone} deleted ones")
+    print(f"takes:     {size.cost / MEGABYTE:,.1f} MB beyond what Claude Code uses")
+    if size.rewritten:
+        print(f"rewritten: {size.rewritten} earlier versions of files")
     settings = claude_home() / "settings.json"
     due = archive.due_deletions(settings)
     if due:
@@ -59,7 +59,7 @@ def status(_options: argparse.Namespace) -> None:
 
 def restore(options: argparse.Namespace) -> None:
     if not is_session_id(options.session):
-        raise ApiError("A session is named by its id, such as sessions lists it.")
+        raise ApiError("Name a session by its id; 'claudekeeper sessions' lists them.")
     print(f"Back at {_archive().restore(options.session)}")
 
 

@@ -1,4 +1,4 @@
-"""`claudekeeper doctor`: what is wrong on this machine, and how to mend it."""
+"""`claudekeeper doctor`: checks of this machine, and remedies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from claudekeeper.net.errors import ApiError
 
 Verdict = Literal["ok", "warning", "wrong"]
 
-# one watch a folder, and some for everybody else on the machine
+# one watch for each folder, and some for other programs
 MIN_WATCHES = 8_192
 MIN_FREE_BYTES = 200 * 1024 * 1024
 CREDENTIAL_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
@@ -42,7 +42,7 @@ VERDICT_MARKS: dict[Verdict, str] = {"ok": "ok  ", "warning": "warn", "wrong": "
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What was found; never a secret itself."""
+    """The result of a check; it never contains a secret."""
 
     subject: str
     verdict: Verdict
@@ -51,10 +51,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def run_checks() -> list[Finding]:
-    """Everything that can be wrong, each by itself: one failure hides no other."""
-    found = [finding for check in CHECKS for finding in _run_check(check)]
-    # two checks that need the same file find the same in it
-    return list(dict.fromkeys(found))
+    """Runs every check by itself, so that one failure hides no other."""
+    findings = [finding for check in CHECKS for finding in _run_check(check)]
+    # two checks of the same file may find the same fault
+    return list(dict.fromkeys(findings))
 
 
 def render_report(findings: list[Finding]) -> str:
@@ -93,7 +93,7 @@ def _check_cli() -> Iterator[Finding]:
 
 
 def _check_sdk() -> Iterator[Finding]:
-    from importlib import metadata  # a keeper that serves does without, and stays smaller
+    from importlib import metadata  # imported here, so that `serve` does not load it
 
     try:
         version = metadata.version("claude-agent-sdk")
@@ -104,28 +104,30 @@ def _check_sdk() -> Iterator[Finding]:
 
 
 def _check_credentials() -> Iterator[Finding]:
-    """Only whether there are some, never what they are."""
+    """Whether there are credentials; never what they are."""
     named = [name for name in CREDENTIAL_VARIABLES if os.environ.get(name)]
     file = claude_home() / ".credentials.json"
-    given = keeper_home() / "environment"
+    environment_file = keeper_home() / "environment"
     if named:
         yield Finding("credentials", "ok", f"{named[0]} is set")
     elif file.is_file():
-        yield Finding("credentials", "ok", f"{file} is there")
-    elif kept := _variables_in(given) & set(CREDENTIAL_VARIABLES):
-        yield Finding("credentials", "ok", f"{min(kept)} is in {given}, for the service")
+        yield Finding("credentials", "ok", f"{file} exists")
+    elif names := _variables_in(environment_file) & set(CREDENTIAL_VARIABLES):
+        yield Finding(
+            "credentials", "ok", f"{min(names)} is in {environment_file}, for the service"
+        )
     else:
         yield Finding(
             "credentials",
             "warning",
-            "none were found in the environment or in Claude Code's folder",
+            "there are none in the environment or in Claude Code's folder",
             f"Run '{_claude_command()}' once and log in, or put ANTHROPIC_API_KEY=… into "
-            f"{given} (mode 0600) for the service.",
+            f"{environment_file} (mode 0600) for the service.",
         )
 
 
 def _claude_command() -> str:
-    """The Claude Code that a person can start here; the SDK brings one along."""
+    """The command that starts Claude Code here; the SDK has one too."""
     if os.environ.get("CLAUDEKEEPER_CLI"):
         return os.environ["CLAUDEKEEPER_CLI"]
     spec = importlib.util.find_spec("claude_agent_sdk")
@@ -147,7 +149,7 @@ def _check_permissions() -> Iterator[Finding]:
         each for folder in (home, cache_folder()) for each in folder.glob("*") if each.is_file()
     ]
     open_ones = [each for each in sorted(files) if each.stat().st_mode & 0o077]
-    # who can write there can put another file in the place of ours
+    # whoever can write in a folder can replace our files
     open_ones += [
         each for each in (home, cache_folder()) if each.exists() and each.stat().st_mode & 0o022
     ]
@@ -160,11 +162,11 @@ def _check_permissions() -> Iterator[Finding]:
         mend = "Run the keeper as the user who runs Claude Code."
         yield Finding("permissions", "wrong", f"{projects} cannot be read", mend)
     elif not open_ones:
-        yield Finding("permissions", "ok", "configuration and state are for this user alone")
+        yield Finding("permissions", "ok", "only this user can read configuration and state")
 
 
 def _check_settings() -> Iterator[Finding]:
-    """What config.json says, as far as a start would refuse or overlook it."""
+    """The settings that a start would refuse or ignore."""
     home = keeper_home()
     config, _ = inspect_config(home)
     for says in config_warnings(home):
@@ -184,8 +186,8 @@ def _check_settings() -> Iterator[Finding]:
         yield Finding("config", "ok", f"{config_path(home)} can be used")
 
 
-def _roots() -> Iterator[Finding]:
-    """What Clarvis may show: a start refuses what it cannot be sure of."""
+def _check_roots() -> Iterator[Finding]:
+    """The directories that Clarvis may show."""
     setting = os.environ.get("CLARVIS_ALLOWED_ROOTS")
     if setting is None:
         return
@@ -197,7 +199,7 @@ def _roots() -> Iterator[Finding]:
         return
     missing = [path for path in roots.paths or () if not path.is_dir()]
     for path in missing:
-        says = f"{path} of CLARVIS_ALLOWED_ROOTS is no directory"
+        says = f"{path} of CLARVIS_ALLOWED_ROOTS is not a directory"
         yield Finding("environment", "warning", says, "Correct it, or make the directory.")
     if not missing:
         yield Finding("environment", "ok", "CLARVIS_ALLOWED_ROOTS can be used")
@@ -211,13 +213,13 @@ def _check_ports() -> Iterator[Finding]:
         try:
             health = ApiClient(home).call_keeper("GET", "/health")
         except Unreachable as error:
-            mend = "Look into its log ('claudekeeper service logs'), then restart it."
+            mend = "Read its log ('claudekeeper service logs'), then restart it."
             yield Finding("keeper", "wrong", f"pid {who.pid} runs: {error.message}", mend)
             return
         yield Finding("keeper", "ok", f"pid {who.pid} answers at {who.keeper}")
         if health["status"] != "ok":
             reason = health["watching"]["reason"]
-            mend = "Nothing is lost: it looks for changes itself, and recovers once it can."
+            mend = "Nothing is lost: it polls for changes, and recovers by itself."
             yield Finding("keeper", "warning", f"it is {health['status']}: {reason}", mend)
         return
     for name, port in (("port", config.port), ("uiPort", config.ui_port)):
@@ -226,23 +228,23 @@ def _check_ports() -> Iterator[Finding]:
 
 def _check_port(name: str, config: Config, port: int) -> Finding:
     host = config.host.strip("[]")
-    place = f"{host_in_url(host)}:{port}"
+    address = f"{host_in_url(host)}:{port}"
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, port), family=family).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            mend = f"End the program that has it, or choose another {name} in config.json."
-            return Finding("ports", "wrong", f"{place} is taken", mend)
-        mend = f"Choose another host or {name} in config.json; 127.0.0.1 is always there."
-        return Finding("ports", "wrong", f"{place} cannot be had ({error.strerror})", mend)
-    return Finding("ports", "ok", f"{place} is free")
+            mend = f"End the program that uses it, or choose another {name} in config.json."
+            return Finding("ports", "wrong", f"{address} is in use", mend)
+        mend = f"Choose another host or {name} in config.json; 127.0.0.1 always exists."
+        return Finding("ports", "wrong", f"{address} cannot be used ({error.strerror})", mend)
+    return Finding("ports", "ok", f"{address} is free")
 
 
 def _check_watches() -> Iterator[Finding]:
     limit = Path("/proc/sys/fs/inotify/max_user_watches")
     if not limit.exists():
-        yield Finding("watching", "ok", "this system has no limit of watches that is known here")
+        yield Finding("watching", "ok", "this system has no known limit of watches")
         return
     allowed = int(limit.read_text())
     projects = claude_home() / "projects"
@@ -257,8 +259,8 @@ def _check_watches() -> Iterator[Finding]:
 
 def _check_disk() -> Iterator[Finding]:
     for about, folder in (("home", keeper_home()), ("transcripts", claude_home())):
-        place = next(each for each in (folder, *folder.parents) if each.exists())
-        free = shutil.disk_usage(place).free
+        existing = next(each for each in (folder, *folder.parents) if each.exists())
+        free = shutil.disk_usage(existing).free
         says = f"{free // 2**20} MB are free for {about} ({folder})"
         low = free < MIN_FREE_BYTES
         mend = "Make room: names, settings and transcripts cannot be written on a full disk."
@@ -280,9 +282,9 @@ def _check_hooks() -> Iterator[Finding]:
         says = f'"disableAllHooks" in {settings.path} keeps Claude Code from running them'
         yield Finding("hooks", "warning", says, "Take it out, or: claudekeeper hooks uninstall")
     elif not missing:
-        yield Finding("hooks", "ok", "prompts of terminals reach us")
+        yield Finding("hooks", "ok", "prompts of terminal sessions reach the keeper")
     elif installed or others:
-        says = "those that are installed are of another place or version"
+        says = "the installed ones belong to another keeper or version"
         yield Finding("hooks", "warning", says, "claudekeeper hooks install")
     else:
         yield Finding("hooks", "ok", "none are installed")
@@ -305,7 +307,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     _check_credentials,
     _check_permissions,
     _check_settings,
-    _roots,
+    _check_roots,
     _check_ports,
     _check_watches,
     _check_disk,

@@ -1,4 +1,4 @@
-"""`claudekeeper hooks`: prompts of terminal sessions reach the keeper, or no longer do."""
+"""`claudekeeper hooks`: prompts of terminal sessions answered through the keeper."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for name, words, run in (
         ("install", "answer prompts of terminal sessions here too", install),
-        ("uninstall", "leave Claude Code's settings as they were", uninstall),
+        ("uninstall", "remove our hooks from Claude Code's settings", uninstall),
     ):
         action = actions.add_parser(name, help=words)
-        action.add_argument("--yes", action="store_true", help="do not ask first")
+        action.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         action.set_defaults(run=run)
     actions.add_parser("status", help="what is installed, and whether it works").set_defaults(
         run=status
@@ -51,8 +51,8 @@ def install(options: argparse.Namespace) -> None:
     settings.check_writable()
     _confirm(options, difference(settings.text, after, settings.path), "Add these hooks?")
     settings.install()
-    print(f"Installed. What was there before is kept in {keeper_home()}.")
-    print("Sessions that run already ask here after their next start.")
+    print(f"Installed. The former settings are kept in {keeper_home()}.")
+    print("Running sessions use the hooks after their next start.")
 
 
 def uninstall(options: argparse.Namespace) -> None:
@@ -62,7 +62,7 @@ def uninstall(options: argparse.Namespace) -> None:
         print(f"None of our hooks are in {settings.path}.")
         return
     settings.check_writable()
-    _confirm(options, difference(settings.text, after, settings.path), "Take them out?")
+    _confirm(options, difference(settings.text, after, settings.path), "Remove them?")
     settings.uninstall()
     print("Removed.")
 
@@ -78,7 +78,7 @@ def status(_options: argparse.Namespace) -> None:
     if settings.hooks_disabled():
         print('works:     no: "disableAllHooks" in the settings keeps Claude Code from running any')
     elif running_keeper(keeper_home()) is None:
-        print("keeper:    does not run: terminals ask as if there were no hooks")
+        print("keeper:    does not run: terminals ask as without hooks")
     elif installed:
         print(f"works:     {_probe()}")
     if missing:
@@ -86,7 +86,7 @@ def status(_options: argparse.Namespace) -> None:
 
 
 def _probe() -> str:
-    """Run the hook as Claude Code would, with an event that asks nobody."""
+    """Runs the hook as Claude Code does, with an event that raises no question."""
     event = {"hook_event_name": "Notification", "session_id": "", "message": "a test"}
     try:
         ran = subprocess.run(
@@ -102,7 +102,7 @@ def _probe() -> str:
         return f"no: {error}"
     if ran.stdout == "200":
         return "yes"
-    return f"no: {ran.stderr.strip() or ran.stdout or 'the hook says nothing'}"
+    return f"no: {ran.stderr.strip() or ran.stdout or 'the hook wrote nothing'}"
 
 
 def _settings() -> ClaudeSettingsFile:
@@ -114,6 +114,6 @@ def _confirm(options: argparse.Namespace, change: str, question: str) -> None:
     if options.yes:
         return
     if not sys.stdin.isatty():
-        raise NotConfirmed("Nothing was changed: say --yes where nobody can be asked.")
+        raise NotConfirmed("Nothing was changed: without a terminal, add --yes.")
     if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
         raise NotConfirmed

@@ -1,4 +1,4 @@
-"""The command line: what there is to type, and who does it."""
+"""The arguments of the command line, and the functions that carry them out."""
 
 from __future__ import annotations
 
@@ -27,53 +27,60 @@ def build_parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=claudekeeper.__version__)
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    serving = commands.add_parser("serve", help="start the keeper and Clarvis, its page")
-    serving.add_argument("--host", help="listen on this address (127.0.0.1)")
-    serving.add_argument("--port", type=_parse_port, help="port of the keeper (7433)")
-    serving.add_argument("--ui-port", type=_parse_port, help="port of Clarvis (7434)")
-    serving.add_argument("--no-ui", action="store_true", help="only the keeper, without its page")
-    serving.add_argument(
+    parser = commands.add_parser("serve", help="start the keeper and Clarvis, its page")
+    parser.add_argument("--host", help="listen on this address (127.0.0.1)")
+    parser.add_argument("--port", type=_parse_port, help="port of the keeper (7433)")
+    parser.add_argument("--ui-port", type=_parse_port, help="port of Clarvis (7434)")
+    parser.add_argument("--no-ui", action="store_true", help="start the keeper without Clarvis")
+    parser.add_argument(
         "--demo",
         action="store_true",
         help="a temporary home with sample sessions and a scripted Claude: no account, no network",
     )
-    serving.add_argument(
+    parser.add_argument(
         "--allow-remote",
         action="store_true",
-        help="let --host be an address that other machines can reach",
+        help="accept a --host that other machines can reach",
     )
-    serving.add_argument("--socket", type=Path, help="a unix socket instead of the keeper's port")
-    serving.add_argument("--ui-socket", type=Path, help="a unix socket instead of Clarvis's port")
-    serving.add_argument("--tls-cert", metavar="FILE", help="serve TLS with this certificate (PEM)")
-    serving.add_argument("--tls-key", metavar="FILE", help="and this key")
-    serving.add_argument(
-        "--log-format", choices=get_args(LogFormat), help="the log's lines (human)"
+    parser.add_argument("--socket", type=Path, help="a unix socket instead of the keeper's port")
+    parser.add_argument("--ui-socket", type=Path, help="a unix socket instead of Clarvis's port")
+    parser.add_argument("--tls-cert", metavar="FILE", help="serve TLS with this certificate (PEM)")
+    parser.add_argument("--tls-key", metavar="FILE", help="the key of the certificate (PEM)")
+    parser.add_argument(
+        "--log-format", choices=get_args(LogFormat), help="format of the log (human)"
     )
-    serving.add_argument("--log-level", choices=get_args(LogLevel), help="what the log says (info)")
-    serving.set_defaults(run=run_serve)
+    parser.add_argument(
+        "--log-level", choices=get_args(LogLevel), help="least level of the log (info)"
+    )
+    parser.set_defaults(run=run_serve)
 
-    opening = commands.add_parser("open", help="print a link that lets one browser in, once")
-    opening.add_argument("--ui-port", type=_parse_port, help="port of Clarvis (7434)")
-    opening.set_defaults(run=api_commands.open_page)
+    parser = commands.add_parser("open", help="print a login link, which works once")
+    parser.add_argument("--ui-port", type=_parse_port, help="port of Clarvis (7434)")
+    parser.set_defaults(run=api_commands.open_page)
 
-    token = commands.add_parser("token", help="replace the secrets").add_subparsers(
+    token = commands.add_parser("token", help="replace the tokens").add_subparsers(
         required=True, metavar="ACTION"
     )
-    rotating = token.add_parser(
-        "rotate", help="a new token: old cookies and open sockets end, also of a running keeper"
+    rotate = token.add_parser(
+        "rotate",
+        help="make a new token; it ends logins and connections, also those of a running keeper",
     )
-    rotating.add_argument("--hooks", action="store_true", help="that of the hooks instead")
-    rotating.set_defaults(run=run_rotate)
+    rotate.add_argument(
+        "--hooks", action="store_true", help="replace the token of the hooks instead"
+    )
+    rotate.set_defaults(run=run_rotate)
 
-    commands.add_parser("doctor", help="what is wrong here, and how to mend it").set_defaults(
-        run=run_doctor
-    )
-    _add_service(commands.add_parser("service", help="keep it running, under systemd"))
+    commands.add_parser(
+        "doctor", help="check this machine, and say how to mend what is wrong"
+    ).set_defaults(run=run_doctor)
+    _add_service(commands.add_parser("service", help="run the keeper as a service of systemd"))
     archive_command.add_actions(
-        commands.add_parser("archive", help="keep what Claude Code would delete")
+        commands.add_parser("archive", help="keep transcripts that Claude Code deletes")
     )
     hooks_command.add_actions(
-        commands.add_parser("hooks", help="prompts of terminal sessions, answered here")
+        commands.add_parser(
+            "hooks", help="answer the permission prompts of terminal sessions here too"
+        )
     )
     _add_api_commands(commands)
     return root
@@ -82,93 +89,96 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_service(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("install", help="write the systemd units of this user, and start them")
-    actions.add_parser("uninstall", help="stop it, and take them away")
-    actions.add_parser("status", help="whether it runs, and where")
-    reading = actions.add_parser("logs", help="what it wrote into the journal")
-    reading.add_argument("-f", "--follow", action="store_true", help="and what it writes from now")
-    reading.add_argument("-n", "--lines", type=int, default=100, help="how many (100)")
+    actions.add_parser("uninstall", help="stop the service, and delete its units")
+    actions.add_parser("status", help="whether a keeper runs, and where")
+    logs = actions.add_parser("logs", help="show its log in the journal")
+    logs.add_argument("-f", "--follow", action="store_true", help="wait for new lines")
+    logs.add_argument("-n", "--lines", type=int, default=100, help="number of lines (100)")
     parser.set_defaults(run=run_service)
 
 
 def _add_api_commands(commands: Any) -> None:
-    listing = commands.add_parser("sessions", help="the newest sessions")
-    listing.add_argument("-n", "--limit", type=int, default=20, help="how many (20)")
-    listing.set_defaults(run=api_commands.sessions)
-    searching = commands.add_parser("search", help="find words in the messages of all sessions")
-    searching.add_argument("words", nargs="+", help='words, file names, symbols, "phrases"')
-    searching.add_argument("-n", "--limit", type=int, default=20, help="how many (20)")
-    searching.add_argument("--workdir", metavar="DIR", help="in sessions of this directory")
-    searching.add_argument("--role", choices=("user", "assistant", "system"))
-    searching.add_argument("--kind", help="prompt, reply, toolResult, decision, …")
-    searching.add_argument("--after", metavar="TIME", help="such as 2026-11-18")
-    searching.add_argument("--before", metavar="TIME")
-    searching.add_argument("--order", choices=("newest", "relevance"))
-    searching.set_defaults(run=api_commands.search)
-    sending = commands.add_parser(
-        "send", help="say something: to the conversation it belongs to, to a session, or a new one"
+    sessions = commands.add_parser("sessions", help="list the newest sessions")
+    sessions.add_argument("-n", "--limit", type=int, default=20, help="how many at most (20)")
+    sessions.set_defaults(run=api_commands.sessions)
+    search = commands.add_parser("search", help="find words in the messages of all sessions")
+    search.add_argument("words", nargs="+", help='words, file names, symbols, "phrases"')
+    search.add_argument("-n", "--limit", type=int, default=20, help="how many at most (20)")
+    search.add_argument("--workdir", metavar="DIR", help="only in sessions of this directory")
+    search.add_argument("--role", choices=("user", "assistant", "system"))
+    search.add_argument("--kind", help="prompt, reply, toolResult, decision, …")
+    search.add_argument("--after", metavar="TIME", help="such as 2026-11-18")
+    search.add_argument("--before", metavar="TIME")
+    search.add_argument("--order", choices=("newest", "relevance"))
+    search.set_defaults(run=api_commands.search)
+    send = commands.add_parser(
+        "send",
+        help="send a prompt: to the session where it belongs, to a named one, or to a new one",
     )
-    sending.add_argument("text", help="what to say; - reads it from standard input")
-    sending.add_argument("--session", metavar="ID", help="to this one")
-    sending.add_argument("--new", action="store_true", help="to a new one, whatever it says")
-    sending.add_argument("--workdir", metavar="DIR", help="where to look or begin (this directory)")
-    sending.add_argument(
+    send.add_argument("text", help="the prompt; - reads it from standard input")
+    send.add_argument("--session", metavar="ID", help="send it to this session")
+    send.add_argument("--new", action="store_true", help="send it to a new session")
+    send.add_argument(
+        "--workdir", metavar="DIR", help="where to look for a session or begin one (this directory)"
+    )
+    send.add_argument(
         "--interrupt",
         action="store_true",
-        help="with --session: stop the turn that runs there and say this next",
+        help="with --session: stop the turn under way and send this next",
     )
-    sending.add_argument(
+    send.add_argument(
         "--system-prompt",
         metavar="TEXT",
         help="append this to Claude Code's own, from the session's next process on; '' clears it",
     )
-    sending.set_defaults(run=api_commands.send)
-    stopping = commands.add_parser("interrupt", help="stop the turn that runs in a session")
-    stopping.add_argument("session", help="its id")
-    stopping.add_argument(
-        "--hold", action="store_true", help="hold what waits in line, instead of saying it next"
+    send.set_defaults(run=api_commands.send)
+    interrupt = commands.add_parser("interrupt", help="stop the turn under way in a session")
+    interrupt.add_argument("session", help="id of the session")
+    interrupt.add_argument(
+        "--hold", action="store_true", help="hold the queue instead of sending it next"
     )
-    stopping.set_defaults(run=api_commands.interrupt)
-    waiting = commands.add_parser("queue", help="what waits in line in a session, or is held there")
-    waiting.add_argument("session", help="its id")
-    waiting.add_argument(
+    interrupt.set_defaults(run=api_commands.interrupt)
+    queue = commands.add_parser("queue", help="show the queue of a session, with held messages")
+    queue.add_argument("session", help="id of the session")
+    queue.add_argument(
         "action",
         nargs="?",
         choices=("show", "send", "discard"),
         default="show",
-        help="send on or discard what is held; discarded words are shown for the last time",
+        help="send or discard held messages; discarded ones are shown a last time",
     )
-    waiting.add_argument("uuids", nargs="*", metavar="UUID", help="only these messages")
-    waiting.set_defaults(run=api_commands.queue)
-    using = commands.add_parser("usage", help="tokens and cost, from the transcripts")
-    using.add_argument(
-        "--by", choices=get_args(Grouping), default="day", help="in lines of what (day)"
+    queue.add_argument("uuids", nargs="*", metavar="UUID", help="only these messages")
+    queue.set_defaults(run=api_commands.queue)
+    usage = commands.add_parser("usage", help="show tokens and cost, from the transcripts")
+    usage.add_argument(
+        "--by", choices=get_args(Grouping), default="day", help="one line for each (day)"
     )
-    using.add_argument("--after", metavar="DAY", help="from this day on (2026-03-01)")
-    using.add_argument("--before", metavar="DAY", help="up to the day before this one")
-    using.set_defaults(run=api_commands.usage)
-    resolving = commands.add_parser("resolve", help="answer a question, or list the open ones")
-    resolving.add_argument("id", nargs="?", help="which")
-    resolving.add_argument("decision", nargs="?", choices=("allow", "deny"), default="deny")
-    resolving.add_argument("--message", help="why not")
-    resolving.add_argument("--interrupt", action="store_true", help="with deny: stop the turn, too")
-    resolving.add_argument(
-        "--hold", action="store_true", help="the same, and hold what waits in line"
+    usage.add_argument("--after", metavar="DAY", help="from this day on, such as 2026-03-01")
+    usage.add_argument("--before", metavar="DAY", help="before this day")
+    usage.set_defaults(run=api_commands.usage)
+    resolve = commands.add_parser("resolve", help="answer an open question, or list all of them")
+    resolve.add_argument("id", nargs="?", help="id of the question")
+    resolve.add_argument("decision", nargs="?", choices=("allow", "deny"), default="deny")
+    resolve.add_argument("--message", help="why it is denied")
+    resolve.add_argument("--interrupt", action="store_true", help="with deny: stop the turn too")
+    resolve.add_argument(
+        "--hold", action="store_true", help="with deny: stop the turn and hold the queue"
     )
-    resolving.add_argument(
+    resolve.add_argument(
         "--answer",
         metavar="QUESTION=LABEL",
         action="append",
         type=_parse_answer,
-        help="can be repeated",
+        help="answer to a question of several; can be repeated",
     )
-    resolving.add_argument(
+    resolve.add_argument(
         "--further",
         metavar="CEILING=AMOUNT",
         action="append",
         type=_parse_amount,
-        help="how much further an item may go (costUsd, turns or hours); can be repeated",
+        help="how much more an item may use (costUsd, turns or hours); can be repeated",
     )
-    resolving.set_defaults(run=api_commands.resolve)
+    resolve.set_defaults(run=api_commands.resolve)
 
 
 def run_serve(options: argparse.Namespace) -> None:
@@ -193,7 +203,7 @@ def run_serve(options: argparse.Namespace) -> None:
 
 
 def run_rotate(options: argparse.Namespace) -> None:
-    """The new secret is not printed: a terminal remembers what it showed."""
+    """Replaces a token. It is not printed, since terminals keep what they show."""
     home = keeper_home()
     rotate_token(home, hooks=options.hooks)
     print(f"A new {'hookToken' if options.hooks else 'token'} is in {config_path(home)}.")
@@ -218,7 +228,7 @@ def run_service(options: argparse.Namespace) -> int:
         case _:
             text, runs = service.status()
             print(text)
-            # as systemctl has it: 3 says that it does not run
+            # 3 means that it does not run, as with systemctl
             return 0 if runs else 3
     return 0
 
@@ -233,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # the reader of our output went away: nothing more to say, also at exit
+        # the reader of our output went away: write nothing more, also not at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

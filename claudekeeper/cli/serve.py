@@ -1,4 +1,4 @@
-"""`claudekeeper serve`: the keeper and Clarvis in one process, until a signal ends them."""
+"""`claudekeeper serve`: the keeper and Clarvis in one process, until a signal ends it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AddressInUse(ApiError):
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line says; None leaves it to config.json."""
+    """The options of the command line; None leaves a value to config.json."""
 
     host: str | None = None
     port: int | None = None
@@ -82,22 +82,22 @@ async def serve(options: ServeOptions) -> None:
     tune_malloc()
     set_switch_interval()
     logs.set_up_logging(options.log_format or "human", options.log_level or "info")
-    # both take what they need out of the environment, before any child could inherit it
+    # both remove their variables from the environment before any child could inherit them
     notifier = Notifier(os.environ)
-    given = inherited_sockets(os.environ)
-    # a keeper can be started from a session's shell: what it starts is its own
+    sockets = inherited_sockets(os.environ)
+    # a keeper can be started from the shell of a session of another keeper
     os.environ.pop(OWNER_VARIABLE, None)
-    stopped, hurry = asyncio.Event(), asyncio.Event()
+    stopped, stopped_again = asyncio.Event(), asyncio.Event()
 
-    def signalled() -> None:
-        (hurry if stopped.is_set() else stopped).set()
+    def handle_signal() -> None:
+        (stopped_again if stopped.is_set() else stopped).set()
 
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, signalled)
-    # started by nohup, a keeper is to outlive its terminal
+        loop.add_signal_handler(name, handle_signal)
+    # a keeper started by nohup outlives its terminal
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        loop.add_signal_handler(signal.SIGHUP, signalled)
+        loop.add_signal_handler(signal.SIGHUP, handle_signal)
     async with AsyncExitStack() as stack:
         if options.demo:
             await _set_up_demo(stack, stopped)
@@ -111,29 +111,29 @@ async def serve(options: ServeOptions) -> None:
             options.log_level or config.log_level,
             lambda: credentials().secrets,
         )
-        # errors of whoever wrote them: no level of the log leaves them out
-        for says in config_warnings(home):
-            log.error("config.json: %s", says)
-        for says in unknown_variables(os.environ):
-            log.error("environment: %s", says)
+        # as errors, so that no log level hides them
+        for warning in config_warnings(home):
+            log.error("config.json: %s", warning)
+        for warning in unknown_variables(os.environ):
+            log.error("environment: %s", warning)
         instance = stack.enter_context(hold_instance_lock(home))
-        # what a killed keeper left running, and at the end whatever did not end with us
+        # processes that a killed keeper left; and at the end those that did not end with us
         await asyncio.to_thread(end_orphans, home)
         stack.push_async_callback(asyncio.to_thread, end_orphans, home)
-        place, page = _listen_addresses(options, config, given)
-        gate = _host_guard(config, place.host)
-        keeper, ending = await stack.enter_async_context(
-            _serve_keeper(config, credentials, home, place, gate)
+        address, ui_address = _listen_addresses(options, config, sockets)
+        host_guard = _host_guard(config, address.host)
+        keeper, shutdown = await stack.enter_async_context(
+            _serve_keeper(config, credentials, home, address, host_guard)
         )
-        # before it is said: who reads it may ask at once who runs
+        # before the line is printed: its reader may look for the keeper at once
         instance.announce(keeper=keeper)
         print(f"claudekeeper listening on {keeper}", flush=True)
         if options.ui:
-            clarvis = await _start_clarvis(stack, home, keeper, page, gate)
+            clarvis = await _start_clarvis(stack, home, keeper, ui_address, host_guard)
             instance.announce(clarvis=clarvis.url)
             print(f"clarvis listening on {clarvis.url}", flush=True)
             if not notifier.is_enabled:
-                # a service's output is kept in the journal, where no way in belongs
+                # the output of a service goes to the journal, where no login link belongs
                 _print_login_link(clarvis, _open_command(home if options.demo else None))
         notifier.notify_ready(f"listening on {keeper}")
         if notifier.watchdog_interval is not None:
@@ -141,25 +141,25 @@ async def serve(options: ServeOptions) -> None:
             stack.push_async_callback(tasks.close)
             tasks.every(notifier.watchdog_interval, notifier.notify_alive, name="serve:watchdog")
         await stopped.wait()
-        notifier.notify_stopping("seeing running turns through")
-        await _race(ending.drain(config.limits.drain_seconds), hurry.wait())
+        notifier.notify_stopping("waiting for running turns")
+        await _race(shutdown.drain(config.limits.drain_seconds), stopped_again.wait())
 
 
 async def _set_up_demo(stack: AsyncExitStack, stopped: asyncio.Event) -> None:
-    """A home of its own, with sessions in it; this process lives there from now on."""
+    """Makes a temporary home with sessions, which this process uses from now on."""
     from claudekeeper.demo.start import start_demo
 
     print("Making a demo: a dozen sample sessions, a few seconds…", flush=True)
-    made = await _race(
+    home = await _race(
         stack.enter_async_context(start_demo(progress=lambda step: print(f"  {step}", flush=True))),
         stopped.wait(),
     )
-    if made is not None:
-        os.environ.update(made.environment)
+    if home is not None:
+        os.environ.update(home.environment)
 
 
 async def _race(work: Coroutine[Any, Any, T], end: Coroutine[Any, Any, Any]) -> T | None:
-    """The work's result, or None if the end came first."""
+    """The result of `work`, or None if `end` came first."""
     loop = asyncio.get_running_loop()
     working, ending = loop.create_task(work, name="work"), loop.create_task(end, name="end")
     try:
@@ -175,111 +175,116 @@ async def _race(work: Coroutine[Any, Any, T], end: Coroutine[Any, Any, Any]) -> 
 
 @asynccontextmanager
 async def _serve_keeper(
-    config: Config, credentials: CredentialsFile, home: Path, place: ListenAddress, gate: HostGuard
+    config: Config,
+    credentials: CredentialsFile,
+    home: Path,
+    address: ListenAddress,
+    host_guard: HostGuard,
 ) -> AsyncIterator[tuple[str, Shutdown]]:
-    """Serve the API; yields its address, and who sees to its end."""
+    """Serves the API; yields its URL and its shutdown."""
     projects = claude_home() / "projects"
-    places = DataPaths(projects, home / "state.json", cache_file(projects))
+    paths = DataPaths(projects, home / "state.json", cache_file(projects))
     version = await asyncio.to_thread(cli_version)
-    app = create_app(config, places, version, host_guard=gate, credentials=credentials)
+    app = create_app(config, paths, version, host_guard=host_guard, credentials=credentials)
     async with AsyncExitStack() as stack:
-        with _translate_listen_errors(place, "--port"):
-            url = await stack.enter_async_context(serve_app(app, place))
+        with _translate_listen_errors(address, "--port"):
+            url = await stack.enter_async_context(serve_app(app, address))
         yield url, app[SHUTDOWN]
 
 
 async def _start_clarvis(
-    stack: AsyncExitStack, home: Path, keeper: str, place: ListenAddress, gate: HostGuard
+    stack: AsyncExitStack, home: Path, keeper: str, address: ListenAddress, host_guard: HostGuard
 ) -> Clarvis:
     try:
         settings = ClarvisSettings(
             keeper=keeper,
             token=TokenFile(config_path(home)),
             roots=Roots.parse(os.environ.get("CLARVIS_ALLOWED_ROOTS")),
-            host_guard=gate,
-            keeper_certificate=place.tls.certificate if place.tls else None,
+            host_guard=host_guard,
+            keeper_certificate=address.tls.certificate if address.tls else None,
         )
     except (SettingsInvalid, RootsInvalid) as error:
         raise ConfigInvalid(str(error)) from error
-    with _translate_listen_errors(place, "--ui-port"):
-        return await stack.enter_async_context(run_clarvis(settings, address=place))
+    with _translate_listen_errors(address, "--ui-port"):
+        return await stack.enter_async_context(run_clarvis(settings, address=address))
 
 
 def _open_command(home: Path | None) -> str:
-    """What to type for another link, in the shell from which this was started."""
-    # from a clone it is not on the path; and a demo has a home of its own, where no other
-    # command would look
+    """The command for another login link, in the shell from which this was started."""
+    # a clone is not on the path, and a demo has a home of its own
     started = sys.argv[0]
-    named = Path(started).name == "claudekeeper" and shutil.which("claudekeeper") is None
-    program = shlex.quote(started) if named else "claudekeeper"
-    where = "" if home is None else f"CLAUDEKEEPER_HOME={shlex.quote(str(home))} "
-    return f"{where}{program} open"
+    off_path = Path(started).name == "claudekeeper" and shutil.which("claudekeeper") is None
+    program = shlex.quote(started) if off_path else "claudekeeper"
+    variable = "" if home is None else f"CLAUDEKEEPER_HOME={shlex.quote(str(home))} "
+    return f"{variable}{program} open"
 
 
-def _print_login_link(clarvis: Clarvis, another: str) -> None:
+def _print_login_link(clarvis: Clarvis, open_command: str) -> None:
     print(
-        f"\nOpen this link to log in (it works once; '{another}' makes another):\n"
+        f"\nOpen this link to log in (it works once; '{open_command}' makes another):\n"
         f"  {clarvis.login_link()}",
         flush=True,
     )
 
 
 @contextlib.contextmanager
-def _translate_listen_errors(place: ListenAddress, option: str) -> Iterator[None]:
+def _translate_listen_errors(address: ListenAddress, option: str) -> Iterator[None]:
     try:
         yield
     except TlsInvalid as error:
         raise ConfigInvalid(f"{error}.") from error
     except OSError as error:
-        if error.filename not in (None, str(place.path)):
-            # it is no address that cannot be had, but a file
+        if error.filename not in (None, str(address.path)):
+            # the error is about a file, not about the address
             raise
         raise AddressInUse(
-            f"Cannot listen on {place} ({error.strerror or error}). "
-            + _hint(place, option, taken=error.errno == errno.EADDRINUSE)
+            f"Cannot listen on {address} ({error.strerror or error}). "
+            + _hint(address, option, taken=error.errno == errno.EADDRINUSE)
         ) from error
 
 
-def _hint(place: ListenAddress, option: str, *, taken: bool) -> str:
-    if place.path is not None:
+def _hint(address: ListenAddress, option: str, *, taken: bool) -> str:
+    if address.path is not None:
         option = option.replace("port", "socket")
     if taken:
-        return f"Is a keeper running already? Another place can be chosen with {option}."
+        return f"Is a keeper running already? Another address can be chosen with {option}."
     return f"Is it an address of this machine (--host), and may it be used ({option})?"
 
 
 def _listen_addresses(
-    options: ServeOptions, config: Config, given: Mapping[str, socket.socket]
+    options: ServeOptions, config: Config, sockets: Mapping[str, socket.socket]
 ) -> tuple[ListenAddress, ListenAddress]:
-    """Where the keeper and its page listen; what systemd gives us goes before everything else."""
+    """The addresses of the keeper and of Clarvis; a socket from systemd takes precedence."""
     host = config.host if options.host is None else options.host
     port = config.port if options.port is None else options.port
     ui_port = config.ui_port if options.ui_port is None else options.ui_port
     tls = _tls_files(options, config)
-    keeper = ListenAddress(host, port, options.socket, given.get("keeper") or given.get("0"), tls)
-    page = ListenAddress(
-        host, ui_port, options.ui_socket, given.get("clarvis") or given.get("1"), tls
+    keeper = ListenAddress(
+        host, port, options.socket, sockets.get("keeper") or sockets.get("0"), tls
     )
-    for place in (keeper, page) if options.ui else (keeper,):
-        _check_host(place, allowed=options.allow_remote)
+    page = ListenAddress(
+        host, ui_port, options.ui_socket, sockets.get("clarvis") or sockets.get("1"), tls
+    )
+    for address in (keeper, page) if options.ui else (keeper,):
+        _check_host(address, allowed=options.allow_remote)
     return keeper, page
 
 
-def _check_host(place: ListenAddress, *, allowed: bool) -> None:
-    if place.is_local:
+def _check_host(address: ListenAddress, *, allowed: bool) -> None:
+    if address.is_local:
         return
     if not allowed:
         raise ConfigInvalid(
-            f"{place.host or 'An empty address'} can be reached from other machines, and whoever "
-            "has the token can run commands on this one. If that is meant, add --allow-remote."
+            f"{address.host or 'An empty address'} can be reached from other machines, and whoever "
+            "has the token can run commands on this one. If that is intended, add --allow-remote."
         )
-    log.warning("listening on %s: other machines can reach this keeper", place.host or "*")
-    if place.tls is None:
-        log.warning("without TLS the token can be read on the way; see tlsCert, or use a proxy")
+    log.warning("listening on %s: other machines can reach this keeper", address.host or "*")
+    if address.tls is None:
+        log.warning("without TLS the token can be read on the network; see tlsCert, or use a proxy")
 
 
 def check_settings(config: Config) -> None:
-    """Raises ConfigInvalid for what would keep a keeper from starting."""
+    """Raises ConfigInvalid for settings with which a keeper cannot start."""
     _host_guard(config, config.host)
     tls = _tls_files(ServeOptions(), config)
     try:
@@ -309,12 +314,12 @@ def _tls_files(options: ServeOptions, config: Config) -> TlsFiles | None:
 
 
 def cli_version() -> str:
-    """The version of the CLI that sessions will run with; the SDK itself is not imported yet."""
-    other = os.environ.get("CLAUDEKEEPER_CLI")
-    if other:
+    """The version of the CLI that sessions run; the SDK is not imported for it."""
+    command = os.environ.get("CLAUDEKEEPER_CLI")
+    if command:
         try:
             ran = subprocess.run(
-                [other, "--version"],
+                [command, "--version"],
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -323,14 +328,14 @@ def cli_version() -> str:
             )
         except (OSError, subprocess.SubprocessError) as error:
             why = str(error).rstrip(".")
-            raise ConfigInvalid(f"CLAUDEKEEPER_CLI={other} does not run: {why}.") from error
+            raise ConfigInvalid(f"CLAUDEKEEPER_CLI={command} does not run: {why}.") from error
         version = (ran.stdout.split() or ["unknown"])[0]
-        # it is shown in terminals, where escape codes are commands
+        # it is printed to terminals, which obey escape codes
         return version[:64] if version.isprintable() else "unknown"
     spec = importlib.util.find_spec("claude_agent_sdk")
     for folder in spec.submodule_search_locations or () if spec else ():
         with contextlib.suppress(OSError):
             text = Path(folder, "_cli_version.py").read_text(encoding="utf-8")
-            if found := re.search(r"""["']([0-9][^"']*)["']""", text):
-                return found[1]
+            if match := re.search(r"""["']([0-9][^"']*)["']""", text):
+                return match[1]
     return "unknown"

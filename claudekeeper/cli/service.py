@@ -1,4 +1,4 @@
-"""`claudekeeper service`: the keeper as a service of its user, under systemd."""
+"""`claudekeeper service`: the keeper as a systemd service of the user."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from claudekeeper.net.errors import ApiError
 SERVICE = "claudekeeper.service"
 SOCKETS = ("claudekeeper.socket", "claudekeeper-ui.socket")
 UNITS = (SERVICE, *SOCKETS)
-# what of the installing shell the service is to know; secrets are none of it
+# variables of the installing shell that the service gets; none is a secret
 PASSED_VARIABLES = ("PATH", "LANG", "CLAUDE_CONFIG_DIR", "CLAUDEKEEPER_HOME", "CLAUDEKEEPER_CLI")
 ROOTS_VARIABLE = "CLARVIS_ALLOWED_ROOTS"
-# beyond the grace of running turns: closing sockets, ending CLIs
+# seconds beyond those for running turns, to close sockets and CLIs
 STOP_MARGIN = 30
-# seconds for an answer that takes none; starting and stopping take what they take
+# seconds for a query; starting and stopping have no limit
 QUERY_SECONDS = 10.0
 
 NO_SYSTEMD_HELP = """There is no systemd for users here ({reason}).
@@ -48,7 +48,7 @@ class ServiceFailed(ApiError):
 
 
 def install() -> str:
-    """Write the units, and start them now and at every login."""
+    """Writes the units, and starts them now and at every login."""
     _require_systemd()
     config = load_config(keeper_home())
     folder = unit_folder()
@@ -65,11 +65,11 @@ def install() -> str:
 
 
 def uninstall() -> str:
-    """Stop it, and take the units away; configuration and state stay."""
+    """Stops the service and deletes its units; configuration and state stay."""
     folder = unit_folder()
     present = [name for name in UNITS if (folder / name).exists()]
     if not present:
-        return "There is no service to take away."
+        return "There is no service to remove."
     if (reason := systemd_problem()) is not None:
         raise NoSystemd(f"The units stay in {folder}: systemd does not answer ({reason}).")
     _systemctl("disable", "--now", *present)
@@ -80,7 +80,7 @@ def uninstall() -> str:
 
 
 def status() -> tuple[str, bool]:
-    """In words, and whether a keeper runs, as a service or otherwise."""
+    """The state in words, and whether a keeper runs, as a service or otherwise."""
     lines: list[str] = []
     reason = systemd_problem()
     if reason is None:
@@ -88,17 +88,17 @@ def status() -> tuple[str, bool]:
         lines += [f"{name}: {state}" for name, state in states.items()]
     else:
         lines.append(f"no systemd for users here ({reason})")
-    who = running_keeper(keeper_home())
-    if who is None:
+    keeper = running_keeper(keeper_home())
+    if keeper is None:
         lines.append("no keeper runs")
     else:
-        places = ", ".join(place for place in (who.keeper, who.clarvis) if place)
-        lines.append(f"a keeper runs: pid {who.pid}, since {who.started}, at {places}")
-    return "\n".join(lines), who is not None
+        addresses = ", ".join(address for address in (keeper.keeper, keeper.clarvis) if address)
+        lines.append(f"a keeper runs: pid {keeper.pid}, since {keeper.started}, at {addresses}")
+    return "\n".join(lines), keeper is not None
 
 
 def show_logs(*, follow: bool, lines: int) -> int:
-    """The journal of the service."""
+    """Shows the log of the service in the journal."""
     reason = systemd_problem()
     if reason is None and shutil.which("journalctl") is None:
         reason = "no journalctl on PATH"
@@ -113,26 +113,26 @@ def show_logs(*, follow: bool, lines: int) -> int:
 
 
 def render_unit(name: str, config: Config, environment: Mapping[str, str] = os.environ) -> str:
-    """A unit with everything filled in."""
+    """A unit from its template, with all values filled in."""
     text = (_template_folder() / name).read_text(encoding="utf-8")
-    known = {
+    variables = {
         variable: environment[variable]
         for variable in PASSED_VARIABLES
         if environment.get(variable)
     }
     if ROOTS_VARIABLE in environment:
-        # set and empty is not the same as unset
-        known[ROOTS_VARIABLE] = environment[ROOTS_VARIABLE]
-    given = "\n".join(f"Environment={_quote(f'{k}={v}')}" for k, v in known.items())
-    for place, value in {
+        # an empty value differs from an unset variable
+        variables[ROOTS_VARIABLE] = environment[ROOTS_VARIABLE]
+    environment_lines = "\n".join(f"Environment={_quote(f'{k}={v}')}" for k, v in variables.items())
+    for name_in_unit, value in {
         "PROGRAM": _program(),
-        "ENVIRONMENT": given,
+        "ENVIRONMENT": environment_lines,
         "HOME": _escape_percent(str(keeper_home())),
         "KEEPER": f"{host_in_url(config.host)}:{config.port}",
         "CLARVIS": f"{host_in_url(config.host)}:{config.ui_port}",
         "STOP_SECONDS": str(round(config.limits.drain_seconds) + STOP_MARGIN),
     }.items():
-        text = text.replace(f"@{place}@", value)
+        text = text.replace(f"@{name_in_unit}@", value)
     return text
 
 
@@ -142,7 +142,7 @@ def unit_folder() -> Path:
 
 
 def systemd_problem() -> str | None:
-    """Why there is no systemd to talk to; None where there is one."""
+    """Why systemd cannot be used; None if it can."""
     if shutil.which("systemctl") is None:
         return "no systemctl on PATH"
     ran = _run_systemctl("show-environment", patience=QUERY_SECONDS)
@@ -164,8 +164,8 @@ def _unit_state(name: str) -> str:
 def _systemctl(*arguments: str) -> None:
     ran = _run_systemctl(*arguments)
     if ran.returncode != 0:
-        said = ran.stderr.strip() or ran.stdout.strip()
-        raise ServiceFailed(f"'systemctl --user {' '.join(arguments)}' failed: {said}")
+        reason = ran.stderr.strip() or ran.stdout.strip()
+        raise ServiceFailed(f"'systemctl --user {' '.join(arguments)}' failed: {reason}")
 
 
 def _run_systemctl(
@@ -181,7 +181,7 @@ def _run_systemctl(
 
 
 def _program() -> str:
-    """This very installation, however it was called."""
+    """The command that starts this installation."""
     beside = Path(sys.executable).with_name("claudekeeper")
     parts = [str(beside)] if beside.exists() else [sys.executable, "-m", "claudekeeper"]
     return " ".join(_quote(part) if " " in part else _escape_percent(part) for part in parts)
@@ -193,12 +193,12 @@ def _quote(text: str) -> str:
 
 
 def _escape_percent(text: str) -> str:
-    """systemd fills in what follows a percent sign."""
+    """Doubles percent signs, which systemd would expand."""
     return text.replace("%", "%%")
 
 
 def _template_folder() -> Path:
-    """In the wheel beside this file; in the repository beside the package."""
+    """The folder of the templates: in the wheel inside the package, in the repository beside it."""
     package = Path(__file__).parent.parent
     inside = package / "systemd"
     return inside if inside.is_dir() else package.parent / "systemd"

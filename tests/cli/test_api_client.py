@@ -46,4 +46,4 @@ def test_a_stream_that_could_not_go_on_says_why(home: Path) -> None:
 
 def test_bytes_that_are_no_text_are_not_sent(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["send", "bad \udcff byte"]) == 2
-    assert "no text in UTF-8" in capsys.readouterr().err
+    assert "not UTF-8" in capsys.readouterr().err

@@ -168,7 +168,7 @@ def test_hooks_that_cannot_be_read(isolated: Path) -> None:
 def test_hooks_that_are_not_those_of_this_installation(isolated: Path) -> None:
     settings = isolated / ".claude" / "settings.json"
     assert main(["hooks", "install", "--yes"]) == 0
-    assert found("hooks")[0].message == "prompts of terminals reach us"
+    assert found("hooks")[0].message == "prompts of terminal sessions reach the keeper"
     settings.write_text(settings.read_text().replace("-IS", "-IB"))
     (finding,) = found("hooks")
     assert (finding.verdict, finding.remedy) == ("warning", "claudekeeper hooks install")
@@ -239,7 +239,11 @@ def test_something_else_than_a_config(isolated: Path, make: Callable[[Path], Non
     [
         ("code/shop", "wrong", "must hold absolute paths, not 'code/shop'"),
         ("", "wrong", "names no directory"),
-        ("/:/no/such/place", "warning", "/no/such/place of CLARVIS_ALLOWED_ROOTS is no directory"),
+        (
+            "/:/no/such/place",
+            "warning",
+            "/no/such/place of CLARVIS_ALLOWED_ROOTS is not a directory",
+        ),
         ("/", "ok", "CLARVIS_ALLOWED_ROOTS can be used"),
     ],
 )

@@ -47,7 +47,8 @@ async def test_a_turn_is_stopped_and_what_waits_is_shown_sent_and_discarded(
             assert stopped.startswith("Stopped.\n4 messages held.")
             await ear.wait_for_event("turn/finished", session)
             assert (
-                await command("interrupt", session) == "Nothing runs there.\n4 messages held. "
+                await command("interrupt", session)
+                == "No turn is under way there.\n4 messages held. "
                 f"To send them: claudekeeper queue {session} send\n"
             )
             shown = await command("queue", session)
@@ -57,12 +58,12 @@ async def test_a_turn_is_stopped_and_what_waits_is_shown_sent_and_discarded(
             assert f"{sent[3]}  discarded\n    say: 3" in discarded
             again = await command("queue", session, "discard", sent[3], status=2)
             assert "It was taken back already." in again
-            assert await command("queue", session, "send", sent[1]) == "1 message sent on.\n"
+            assert await command("queue", session, "send", sent[1]) == "1 message sent.\n"
             await ear.wait_for_event("turn/finished", session, uuid=sent[1], outcome="done")
             discarded = await command("queue", session, "discard")
             assert [uuid for uuid in sent if uuid in discarded] == [sent[0], sent[2]]
             assert await command("queue", session) == ""
-            assert await command("queue", session, "send") == "0 messages sent on.\n"
+            assert await command("queue", session, "send") == "0 messages sent.\n"
             assert "404" in await command("queue", new_uuid(), status=2)
     assert not (work / "never.txt").exists()
 
