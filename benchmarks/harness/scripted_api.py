@@ -73,7 +73,7 @@ async def serve(pace: float) -> Times:
         return reply_events.encode_event(event)
 
     vars(messages_api)["encoded"] = encoded
-    async with ScriptedApi(pace=pace, most_requests=1) as scripted:
+    async with ScriptedApi(pace=pace, max_requests=1) as scripted:
         print(scripted.url, flush=True)
         await asyncio.to_thread(sys.stdin.read)
     return times

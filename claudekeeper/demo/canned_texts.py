@@ -1,4 +1,4 @@
-"""What the scripted model says on its own: closing sentences, summaries, titles, help."""
+"""The texts of the scripted model: closing sentences, summaries, titles, help."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def shorten(text: str, limit: int = 160) -> str:
 
 
 def closing_text(outcomes: list[ToolResult]) -> str:
-    """How the work ended, for the person who asked for it."""
+    """A sentence for each kind of result that the tools gave."""
     if not outcomes:
         return "Done."
-    # once each: three task updates are no news three times
+    # each sentence once, as after three updates of a task
     return " ".join(dict.fromkeys(sentence_about(outcome) for outcome in outcomes))
 
 
@@ -37,8 +37,8 @@ def sentence_about(outcome: ToolResult) -> str:
         return f"All right, I leave that alone. You said: “{shorten(outcome.text)}”"
     if outcome.failed:
         return f"That failed: {shorten(strip_error_tag(outcome.text))}"
-    told = SENTENCE_BY_TOOL.get(outcome.tool)
-    return told(outcome) if told else f"{outcome.tool} answered: {shorten(outcome.text)}"
+    sentence = SENTENCE_BY_TOOL.get(outcome.tool)
+    return sentence(outcome) if sentence else f"{outcome.tool} answered: {shorten(outcome.text)}"
 
 
 def command_sentence(outcome: ToolResult) -> str:
@@ -102,7 +102,7 @@ def strip_error_tag(text: str) -> str:
 
 
 def report_text(reports: list[tuple[str, str]]) -> str:
-    """Background tasks reported in."""
+    """The reports of background tasks, in a sentence each."""
     return " ".join(f"{summary}. {shorten(result, 300)}".strip() for summary, result in reports)
 
 
@@ -126,7 +126,7 @@ def help_text(scenarios: list[str]) -> str:
 
 
 def describe_images(images: list[ImageSource]) -> str:
-    """What the model saw: enough to prove that the bytes arrived."""
+    """A description of images that proves that their bytes arrived."""
     described = [describe_image(image) for image in images]
     if len(described) == 1:
         return f"I see an image: {described[0]}."
@@ -148,7 +148,7 @@ def describe_image(image: ImageSource) -> str:
 
 
 def compaction_summary(request: ModelRequest) -> str:
-    """A compaction's summary, in the form the CLI asks for."""
+    """The summary of a compaction, in the form that the CLI expects."""
     prompts = request.prompts
     files = sorted(
         {
@@ -158,7 +158,7 @@ def compaction_summary(request: ModelRequest) -> str:
             if block.type == "tool_use" and block.input.get("file_path")
         }
     )
-    asked = "\n".join(f"   - {shorten(prompt)}" for prompt in prompts) or "   - nothing yet"
+    listed = "\n".join(f"   - {shorten(prompt)}" for prompt in prompts) or "   - nothing yet"
     touched = "\n".join(f"   - {path}" for path in files) or "   - none"
     last = shorten(prompts[-1]) if prompts else "nothing yet"
     return (
@@ -167,13 +167,13 @@ def compaction_summary(request: ModelRequest) -> str:
         f"1. Primary Request and Intent:\n   {last}\n\n"
         f"2. Files and Code Sections:\n{touched}\n\n"
         "3. Errors and fixes:\n   - none that are still open\n\n"
-        f"4. All user messages:\n{asked}\n\n"
+        f"4. All user messages:\n{listed}\n\n"
         f"5. Current Work:\n   {last}\n</summary>"
     )
 
 
 def json_for_schema(schema: dict[str, Any], request: ModelRequest) -> str:
-    """JSON for a schema: what the CLI asks on its own (titles, names) are strings about a topic."""
+    """JSON for a schema. The CLI's own queries, for titles and names, get strings about a topic."""
     session = re.search(r"<session>\s*(.*?)\s*</session>", request.prompt, re.DOTALL)
     topic = title_of(session[1] if session else request.prompt)
     properties: dict[str, dict[str, Any]] = schema.get("properties", {})
@@ -187,10 +187,10 @@ def json_for_schema(schema: dict[str, Any], request: ModelRequest) -> str:
 
 
 def recap(request: ModelRequest) -> dict[str, str]:
-    """Where a session stands, out of the facts that were sent."""
+    """The recap of a session, from the facts in the request."""
     facts = re.search(r"<facts>\s*(.*?)\s*</facts>", request.prompt, re.DOTALL)
-    asked = re.findall(r"^Person: (.*)$", request.prompt, re.MULTILINE)
-    last = asked[-1] if asked else "something"
+    prompts = re.findall(r"^Person: (.*)$", request.prompt, re.MULTILINE)
+    last = prompts[-1] if prompts else "something"
     return {
         "quick": f"You asked for “{last}”, and it was seen to. Nothing else is waiting.",
         "next": "Go on with what is open.",
@@ -199,7 +199,7 @@ def recap(request: ModelRequest) -> dict[str, str]:
 
 
 def title_of(text: str) -> str:
-    """A noun phrase of a few words, without the verb that asks."""
+    """A noun phrase of a few words, without a leading verb."""
     words = re.sub(r"[^\w\s'/.-]", " ", text.partition("\n")[0]).split()
     verbs = {"fix", "add", "update", "upgrade", "please", "the", "a", "implement", "write", "make"}
     while len(words) > 2 and words[0].lower() in verbs:

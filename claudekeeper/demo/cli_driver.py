@@ -1,4 +1,4 @@
-"""A conversation with the real CLI, for those who play the person: the samples and the tests."""
+"""A session of the real CLI with a simulated person, for the samples and the tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # importing the SDK costs 40 MB, so it waits until somebody talks
+if TYPE_CHECKING:  # importing the SDK costs 40 MB, so it is imported when used
     from claude_agent_sdk import ClaudeSDKClient
     from claude_agent_sdk.types import (
         Message,
@@ -17,16 +17,16 @@ if TYPE_CHECKING:  # importing the SDK costs 40 MB, so it waits until somebody t
         ToolPermissionContext,
     )
 
-# the CLI's lines may hold whole files and images
-LONGEST_LINE = 256 * 1024 * 1024
+# the lines of the CLI may hold whole files and images
+MAX_LINE_BYTES = 256 * 1024 * 1024
 
 Refusal = Callable[[str, dict[str, Any]], str | None]
 
 
 class SimulatedPerson:
-    """Answers what the CLI asks: yes to everything, the first option, unless `refuses` objects.
+    """Allows every tool and takes the first option of questions, unless `refuses` objects.
 
-    `refuses(tool, input)` returns why not, or None. What was asked is kept in `asked`.
+    `refuses(tool, input)` returns the reason of a refusal, or None.
     """
 
     def __init__(self, refuses: Refusal | None = None) -> None:
@@ -34,22 +34,23 @@ class SimulatedPerson:
         self.requests: list[tuple[str, dict[str, Any]]] = []
 
     async def decide(
-        self, tool: str, given: dict[str, Any], _context: ToolPermissionContext
+        self, tool: str, tool_input: dict[str, Any], _context: ToolPermissionContext
     ) -> PermissionResultAllow | PermissionResultDeny:
         from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
 
-        self.requests.append((tool, given))
-        objection = self._refuses(tool, given) if self._refuses else None
+        self.requests.append((tool, tool_input))
+        objection = self._refuses(tool, tool_input) if self._refuses else None
         if objection:
             return PermissionResultDeny(message=objection)
         if tool == "AskUserQuestion":
-            given = {**given, "answers": first_options(given)}
-        return PermissionResultAllow(updated_input=given)
+            tool_input = {**tool_input, "answers": first_options(tool_input)}
+        return PermissionResultAllow(updated_input=tool_input)
 
 
-def first_options(given: dict[str, Any]) -> dict[str, str]:
+def first_options(tool_input: dict[str, Any]) -> dict[str, str]:
     return {
-        question["question"]: question["options"][0]["label"] for question in given["questions"]
+        question["question"]: question["options"][0]["label"]
+        for question in tool_input["questions"]
     }
 
 
@@ -66,13 +67,13 @@ class CliConversation:
         return await self._receive_reply()
 
     async def send_during_turn(self, prompt: str) -> None:
-        """Type something while a turn runs; the CLI decides when the model hears of it."""
+        """Sends a prompt during a turn; the CLI decides when the model gets it."""
         await self.client.query(prompt)
 
     async def run_image_turn(
         self, image: bytes, prompt: str, media_type: str = "image/png"
     ) -> list[Message]:
-        """A turn with an image before the words."""
+        """A turn whose prompt is an image and a text."""
         data = base64.b64encode(image).decode()
         source = {"type": "base64", "media_type": media_type, "data": data}
         content: list[dict[str, Any]] = [
@@ -83,7 +84,7 @@ class CliConversation:
         return await self._receive_reply()
 
     async def run_interrupted_turn(self, prompt: str, after_deltas: int = 30) -> list[Message]:
-        """A turn that the person stops after so many deltas; needs `include_partial_messages`."""
+        """A turn that is interrupted after so many deltas; needs `include_partial_messages`."""
         from claude_agent_sdk import ResultMessage
         from claude_agent_sdk.types import StreamEvent
 
@@ -128,15 +129,15 @@ async def open_conversation(
     person: SimulatedPerson | None = None,
     **options: Any,
 ) -> AsyncIterator[CliConversation]:
-    """Start a CLI in `workdir`; `options` are those of `ClaudeAgentOptions`."""
+    """Starts a CLI in `workdir`; `options` are those of `ClaudeAgentOptions`."""
     from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
 
-    options.setdefault("max_buffer_size", LONGEST_LINE)
-    chosen = ClaudeAgentOptions(
+    options.setdefault("max_buffer_size", MAX_LINE_BYTES)
+    settings = ClaudeAgentOptions(
         cwd=workdir,
         env=dict(environment),
         can_use_tool=(person or SimulatedPerson()).decide,
         **options,
     )
-    async with ClaudeSDKClient(chosen) as client:
+    async with ClaudeSDKClient(settings) as client:
         yield CliConversation(client)

@@ -1,4 +1,4 @@
-"""A temporary home for Claude Code and the keeper; the real user's is neither read nor written."""
+"""A temporary home for Claude Code and the keeper, apart from the real user's."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Self
 from claudekeeper.demo.sample_projects import PROJECTS, write_project
 from claudekeeper.sessions.cli.orphans import end_processes_with
 
-# what these say about the machine's own Claude Code must not reach a demo
+# variables about the machine's own Claude Code, which must not reach a demo
 FOREIGN_PREFIXES = ("ANTHROPIC_", "CLAUDE")
 OWN_PREFIX = "CLAUDEKEEPER_"
 RETRIES = "2"
 FOLDER_PREFIX = "clarvis-demo-"
-# held while the home is in use; the system lets go of it when its process ends, however it ends
+# locked while the home is in use; the system releases it when the process ends, however it ends
 LOCK_NAME = "demo.lock"
 
 
 class DemoHome:
-    """A folder with everything in it; gone when the context ends, or at the latest at exit."""
+    """A folder with everything in it, deleted when the context ends, or at exit at the latest."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        # the CLI keeps sockets in here, and a socket's path has to be short
+        # the CLI has sockets in here, whose paths have to be short
         self._folder = tempfile.TemporaryDirectory(
             prefix=FOLDER_PREFIX, dir=parent, ignore_cleanup_errors=True
         )
@@ -53,7 +53,7 @@ class DemoHome:
         self.remove()
 
     def remove(self) -> None:
-        """Take the home away, once nobody lives there who would write to it again. Blocks."""
+        """Ends the processes that use the home, and deletes it. Blocks."""
         _end_processes_in(self.root)
         self._folder.cleanup()
         if self._lock >= 0:
@@ -61,7 +61,7 @@ class DemoHome:
             self._lock = -1
 
     def project(self, name: str) -> Path:
-        """A project folder, made when it is first asked for."""
+        """A project folder, made at its first use."""
         folder = self.code / name
         if not folder.exists():
             folder.mkdir()
@@ -71,22 +71,22 @@ class DemoHome:
     def environment(
         self, api_url: str, *, inherited: Mapping[str, str] | None = None
     ) -> dict[str, str]:
-        """What a CLI (or a keeper) needs to live here and to talk to nobody but `api_url`.
+        """The variables with which a CLI or a keeper uses only this home and `api_url`.
 
-        The SDK merges this over the process's own variables and cannot remove one, so those
-        that speak of another Claude are made empty, which the CLI takes for unset.
+        The SDK merges them over those of the process and cannot remove any, so those of another
+        Claude are set empty, which the CLI takes for unset.
         """
         inherited = os.environ if inherited is None else inherited
-        silenced = {
+        cleared = {
             name: ""
             for name in inherited
             if name.startswith(FOREIGN_PREFIXES) and not name.startswith(OWN_PREFIX)
         }
         if "CLARVIS_ALLOWED_ROOTS" in inherited:
-            # the user's folders would hide everything that the demo has
-            silenced["CLARVIS_ALLOWED_ROOTS"] = str(self.root)
+            # the user's roots would hide the folders of the demo
+            cleared["CLARVIS_ALLOWED_ROOTS"] = str(self.root)
         return {
-            **silenced,
+            **cleared,
             **self._folder_variables(),
             "ANTHROPIC_BASE_URL": api_url,
             "ANTHROPIC_API_KEY": "sk-demo",
@@ -97,7 +97,7 @@ class DemoHome:
             "DISABLE_ERROR_REPORTING": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_RETRIES": RETRIES,
-            # the newest models do without a task list unless told
+            # without this the newest models have no task list
             "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
         }
 
@@ -107,7 +107,7 @@ class DemoHome:
             "CLAUDE_CONFIG_DIR": str(self.config),
             "CLAUDEKEEPER_HOME": str(self.keeper),
             "CLAUDE_CODE_TMPDIR": str(self.temporary),
-            # not everything that the CLI puts away for a moment goes by the name above
+            # the CLI does not use the variable above for all of its temporary files
             "TMPDIR": str(self.temporary),
             "XDG_CACHE_HOME": str(self.root / ".cache"),
             "XDG_CONFIG_HOME": str(self.root / ".config"),
@@ -117,7 +117,7 @@ class DemoHome:
 
 
 def remove_abandoned(parent: Path | None = None) -> int:
-    """Take away the homes of demos that were killed; blocks, returns how many."""
+    """Deletes the homes of killed demos; returns how many. Blocks."""
     removed = 0
     for root in Path(parent or tempfile.gettempdir()).resolve().glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError), _lock_abandoned(root):
@@ -128,7 +128,7 @@ def remove_abandoned(parent: Path | None = None) -> int:
 
 
 def _create_lock(root: Path) -> int:
-    # held before it has its name: nobody can find it and take the home for abandoned
+    # locked before it has its name, so that nobody can take the home for abandoned
     unnamed = root / f"{LOCK_NAME}.new"
     lock = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -138,8 +138,8 @@ def _create_lock(root: Path) -> int:
 
 @contextlib.contextmanager
 def _lock_abandoned(root: Path) -> Iterator[None]:
-    """Hold a home that nobody holds; an OSError where somebody does, or where it is not ours."""
-    # anybody may put a link of this name into a folder that all share
+    """Locks an abandoned home; OSError if it is in use or belongs to somebody else."""
+    # in a shared folder anybody may make a link of this name
     if root.is_symlink() or root.stat().st_uid != os.getuid():
         raise PermissionError(root)
     lock = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -151,5 +151,5 @@ def _lock_abandoned(root: Path) -> Iterator[None]:
 
 
 def _end_processes_in(root: Path) -> None:
-    """A CLI that was told to end, or whose terminal was closed, still writes for a while."""
+    """Ends the CLIs of a home, which may still write after their clients are gone."""
     end_processes_with(f"HOME={root}")

@@ -1,4 +1,4 @@
-"""The scripted Messages API: good enough for the real CLI, and only on loopback."""
+"""The scripted Messages API on loopback, as far as the real CLI uses it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from claudekeeper.demo.reply_events import (
 from claudekeeper.demo.reply_script import choose_reply
 from claudekeeper.demo.steps import Fail, Reply
 
-LARGEST_BODY = 512 * 1024 * 1024
-# many deltas share a write; the CLI still sees each as an event of its own
+MAX_BODY_BYTES = 512 * 1024 * 1024
+# many deltas share one write; the CLI still gets each as an event
 WRITE_SIZE = 16 * 1024
-MOST_FAILURES = 1_000
-# people want to see text arrive, not to wait for the end of a long one
-MOST_PACED_DELTAS = 400
+MAX_FAILURES = 1_000
+# later deltas of a long text come without a pause
+MAX_PACED_DELTAS = 400
 
 
 class ReceivedRequest(msgspec.Struct, frozen=True):
-    """A request that reached the API, for tests that ask what the model saw."""
+    """A request that the API received, for tests of what the model sees."""
 
     path: str
     session: str
@@ -53,25 +53,25 @@ class ReceivedRequest(msgspec.Struct, frozen=True):
 
 
 class ScriptedApi:
-    """Answers `POST /v1/messages` by the script that the prompt is.
+    """Answers `POST /v1/messages` by the script in the prompt.
 
-    `pace` is how many seconds lie between two deltas, so that people see text arrive;
-    `keep` is how many requests `requests` remembers.
+    `pace` is the pause between two deltas in seconds, so that people see text arrive. `requests`
+    has the last `max_requests` requests.
     """
 
-    def __init__(self, *, pace: float = 0.0, most_requests: int = 100) -> None:
+    def __init__(self, *, pace: float = 0.0, max_requests: int = 100) -> None:
         self.pace = pace
-        self.requests: deque[ReceivedRequest] = deque(maxlen=most_requests)
+        self.requests: deque[ReceivedRequest] = deque(maxlen=max_requests)
         self._failures: Counter[tuple[str, int, str]] = Counter()
         self._runner: web.AppRunner | None = None
 
     async def start(self, port: int = 0) -> str:
-        """Listen on a loopback port and return the address for `ANTHROPIC_BASE_URL`."""
-        app = web.Application(client_max_size=LARGEST_BODY)
+        """Listens on a loopback port; returns the URL for `ANTHROPIC_BASE_URL`."""
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
         app.router.add_post("/v1/messages", self._handle_messages)
         app.router.add_post("/v1/messages/count_tokens", self._handle_count_tokens)
         app.router.add_route("*", "/{path:.*}", self._handle_unknown)
-        # cancellation: an interrupted reply must not go on sleeping to its end
+        # with cancellation, so that an interrupted reply does not sleep to its end
         self._runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.5
         )
@@ -114,7 +114,7 @@ class ScriptedApi:
         usage = usage_of(request, len(raw))
         if request.body.stream:
             return await self._stream_reply(http, reply, request.body.model, usage)
-        # after a broken stream the CLI asks again without one, and must not get through so
+        # after a broken stream the CLI repeats the request without one, which has to fail too
         broken = next((step for step in reply if isinstance(step, Fail)), None)
         if broken is None:
             return json_response(message(reply, request.body.model, usage))
@@ -128,7 +128,7 @@ class ScriptedApi:
         key = (session, len(request.body.messages), request.prompt)
         reply = choose_reply(request, self._failures[key])
         if any(isinstance(step, Fail) for step in reply):
-            if len(self._failures) > MOST_FAILURES:
+            if len(self._failures) > MAX_FAILURES:
                 self._failures.clear()
             self._failures[key] += 1
         return reply
@@ -136,7 +136,7 @@ class ScriptedApi:
     async def _stream_reply(
         self, http: web.Request, reply: Reply, model: str, usage: ReplyTokens
     ) -> web.StreamResponse:
-        # those who count what was used tell lines of one reply by this
+        # by this id readers of transcripts recognise the lines of one reply
         headers = {
             "Content-Type": "text/event-stream",
             "request-id": f"req_{secrets.token_hex(12)}",
@@ -150,7 +150,7 @@ class ScriptedApi:
                 pause = 0.0
                 if isinstance(event, dict):
                     waiting += encode_event(event)
-                    if self.pace and is_readable(event) and paced < MOST_PACED_DELTAS:
+                    if self.pace and is_readable(event) and paced < MAX_PACED_DELTAS:
                         paced += 1
                         pause = self.pace
                 elif isinstance(event, Pause):
@@ -158,14 +158,14 @@ class ScriptedApi:
                 if pause or isinstance(event, Drop) or len(waiting) >= WRITE_SIZE:
                     await response.write(bytes(waiting))
                     waiting.clear()
-                    # a flood of deltas must not keep others from the loop
+                    # many deltas must not block the event loop
                     await asyncio.sleep(pause)
                 if isinstance(event, Drop):
                     return abort_connection(http, response)
             await response.write(bytes(waiting))
             await response.write_eof()
         except ConnectionError:
-            # the CLI hung up: its user interrupted the reply
+            # the CLI closed the connection, as the reply was interrupted
             return response
         return response
 
@@ -190,7 +190,7 @@ class ScriptedApi:
 
 
 def is_readable(event: Event) -> bool:
-    """Text and thinking; nobody reads the input of a tool as it comes."""
+    """Whether people read it as it comes: text and thinking, not the input of a tool."""
     return event["type"] == "content_block_delta" and "partial_json" not in event["delta"]
 
 
@@ -203,7 +203,7 @@ def error_response(status: int) -> web.Response:
 
 
 def abort_connection(http: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """Lose the connection without a goodbye."""
+    """Aborts the connection without closing it."""
     if http.transport is not None:
         http.transport.abort()
     return response

@@ -1,7 +1,7 @@
-"""What the CLI asks of the model, read from one request to the Messages API.
+"""A request of the CLI to the Messages API, and what decides its reply.
 
-Everything that decides the answer is taken from the request itself, never remembered between
-requests: so resuming, forking and restarting the API in mid-conversation all just work.
+All of it is read from the request itself, and nothing is stored between requests: so resuming,
+forking and restarting the API in mid-conversation work.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ImageSource(msgspec.Struct, frozen=True):
 
 
 class RequestBlock(msgspec.Struct, frozen=True):
-    """A content block; one shape for all types, as fields of unknown ones are no concern here."""
+    """A content block of any type; unknown fields are ignored."""
 
     type: str
     text: str = ""
@@ -68,7 +68,7 @@ class RequestBody(msgspec.Struct, frozen=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """How one tool call went, as the model is told."""
+    """The result of a tool call, as the model gets it."""
 
     tool: str
     input: dict[str, Any]
@@ -77,12 +77,12 @@ class ToolResult(msgspec.Struct, frozen=True):
 
     @property
     def denied(self) -> bool:
-        """A refusal reaches the model as the bare words of whoever refused, marked as an error."""
+        """Whether a person refused the call: then it is an error with the bare message."""
         return self.failed and not self.text.startswith(FAILURE_PREFIXES)
 
 
 FAILURE_PREFIXES = ("<tool_use_error>", "Exit code", "Error", "[Tool result missing")
-# text that the CLI puts among what a person typed
+# text that the CLI inserts into prompts
 CLI_TAGS = re.compile(
     r"<(system-reminder|local-command-caveat|local-command-stdout|local-command-stderr"
     r"|command-name|command-message|command-args|task-notification)>.*?</\1>",
@@ -103,30 +103,28 @@ NOTIFICATION = re.compile(
     r"<task-notification>.*?<summary>(.*?)</summary>(?:.*?<result>(.*?)</result>)?", re.DOTALL
 )
 WORKDIR = re.compile(r"[Ww]orking directory: (.+)")
-
-
 STRUCTURED_OUTPUT_TOOL = "StructuredOutput"
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """One request, understood."""
+    """A parsed request."""
 
     body: RequestBody
 
     @property
     def wants_summary(self) -> bool:
-        """The CLI compacts: its instruction is the last thing in the conversation."""
+        """Whether the CLI compacts: then its instruction is the last message."""
         return any(SUMMARY_REQUEST in block.text for block in self._last_user_blocks)
 
     @property
     def output_schema(self) -> dict[str, Any] | None:
-        """The JSON schema that the answer must follow; the CLI asks so for titles and names."""
+        """The JSON schema of the reply; the CLI uses it for titles and names."""
         config = self.body.output_config
         return config.format.schema if config and config.format else None
 
     @property
     def structured_output_schema(self) -> dict[str, Any] | None:
-        """The schema of the call by which a script gets its answer; None once it was made."""
+        """The schema of the tool call that carries the output; None once it was made."""
         if any(
             outcome.tool == STRUCTURED_OUTPUT_TOOL and not outcome.failed
             for outcome in self.tool_results
@@ -152,34 +150,34 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     @property
     def workdir(self) -> str:
-        found = WORKDIR.findall(self.system_text)
-        return str(found[-1]).strip() if found else ""
+        matches = WORKDIR.findall(self.system_text)
+        return str(matches[-1]).strip() if matches else ""
 
     def offers_tool(self, tool: str) -> bool:
-        """Whether the tool can be called: listed, or announced as one to be looked up."""
+        """Whether the tool can be called: it is listed, or named in the system prompt."""
         if any(offered.name == tool for offered in self.body.tools):
             return True
         return re.search(rf"^{re.escape(tool)}$", self.system_text, re.MULTILINE) is not None
 
     @property
     def prompts(self) -> list[str]:
-        """Everything a person typed, oldest first."""
+        """The prompts of the person, oldest first."""
         return [text for _, text in self._typed_texts()]
 
     @property
     def prompt(self) -> str:
-        """What a person typed last."""
+        """The last prompt."""
         return next((text for _, text in reversed(list(self._typed_texts()))), "")
 
     @property
     def interjections(self) -> list[str]:
-        """What a person typed while the model was at work on the prompt."""
+        """The prompts that were sent during the turn."""
         return [
-            found[1].strip()
+            match[1].strip()
             for turn in self._messages_since_prompt
             if turn.role != "assistant"
             for block in turn.blocks
-            if (found := INTERJECTION.search(block.text))
+            if (match := INTERJECTION.search(block.text))
         ]
 
     @property
@@ -193,7 +191,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     @property
     def reply_count(self) -> int:
-        """How many replies with tool calls the prompt has had so far: the step to play next."""
+        """The replies with tool calls since the prompt, and so the index of the next step."""
         return sum(
             any(block.type == "tool_use" for block in turn.blocks)
             for turn in self._messages_since_prompt
@@ -202,9 +200,9 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     @property
     def tool_results(self) -> list[ToolResult]:
-        """How the tool calls since the prompt went, in the order of the calls."""
+        """The results of the tool calls since the prompt, in the order of the calls."""
         blocks = [block for turn in self._messages_since_prompt for block in turn.blocks]
-        # tools of one reply run at the same time, and the results come as they finish
+        # tools of one reply run at once, so their results come in any order
         results = {block.tool_use_id: block for block in blocks if block.type == "tool_result"}
         return [
             ToolResult(call.name, call.input, plain_text(result), bool(result.is_error))
@@ -214,7 +212,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     @property
     def latest_tool_results(self) -> list[ToolResult]:
-        """How the calls of the last reply went: several, when it called several tools."""
+        """The results of the tool calls of the last reply."""
         calls = 0
         for turn in self._messages_since_prompt:
             if turn.role == "assistant":
@@ -223,19 +221,19 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     @property
     def task_reports(self) -> list[tuple[str, str]]:
-        """Background tasks that reported in since the last reply: what happened, and the result."""
-        found = [NOTIFICATION.search(block.text) for block in self._blocks_after_last_reply]
-        return [(match[1].strip(), (match[2] or "").strip()) for match in found if match]
+        """Summary and result of the background tasks that reported since the last reply."""
+        matches = [NOTIFICATION.search(block.text) for block in self._blocks_after_last_reply]
+        return [(match[1].strip(), (match[2] or "").strip()) for match in matches if match]
 
     @property
     def only_task_reports(self) -> bool:
-        """The CLI started this turn itself, because a background task reported in."""
+        """Whether the CLI began this turn itself, for the report of a background task."""
         results = any(block.type == "tool_result" for block in self._blocks_after_last_reply)
         return bool(self.task_reports) and not results
 
     @property
     def _blocks_after_last_reply(self) -> list[RequestBlock]:
-        """What came after the last reply."""
+        """The blocks after the last reply."""
         blocks: list[RequestBlock] = []
         for turn in self.body.messages:
             blocks = [] if turn.role == "assistant" else [*blocks, *turn.blocks]
@@ -267,13 +265,13 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 
 def typed_text(text: str) -> str:
-    """What is left of a text block without the CLI's own insertions; empty when nothing is."""
+    """A text block without what the CLI inserted; empty if it is all inserted."""
     text = CLI_TAGS.sub("", text).strip()
     return "" if text.startswith(NOT_TYPED_PREFIXES) or SUMMARY_REQUEST in text else text
 
 
 def plain_text(block: RequestBlock) -> str:
-    """The text of a tool result, however it is nested."""
+    """The text of a tool result, nested or not."""
     if block.content is None:
         return block.text
     if isinstance(block.content, str):
@@ -282,5 +280,5 @@ def plain_text(block: RequestBlock) -> str:
 
 
 def parse_request(raw: bytes) -> ModelRequest:
-    """Parse a request; raises `msgspec.DecodeError` (or its `ValidationError`) when it is none."""
+    """Raises `msgspec.DecodeError` for an invalid request."""
     return ModelRequest(msgspec.json.decode(raw, type=RequestBody))

@@ -1,4 +1,4 @@
-"""A reply as the Messages API sends it: events of a stream, or one message."""
+"""Replies as the Messages API sends them: as a stream of events, or as one message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from claudekeeper.demo.steps import Call, Fail, Reply, Say, Step, Think
 Event: TypeAlias = dict[str, Any]
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_500
-# a signature only has to look like one: the CLI keeps it and sends it back
+# any text works as a signature: the CLI only stores it and sends it back
 SIGNATURE = "c2NyaXB0ZWQtdGhpbmtpbmctc2lnbmF0dXJl" * 4
 ERROR_TYPES = {
     400: "invalid_request_error",
@@ -37,13 +37,13 @@ ERROR_MESSAGES = {
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """Nothing is sent for so long."""
+    """A pause in the stream."""
 
     seconds: float
 
 
 class Drop(msgspec.Struct, frozen=True):
-    """The connection is lost here."""
+    """The connection breaks here."""
 
 
 class ReplyTokens(msgspec.Struct, frozen=True):
@@ -58,19 +58,21 @@ class ReplyTokens(msgspec.Struct, frozen=True):
 
 
 def usage_fields(usage: ReplyTokens) -> dict[str, Any]:
-    """As the API tells it, which also says for how long something stays in the cache."""
+    """The usage with the API's own breakdown of cache writes."""
     written = {"ephemeral_5m_input_tokens": usage.cache_creation_input_tokens}
     return {**msgspec.to_builtins(usage), "cache_creation": written}
 
 
 def usage_of(request: ModelRequest, size: int) -> ReplyTokens:
-    """Believable numbers: what was sent before comes from the cache, the rest goes into it."""
+    """Plausible numbers: earlier messages are read from the cache, the others written to it."""
     turns = request.body.messages
-    heard = max((n for n, turn in enumerate(turns) if turn.role == "assistant"), default=None)
+    last_reply = max((n for n, turn in enumerate(turns) if turn.role == "assistant"), default=None)
     images = sum(image_size(block) for turn in turns for block in turn.blocks)
     pictures = sum(block.type == "image" for turn in turns for block in turn.blocks)
     total = max(1, (size - images) // CHARACTERS_PER_TOKEN) + pictures * TOKENS_PER_IMAGE
-    fresh = total if heard is None else min(total, sum(map(estimate_tokens, turns[heard:])))
+    fresh = (
+        total if last_reply is None else min(total, sum(map(estimate_tokens, turns[last_reply:])))
+    )
     plain = min(4, fresh)
     return ReplyTokens(plain, fresh - plain, total - fresh)
 
@@ -80,7 +82,7 @@ def image_size(block: RequestBlock) -> int:
 
 
 def estimate_tokens(turn: RequestMessage) -> int:
-    """About how many tokens a message costs."""
+    """The approximate tokens of a message."""
     return sum(
         TOKENS_PER_IMAGE
         if block.type == "image"
@@ -100,18 +102,18 @@ def output_tokens(reply: Reply) -> int:
 
 
 def events(reply: Reply, model: str, usage: ReplyTokens) -> Iterator[Event | Pause | Drop]:
-    """The whole stream, lazily, as a reply may have hundreds of thousands of deltas."""
+    """The stream, generated lazily, as a reply may have hundreds of thousands of deltas."""
     yield {"type": "message_start", "message": envelope(model, [], None, usage)}
     for index, step in enumerate(join_texts(reply)):
         if isinstance(step, Fail):
             yield from failed_block_events(step, index)
             return
         yield from block_events(step, index)
-    spent = msgspec.structs.replace(usage, output_tokens=output_tokens(reply))
+    final = msgspec.structs.replace(usage, output_tokens=output_tokens(reply))
     yield {
         "type": "message_delta",
         "delta": {"stop_reason": stop_reason(reply), "stop_sequence": None},
-        "usage": usage_fields(spent),
+        "usage": usage_fields(final),
     }
     yield {"type": "message_stop"}
 
@@ -133,14 +135,14 @@ def block_events(step: Step, index: int) -> Iterator[Event | Pause]:
             yield block_delta(index, {"type": "signature_delta", "signature": SIGNATURE})
         case Call():
             yield block_start(index, {**content_block(step), "input": {}})
-            given = orjson.dumps(step.input).decode()
-            for piece in split_text(given, max(24, len(given) // 200)):
+            tool_input = orjson.dumps(step.input).decode()
+            for piece in split_text(tool_input, max(24, len(tool_input) // 200)):
                 yield block_delta(index, {"type": "input_json_delta", "partial_json": piece})
     yield {"type": "content_block_stop", "index": index}
 
 
 def failed_block_events(step: Fail, index: int) -> Iterator[Event | Drop]:
-    """Half a sentence, and then the failure."""
+    """Half a sentence, then the failure."""
     yield block_start(index, {"type": "text", "text": ""})
     yield block_delta(index, {"type": "text_delta", "text": "This sentence will not be fin"})
     if step.how == "drop":
@@ -151,16 +153,16 @@ def failed_block_events(step: Fail, index: int) -> Iterator[Event | Drop]:
 
 
 def message(reply: Reply, model: str, usage: ReplyTokens) -> Event:
-    """The same reply in one piece."""
-    spent = msgspec.structs.replace(usage, output_tokens=output_tokens(reply))
+    """The reply as one message."""
+    final = msgspec.structs.replace(usage, output_tokens=output_tokens(reply))
     blocks = [content_block(step) for step in join_texts(reply) if not isinstance(step, Fail)]
-    return envelope(model, blocks, stop_reason(reply), spent)
+    return envelope(model, blocks, stop_reason(reply), final)
 
 
 def error_body(status: int) -> Event:
     kind = ERROR_TYPES.get(status, "api_error")
-    words = ERROR_MESSAGES.get(status, "Internal server error")
-    return {"type": "error", "error": {"type": kind, "message": words}}
+    sentence = ERROR_MESSAGES.get(status, "Internal server error")
+    return {"type": "error", "error": {"type": kind, "message": sentence}}
 
 
 def envelope(model: str, content: list[Event], stop: str | None, usage: ReplyTokens) -> Event:
@@ -193,7 +195,7 @@ def content_block(step: Step) -> Event:
 
 
 def join_texts(reply: Reply) -> list[Step]:
-    """Texts that follow each other become one block, as a model would write them."""
+    """Joins adjacent texts into one block, as a model writes them."""
     steps: list[Step] = []
     for step in reply:
         before = steps[-1] if steps else None
@@ -219,7 +221,7 @@ def stop_reason(reply: Reply) -> str:
 
 
 def split_text(text: str, chunk: int = 0) -> list[str]:
-    """A text in pieces that add up to it: words, or so many characters each."""
+    """Cuts a text into words, or into pieces of `chunk` characters."""
     if chunk:
         return [text[start : start + chunk] for start in range(0, len(text), chunk)]
     return re.findall(r"\s*\S+|\s+", text)

@@ -1,4 +1,4 @@
-"""Which reply to play: a pure function of the request."""
+"""The choice of a reply: a pure function of the request."""
 
 from __future__ import annotations
 
@@ -31,15 +31,12 @@ LOOK_AROUND = ((run("ls", "List the project's files"),),)
 
 
 def choose_reply(request: ModelRequest, attempt: int = 0) -> Reply:
-    """The reply to a request; `attempt` counts how often this very request failed before."""
+    """The reply to a request; `attempt` counts how often the same request failed before."""
     if request.output_schema is not None:
         return (Say(canned_texts.json_for_schema(request.output_schema, request)),)
-    if (wanted := request.structured_output_schema) is not None:
-        return (
-            Call(
-                STRUCTURED_OUTPUT_TOOL, orjson.loads(canned_texts.json_for_schema(wanted, request))
-            ),
-        )
+    if (schema := request.structured_output_schema) is not None:
+        output = orjson.loads(canned_texts.json_for_schema(schema, request))
+        return (Call(STRUCTURED_OUTPUT_TOOL, output),)
     if request.wants_summary:
         return (Say(canned_texts.compaction_summary(request)),)
     if request.only_task_reports:
@@ -49,10 +46,8 @@ def choose_reply(request: ModelRequest, attempt: int = 0) -> Reply:
         return (Say(canned_texts.closing_text([outcome for outcome in latest if outcome.denied])),)
     script = with_task_tools(whole_script(request), request)
     if request.reply_count >= len(script):
-        closing, report = (
-            canned_texts.closing_text(latest),
-            canned_texts.report_text(request.task_reports),
-        )
+        closing = canned_texts.closing_text(latest)
+        report = canned_texts.report_text(request.task_reports)
         return (Say(f"{closing} {report}".strip()),)
     reply = without_past_failures(script[request.reply_count], attempt)
     reply = tuple(fill_in(step, request) for step in reply)
@@ -62,13 +57,13 @@ def choose_reply(request: ModelRequest, attempt: int = 0) -> Reply:
 
 
 def whole_script(request: ModelRequest) -> Script:
-    """The prompt's script, and then those of what was typed while it was played."""
-    typed = [request.prompt, *request.interjections]
-    return group_replies([list(reply) for text in typed for reply in script_for(text, request)])
+    """The script of the prompt, followed by those of prompts sent during the turn."""
+    prompts = [request.prompt, *request.interjections]
+    return group_replies([list(reply) for text in prompts for reply in script_for(text, request)])
 
 
 def script_for(prompt: str, request: ModelRequest) -> Script:
-    """What a text asks to be played: a named job, steps, help, or else an echo."""
+    """The script of a prompt: a named scenario, steps, help, or else an echo."""
     if prompt.strip().lower() in {"help", "help!", "?"}:
         return ((Say(canned_texts.help_text(sorted(SCENARIOS))),),)
     named = SCENARIO_NAME.match(prompt)
@@ -76,8 +71,8 @@ def script_for(prompt: str, request: ModelRequest) -> Script:
     if script:
         return script
     if named:
-        known = ", ".join(f"`{name}`" for name in sorted(SCENARIOS))
-        return ((Say(f"I know no scenario “{named[1]}”. I know {known}."),),)
+        names = ", ".join(f"`{name}`" for name in sorted(SCENARIOS))
+        return ((Say(f"I know no scenario “{named[1]}”. I know {names}."),),)
     if request.is_from_subagent:
         return LOOK_AROUND
     if request.images:
@@ -86,37 +81,37 @@ def script_for(prompt: str, request: ModelRequest) -> Script:
 
 
 def without_past_failures(reply: Reply, attempt: int) -> Reply:
-    """The reply without the failures that are over by now."""
-    kept = tuple(
+    """The reply without the failures that have happened often enough."""
+    steps = tuple(
         step
         for step in reply
         if not (isinstance(step, Fail) and step.times is not None and attempt >= step.times)
     )
-    return kept or (Say(f"The API is back: attempt {attempt + 1} went through."),)
+    return steps or (Say(f"The API is back: attempt {attempt + 1} went through."),)
 
 
 def fill_in(step: Step, request: ModelRequest) -> Step:
-    """A step with what only the request knows: absolute paths, numbers of tasks."""
+    """A step with absolute paths and numbers of tasks, which only the request has."""
     if not isinstance(step, Call):
         return step
-    given = dict(step.input)
-    path = given.get("file_path")
+    tool_input = dict(step.input)
+    path = tool_input.get("file_path")
     if isinstance(path, str) and request.workdir:
-        given["file_path"] = str(PurePosixPath(request.workdir) / path)
-    task = given.get("taskId")
+        tool_input["file_path"] = str(PurePosixPath(request.workdir) / path)
+    task = tool_input.get("taskId")
     if isinstance(task, str) and task.startswith("@"):
         created = [
-            found[1]
+            match[1]
             for outcome in request.tool_results
-            if outcome.tool == "TaskCreate" and (found := TASK_NUMBER.search(outcome.text))
+            if outcome.tool == "TaskCreate" and (match := TASK_NUMBER.search(outcome.text))
         ]
         position = int(task[1:])
-        given["taskId"] = created[position] if position < len(created) else str(position + 1)
-    return Call(step.tool, given)
+        tool_input["taskId"] = created[position] if position < len(created) else str(position + 1)
+    return Call(step.tool, tool_input)
 
 
 def with_task_tools(script: Script, request: ModelRequest) -> Script:
-    """Task lists as calls of the tool that this CLI offers: `TodoWrite`, or `TaskCreate` and co."""
+    """Turns task lists into calls of the tools that the CLI offers: `TodoWrite` or `TaskCreate`."""
     if not any(isinstance(step, Todo) for reply in script for step in reply):
         return script
     whole = request.offers_tool("TodoWrite")
@@ -142,7 +137,7 @@ def with_task_tools(script: Script, request: ModelRequest) -> Script:
         if any(isinstance(step, Call) for step in steps):
             expanded.append(tuple(steps))
             steps = []
-        # a task has no number before it was made, so updates come in a reply of their own
+        # a new task has no number yet, so its updates come in another reply
         if updates or steps:
             expanded.append((*steps, *updates))
     return tuple(expanded)

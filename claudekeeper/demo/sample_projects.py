@@ -1,4 +1,4 @@
-"""The three repositories that the sample sessions work in: small, but real enough to run."""
+"""The three small repositories of the sample sessions; their code runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-# each of these becomes a module of payments-api; one of the samples goes through all of them
+# each becomes a module of payments-api; one of the samples changes all of them
 HANDLERS = [
     "adjust",
     "authorize",
@@ -168,7 +168,7 @@ PROJECTS: dict[str, dict[str, str]] = {
 
 
 def write_project(folder: Path, files: Mapping[str, str], environment: Mapping[str, str]) -> None:
-    """Write a project's files and make it a repository with one commit."""
+    """Writes the files of a project, and makes it a repository with one commit."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def write_project(folder: Path, files: Mapping[str, str], environment: Mapping[s
     git = shutil.which("git")
     if git is None:
         return
-    # a variable such as GIT_DIR would send the commit into a repository of the real user
+    # a variable such as GIT_DIR would put the commit into a repository of the real user
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     for command in (
         ["init", "--quiet", "--initial-branch=main"],
@@ -187,6 +187,6 @@ def write_project(folder: Path, files: Mapping[str, str], environment: Mapping[s
             [git, "-c", "user.name=Demo", "-c", "user.email=demo@localhost", *command],
             cwd=folder,
             env={**clean, **environment, "GIT_CONFIG_NOSYSTEM": "1"},
-            check=False,  # without git the samples only lose their branch name
+            check=False,  # without git the samples only lack a branch name
             capture_output=True,
         )

@@ -1,4 +1,4 @@
-"""A dozen believable sessions, written by the real CLI against the scripted API."""
+"""The sample sessions, written by the real CLI with the scripted API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from claudekeeper.demo.sample_projects import PROJECTS
 from claudekeeper.net.errors import ApiError
 
 Progress = Callable[[str], None]
-# ten times what they take on a slow machine
+# ten times the duration on a slow machine
 TIMEOUT_SECONDS = 300
 
 
@@ -27,7 +27,7 @@ class SampleFailed(ApiError):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """A session that was made."""
+    """A finished sample session."""
 
     title: str
     session_id: str
@@ -35,7 +35,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class SampleWriter:
-    """Where samples are made: it starts the CLIs and keeps count."""
+    """Starts CLIs for the samples, and lists the finished ones."""
 
     def __init__(self, home: DemoHome, api_url: str, progress: Progress) -> None:
         self._home = home
@@ -54,116 +54,120 @@ class SampleWriter:
         merged = {**self._environment, **(environment or {})}
         return open_conversation(merged, self._home.project(project), person=person, **options)
 
-    def add_sample(self, title: str, project: str, talk: CliConversation) -> None:
-        self.samples.append(Sample(title, talk.session_id, self._home.project(project)))
+    def add_sample(self, title: str, project: str, conversation: CliConversation) -> None:
+        self.samples.append(Sample(title, conversation.session_id, self._home.project(project)))
         self._progress(f"sample session {len(self.samples)} of {SAMPLE_COUNT}: {title}")
 
 
-async def login_and_its_fork(studio: SampleWriter) -> None:
+async def login_and_its_fork(writer: SampleWriter) -> None:
     title = "Fix the auth bug in login"
-    async with studio.open_conversation("payments-api") as talk:
-        await talk.run_turn(title)
-        await talk.run_turn("Yes, add a test for an expired token")
-        studio.add_sample(title, "payments-api", talk)
-    original = talk.session_id
+    async with writer.open_conversation("payments-api") as conversation:
+        await conversation.run_turn(title)
+        await conversation.run_turn("Yes, add a test for an expired token")
+        writer.add_sample(title, "payments-api", conversation)
+    original = conversation.session_id
     title = "Compare the passwords in constant time instead"
-    async with studio.open_conversation("payments-api", resume=original, fork_session=True) as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "payments-api", talk)
+    async with writer.open_conversation(
+        "payments-api", resume=original, fork_session=True
+    ) as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "payments-api", conversation)
 
 
-async def retry_queue(studio: SampleWriter) -> None:
+async def retry_queue(writer: SampleWriter) -> None:
     title = "Retry queue with backoff"
-    async with studio.open_conversation("payments-api", model="sonnet") as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "payments-api", talk)
+    async with writer.open_conversation("payments-api", model="sonnet") as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "payments-api", conversation)
 
 
-async def typed_handlers(studio: SampleWriter) -> None:
+async def typed_handlers(writer: SampleWriter) -> None:
     title = "Add types to all payment handlers"
-    async with studio.open_conversation("payments-api", permission_mode="acceptEdits") as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "payments-api", talk)
+    async with writer.open_conversation(
+        "payments-api", permission_mode="acceptEdits"
+    ) as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "payments-api", conversation)
 
 
-async def slow_export(studio: SampleWriter) -> None:
+async def slow_export(writer: SampleWriter) -> None:
     title = "Why does the nightly export time out?"
-    async with studio.open_conversation("payments-api") as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "payments-api", talk)
+    async with writer.open_conversation("payments-api") as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "payments-api", conversation)
 
 
-async def phone_button(studio: SampleWriter) -> None:
+async def phone_button(writer: SampleWriter) -> None:
     title = "The checkout button overlaps the price on phones"
-    async with studio.open_conversation("website") as talk:
-        await talk.run_image_turn(phone_screenshot(), title)
-        studio.add_sample(title, "website", talk)
+    async with writer.open_conversation("website") as conversation:
+        await conversation.run_image_turn(phone_screenshot(), title)
+        writer.add_sample(title, "website", conversation)
 
 
-async def bundle(studio: SampleWriter) -> None:
+async def bundle(writer: SampleWriter) -> None:
     title = "What can we drop from the bundle?"
-    async with studio.open_conversation("website", model="haiku") as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "website", talk)
+    async with writer.open_conversation("website", model="haiku") as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "website", conversation)
 
 
-async def accessible_form(studio: SampleWriter) -> None:
+async def accessible_form(writer: SampleWriter) -> None:
     title = "Make the sign-up form accessible"
-    async with studio.open_conversation("website") as talk:
-        await talk.run_turn(title)
-        await talk.run_turn("/compact")
-        await talk.run_turn("The password field as well")
-        studio.add_sample(title, "website", talk)
+    async with writer.open_conversation("website") as conversation:
+        await conversation.run_turn(title)
+        await conversation.run_turn("/compact")
+        await conversation.run_turn("The password field as well")
+        writer.add_sample(title, "website", conversation)
 
 
-async def dark_mode(studio: SampleWriter) -> None:
+async def dark_mode(writer: SampleWriter) -> None:
     title = "Switch the whole site to dark mode"
-    async with studio.open_conversation("website", include_partial_messages=True) as talk:
-        await talk.run_interrupted_turn(title)
-        await talk.run_turn("Stop, only the header for now")
-        studio.add_sample(title, "website", talk)
+    async with writer.open_conversation("website", include_partial_messages=True) as conversation:
+        await conversation.run_interrupted_turn(title)
+        await conversation.run_turn("Stop, only the header for now")
+        writer.add_sample(title, "website", conversation)
 
 
-async def postgres(studio: SampleWriter) -> None:
+async def postgres(writer: SampleWriter) -> None:
     title = "Upgrade to Postgres 17"
-    async with studio.open_conversation("infra", permission_mode="plan") as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "infra", talk)
+    async with writer.open_conversation("infra", permission_mode="plan") as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "infra", conversation)
 
 
-async def backups(studio: SampleWriter) -> None:
+async def backups(writer: SampleWriter) -> None:
     title = "Set up nightly backups"
-    async with studio.open_conversation("infra") as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "infra", talk)
+    async with writer.open_conversation("infra") as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "infra", conversation)
 
 
-async def rotated_keys(studio: SampleWriter) -> None:
+async def rotated_keys(writer: SampleWriter) -> None:
     title = "Rotate the API keys"
     careful = SimulatedPerson(
-        lambda _, given: (
+        lambda _, tool_input: (
             "Not yet, the old key is still used by the shop."
-            if "rm " in str(given.get("command"))
+            if "rm " in str(tool_input.get("command"))
             else None
         )
     )
-    async with studio.open_conversation("infra", person=careful) as talk:
-        await talk.run_turn(title)
-        studio.add_sample(title, "infra", talk)
+    async with writer.open_conversation("infra", person=careful) as conversation:
+        await conversation.run_turn(title)
+        writer.add_sample(title, "infra", conversation)
 
 
-async def disk_alerts(studio: SampleWriter) -> None:
+async def disk_alerts(writer: SampleWriter) -> None:
     title = "Disk alerts, 3 am"
     impatient = {"CLAUDE_CODE_MAX_RETRIES": "0"}
-    async with studio.open_conversation("infra", environment=impatient) as talk:
-        await talk.run_turn("Check the disk alerts from last night")
-        await talk.run_turn("Try again, please")
-        await talk.run_turn(f"/rename {title}")
-        studio.add_sample(title, "infra", talk)
+    async with writer.open_conversation("infra", environment=impatient) as conversation:
+        await conversation.run_turn("Check the disk alerts from last night")
+        await conversation.run_turn("Try again, please")
+        await conversation.run_turn(f"/rename {title}")
+        writer.add_sample(title, "infra", conversation)
 
 
-# Each lane is one CLI at a time. Within payments-api and website some samples change the same
-# files, so they share a lane; the long one has a lane to itself.
+# Each lane runs one CLI at a time. Samples that change the same files of payments-api or website
+# share a lane.
 LANES: list[list[Callable[[SampleWriter], Awaitable[None]]]] = [
     [typed_handlers, postgres, backups],
     [login_and_its_fork, retry_queue, slow_export],
@@ -173,14 +177,14 @@ SAMPLE_COUNT = 13
 
 
 async def make_samples(home: DemoHome, api_url: str, progress: Progress) -> list[Sample]:
-    """Make all samples, three at a time; `progress` is told of each."""
-    studio = SampleWriter(home, api_url, progress)
+    """Makes all samples, three at a time; calls `progress` after each."""
+    writer = SampleWriter(home, api_url, progress)
     for project in PROJECTS:
         await asyncio.to_thread(home.project, project)
 
     async def work(lane: list[Callable[[SampleWriter], Awaitable[None]]]) -> None:
         for sample in lane:
-            await sample(studio)
+            await sample(writer)
 
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS), asyncio.TaskGroup() as group:
@@ -193,4 +197,4 @@ async def make_samples(home: DemoHome, api_url: str, progress: Progress) -> list
     except ExceptionGroup as failures:
         reason = failures.exceptions[0]
         raise SampleFailed(f"The sample sessions could not be made: {reason}") from failures
-    return studio.samples
+    return writer.samples

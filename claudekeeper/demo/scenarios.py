@@ -1,6 +1,6 @@
-"""Whole jobs that the scripted model can play; the sample sessions are made of them.
+"""Scenarios: whole jobs that the scripted model plays, mostly in the sample sessions.
 
-A scenario is found by the prompt itself, so that a sample session reads like real work.
+The prompt selects the scenario, so that a sample session reads like real work.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ RETRY_QUEUE = make_script(
 
 
 def typed_handlers() -> Script:
-    """A long job: every handler is read and changed, a few at a time."""
+    """A long job that reads and changes every handler, a few at a time."""
     untyped = "def handle(request):\n"
     typed = "def handle(request: dict[str, int]) -> dict[str, object]:\n"
     groups: list[Step | list[Step]] = [
@@ -181,7 +181,7 @@ SLOW_EXPORT = make_script(
     ),
 )
 
-# what the subagents of the jobs above are told to do
+# the prompts of the subagents of the scenarios above
 SUBAGENT_JOBS: dict[str, Script] = {
     READ_EXPORT: make_script(
         read("payments/handlers/export.py"),
@@ -362,13 +362,13 @@ def normalise(text: str) -> str:
 
 
 def scenario_for(prompt: str) -> Script | None:
-    """The job whose name this prompt is."""
+    """The scenario whose name is the prompt."""
     wanted = normalise(prompt)
     jobs = [*SCENARIOS.items(), *SUBAGENT_JOBS.items()]
     return next((job for name, job in jobs if normalise(name) == wanted), None)
 
 
 def scenario_named(words: str) -> Script | None:
-    """The first job whose name holds these words: `scenario: postgres` is enough."""
+    """The first scenario whose name contains a text, as in `scenario: postgres`."""
     wanted = normalise(words)
     return next((job for name, job in SCENARIOS.items() if wanted in normalise(name)), None)

@@ -1,4 +1,4 @@
-"""The language people type at the scripted model: one step a line, `word: argument`."""
+"""The language of scripts in prompts: one step in each line, `word: argument`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIMITS = {"words": 1_000_000, "deltas": 1_000_000, "megabytes": 200, "seconds": 
 
 
 class ScriptError(ValueError):
-    """The word is known but its argument is not; the scripted model shows the word's example."""
+    """A valid word with an invalid argument; the scripted model shows an example instead."""
 
 
 class ScriptWord(msgspec.Struct, frozen=True):
@@ -43,15 +43,15 @@ class ScriptWord(msgspec.Struct, frozen=True):
 
 
 def unescape(text: str) -> str:
-    r"""Let people write `\n` in a line."""
+    r"""Turns `\n` and `\t` into the characters."""
     return text.replace("\\n", "\n").replace("\\t", "\t")
 
 
 def parse_number(argument: str, unit: str) -> float:
-    found = re.match(r"\d+(\.\d+)?", argument.strip())
-    if not found:
+    match = re.match(r"\d+(\.\d+)?", argument.strip())
+    if not match:
         raise ScriptError
-    return min(float(found[0]), LIMITS[unit])
+    return min(float(match[0]), LIMITS[unit])
 
 
 def require_argument(argument: str) -> str:
@@ -78,7 +78,7 @@ def edit_steps(argument: str) -> list[Step]:
 def ask_steps(argument: str, *, many: bool) -> list[Step]:
     question, mark, rest = argument.partition("?")
     options = [option.strip() for option in rest.split("|") if option.strip()]
-    # the tool takes two to four options
+    # the tool accepts two to four options
     if not mark or not 2 <= len(options) <= 4:
         raise ScriptError
     return [ask(question.strip() + "?", *options, many=many)]
@@ -208,10 +208,10 @@ NEXT_IN_REPLY = re.compile(rf"\s+&&\s+(?=(?:{WORD_PATTERN}):)", re.IGNORECASE)
 
 
 def parse(text: str) -> Script:
-    """What to play; empty when the text is not written in this language.
+    """The script in a text; empty if the text has none.
 
-    One step a line. ` && ` between steps, or `+` before a line, puts them into one reply. A line
-    without a word goes on with the line before it.
+    Each line is a step. ` && ` between steps, or `+` before a line, puts them into one reply. A
+    line without a word continues the line before it.
     """
     groups: list[list[tuple[str, str]]] = []
     for line in text.splitlines():
@@ -221,11 +221,11 @@ def parse(text: str) -> Script:
                 word, argument = groups[-1][-1]
                 groups[-1][-1] = (word, f"{argument}\n{line}")
             continue
-        found = [(piece[2].lower(), piece[3].strip(" ")) for piece in pieces if piece]
+        steps = [(piece[2].lower(), piece[3].strip(" ")) for piece in pieces if piece]
         if pieces[0][1] and groups:
-            groups[-1] += found
+            groups[-1] += steps
         else:
-            groups.append(found)
+            groups.append(steps)
     return group_replies(
         [
             [step for word, argument in group for step in steps_of(word, argument)]
@@ -256,7 +256,7 @@ SENTENCES = [
 
 
 def prose(words: int) -> str:
-    """Readable text of exactly so many words, in paragraphs."""
+    """Readable text of exactly `words` words, in paragraphs."""
     parts: list[str] = []
     while len(parts) < words:
         for position, sentence in enumerate(SENTENCES):

@@ -1,4 +1,4 @@
-"""The whole demo: a temporary home, the scripted API behind it, and the samples in it."""
+"""The start of a demo: a temporary home, the scripted API, and the sample sessions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from claudekeeper.demo.home import DemoHome, remove_abandoned
 from claudekeeper.demo.messages_api import ScriptedApi
 from claudekeeper.demo.sample_sessions import Progress, Sample, make_samples
 
-# about as fast as people are used to from the real service
+# about as fast as the real service
 PACE_SECONDS = 0.02
-# nobody asks a demo what the model saw, and requests are large
-MOST_REQUESTS = 5
+# requests are large, and only tests read them
+MAX_REQUESTS = 5
 
 
 class RunningDemo(msgspec.Struct, frozen=True):
@@ -29,17 +29,17 @@ class RunningDemo(msgspec.Struct, frozen=True):
 
     @property
     def environment(self) -> dict[str, str]:
-        """For `os.environ` of the keeper, and so for every CLI that it starts."""
+        """The variables of the keeper, and so of every CLI that it starts."""
         return self.home.environment(self.api.url)
 
 
 @asynccontextmanager
 async def start_demo(progress: Progress = lambda _: None) -> AsyncIterator[RunningDemo]:
-    """Set everything up, and take it all away again, whatever happens in between."""
+    """Sets everything up, and removes it at the end, whatever happens in between."""
     await asyncio.to_thread(remove_abandoned)
     with DemoHome() as home:
-        async with ScriptedApi(most_requests=MOST_REQUESTS) as api:
+        async with ScriptedApi(max_requests=MAX_REQUESTS) as api:
             samples = await make_samples(home, api.url, progress)
-            # only now: the samples are in a hurry, people are not
+            # only after the samples, which need no pace
             api.pace = PACE_SECONDS
             yield RunningDemo(home, api, samples)

@@ -1,4 +1,4 @@
-"""The moves a scripted model can make, and the tool calls it makes most."""
+"""The steps of a scripted model, and helpers for frequent tool calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TaskStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 
 class Say(msgspec.Struct, frozen=True):
-    """Text; `seconds` spreads it over time, `chunk` sends so many characters a delta."""
+    """Text, spread over `seconds`, in deltas of `chunk` characters."""
 
     text: str
     seconds: float = 0.0
@@ -29,13 +29,13 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Todo(msgspec.Struct, frozen=True):
-    """The whole task list as it stands now; which tool keeps it depends on what the CLI offers."""
+    """The whole task list; the tool that sets it depends on what the CLI offers."""
 
     items: tuple[tuple[str, TaskStatus], ...]
 
 
 class Fail(msgspec.Struct, frozen=True):
-    """The API fails: with a status, or in mid-stream; `times` is how often before it recovers."""
+    """A failure of the API: a status, or a broken stream; it happens `times` times."""
 
     how: int | Literal["drop", "stream"]
     times: int | None = None
@@ -47,7 +47,7 @@ Script: TypeAlias = tuple[Reply, ...]
 
 
 def group_replies(groups: list[list[Step]]) -> Script:
-    """Steps one after another, as replies: a reply ends where a tool must run before it goes on."""
+    """Groups steps into replies: a reply ends with its tool calls."""
     script: list[Reply] = []
     current: list[Step] = []
     for group in groups:
@@ -61,7 +61,7 @@ def group_replies(groups: list[list[Step]]) -> Script:
 
 
 def make_script(*groups: Step | list[Step]) -> Script:
-    """A script written in Python; a list holds what belongs into one reply."""
+    """A script written in Python; a list is the steps of one reply."""
     return group_replies([list(group) if isinstance(group, list) else [group] for group in groups])
 
 
@@ -87,7 +87,7 @@ def read(path: str) -> Call:
 
 
 def ask(question: str, *options: str, header: str = "", many: bool = False) -> Call:
-    """A question to the person; an option reads `label` or `label - what it means`."""
+    """A question to the person; an option is `label` or `label - what it means`."""
     choices = []
     for option in options:
         label, _, description = option.partition(" - ")
@@ -116,7 +116,7 @@ def plan(text: str) -> Call:
 def agent(
     prompt: str, description: str = "", kind: str = "general-purpose", *, background: bool = False
 ) -> Call:
-    """A subagent; waits for it unless told, though this CLI's own choice is the background."""
+    """A subagent, in the foreground unless `background`, which is the CLI's default."""
     return Call(
         "Agent",
         {

@@ -14,7 +14,7 @@ from tests.demo.model_requests import prompt, raw
 
 @pytest.fixture
 async def api() -> AsyncIterator[ScriptedApi]:
-    async with ScriptedApi(most_requests=3) as running:
+    async with ScriptedApi(max_requests=3) as running:
         yield running
 
 

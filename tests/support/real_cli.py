@@ -200,7 +200,7 @@ def serve_in_thread(api: ScriptedApi) -> Iterator[ScriptedApi]:
 
 @pytest.fixture(scope="module")
 def scripted_api() -> Iterator[ScriptedApi]:
-    with serve_in_thread(ScriptedApi(most_requests=1_000)) as api:
+    with serve_in_thread(ScriptedApi(max_requests=1_000)) as api:
         yield api
 
 
