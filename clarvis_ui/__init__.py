@@ -1,1 +1,1 @@
-"""Clarvis: the page of Claudekeeper, and the small server that gives it to a browser."""
+"""Clarvis: the page of Claudekeeper, and its server."""

@@ -1,4 +1,4 @@
-"""`clarvis`: only the page's server, for a keeper that runs already, here or elsewhere."""
+"""`clarvis`: the server of the page alone, for a keeper that runs here or elsewhere."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .settings import (
 )
 
 ROOTS_VARIABLE = "CLARVIS_ALLOWED_ROOTS"
-# the second is for the tests of the page
+# the second is for tests of the page
 KNOWN_VARIABLES = {ROOTS_VARIABLE, "CLARVIS_E2E"}
 
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="clarvis", description=__doc__)
     parser.add_argument(
-        "--keeper", metavar="URL", default=DEFAULT_KEEPER, help="where the keeper is (%(default)s)"
+        "--keeper", metavar="URL", default=DEFAULT_KEEPER, help="URL of the keeper (%(default)s)"
     )
     parser.add_argument(
         "--token-file",
@@ -43,32 +43,39 @@ def build_parser() -> argparse.ArgumentParser:
         type=Path,
         help="the keeper's config.json, or a file with its token (~/.claudekeeper/config.json)",
     )
-    parser.add_argument("--host", default=DEFAULT_HOST, help="listen here (%(default)s)")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="and here (%(default)s)")
+    parser.add_argument("--host", default=DEFAULT_HOST, help="listen on this address (%(default)s)")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help="listen on this port (%(default)s)"
+    )
     parser.add_argument(
         "--allow-remote",
         action="store_true",
-        help="let --host be an address that other machines can reach",
+        help="accept a --host that other machines can reach",
     )
     parser.add_argument(
         "--allowed-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="a name under which browsers may call this server; can be repeated",
+        help="a host name that browsers may use for this server; can be repeated",
     )
     parser.add_argument(
         "--trusted-proxy",
         metavar="ADDRESS",
         action="append",
         default=[],
-        help="a proxy whose X-Forwarded headers are believed ('unix': through --socket)",
+        help="a proxy whose X-Forwarded headers are believed ('unix': on --socket)",
     )
-    parser.add_argument("--socket", metavar="PATH", type=Path, help="listen here, not on a port")
-    parser.add_argument("--tls-cert", metavar="FILE", type=Path, help="serve TLS with this")
-    parser.add_argument("--tls-key", metavar="FILE", type=Path, help="and its key")
+    parser.add_argument("--socket", metavar="PATH", type=Path, help="listen on a unix socket")
     parser.add_argument(
-        "--keeper-cert", metavar="FILE", type=Path, help="the certificate to know the keeper by"
+        "--tls-cert", metavar="FILE", type=Path, help="certificate to serve TLS (PEM)"
+    )
+    parser.add_argument("--tls-key", metavar="FILE", type=Path, help="key of the certificate (PEM)")
+    parser.add_argument(
+        "--keeper-cert",
+        metavar="FILE",
+        type=Path,
+        help="certificate of the keeper, if no authority signed it",
     )
     return parser
 
@@ -78,7 +85,7 @@ def settings_from(options: argparse.Namespace) -> ClarvisSettings:
     if not local and not options.allow_remote:
         raise SettingsInvalid(
             f"--host {options.host} can be reached from other machines, and whoever logs in "
-            "can run commands on this one; add --allow-remote if that is meant"
+            "can run commands on this one; add --allow-remote if that is intended"
         )
     return ClarvisSettings(
         keeper=options.keeper,
@@ -98,12 +105,12 @@ def listen_address_from(options: argparse.Namespace) -> ListenAddress:
     return ListenAddress(options.host, options.port, path=options.socket, tls=tls)
 
 
-async def serve(settings: ClarvisSettings, place: ListenAddress) -> None:
+async def serve(settings: ClarvisSettings, address: ListenAddress) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)
-    async with run_clarvis(settings, address=place) as clarvis:
+    async with run_clarvis(settings, address=address) as clarvis:
         print(f"clarvis listening on {clarvis.url}", flush=True)
         print(f"open {clarvis.login_link()}", flush=True)
         await stopped.wait()
@@ -112,10 +119,10 @@ async def serve(settings: ClarvisSettings, place: ListenAddress) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     for name in sorted(os.environ):
-        # a misspelled one would show every directory
+        # with a misspelled name every directory would be shown
         if name.startswith("CLARVIS_") and name not in KNOWN_VARIABLES:
             print(
-                f"clarvis: {name} is no setting and is ignored. It is {ROOTS_VARIABLE}.",
+                f"clarvis: {name} is not a setting and is ignored. It is {ROOTS_VARIABLE}.",
                 file=sys.stderr,
             )
     try:

@@ -1,7 +1,7 @@
-"""/api: the keeper's contract, passed on for whoever is logged in, within the allowed roots.
+"""/api: the keeper's API for logged-in browsers, inside the allowed roots.
 
-Only the routes listed here exist. Each one says how ALLOWED_ROOTS bears on it, so that a new route
-of the keeper stays closed until somebody has thought about that.
+Only the routes listed here exist. Each states how CLARVIS_ALLOWED_ROOTS limits it, so that a new
+route of the keeper stays closed until somebody has decided that.
 """
 
 from __future__ import annotations
@@ -36,12 +36,23 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 FilteredList = Callable[[RootFilter, Mapping[str, str]], Awaitable[msgspec.Struct]]
 
 
-class Proxy:
-    """`visible` is None where every directory may be seen."""
+@web.middleware
+async def pass_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answers with the keeper's own error."""
+    try:
+        return await handler(request)
+    except KeeperRefusal as refusal:
+        return web.Response(
+            body=refusal.content, status=refusal.status, content_type="application/json"
+        )
 
-    def __init__(self, keeper: KeeperClient, visible: RootFilter | None) -> None:
+
+class Proxy:
+    """`root_filter` is None where every directory may be seen."""
+
+    def __init__(self, keeper: KeeperClient, root_filter: RootFilter | None) -> None:
         self._keeper = keeper
-        self._root_filter = visible
+        self._root_filter = root_filter
 
     def routes(self) -> list[web.RouteDef]:
         session = f"/sessions/{{id:{ID_PATTERN}}}"
@@ -56,7 +67,7 @@ class Proxy:
             web.post("/archive", self.only_without_roots),
             web.get("/timeline", self.filtered(RootFilter.timeline)),
             web.get("/usage", self.usage),
-            # of the person, not of any session
+            # they belong to the person, not to a session
             web.get("/preferences", self.pass_through),
             web.patch("/preferences", self.pass_through),
             web.get("/commands", self.within_workdir),
@@ -91,12 +102,12 @@ class Proxy:
         ]
 
     def filtered(self, listing: FilteredList) -> Handler:
-        """A list without what lies outside."""
+        """A handler for a list without what lies outside."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
             if self._root_filter is None:
                 return await self.pass_through(request)
-            response = to_response(await listing(self._root_filter, parse_query(request)))
+            response = json_response(await listing(self._root_filter, parse_query(request)))
             compress(request, response)
             return response
 
@@ -113,21 +124,21 @@ class Proxy:
         return await self.pass_through(request)
 
     async def family(self, request: web.Request) -> web.StreamResponse:
-        """Forks and copies of a session, without those outside."""
+        """The forks of a session, without those outside."""
         if self._root_filter is None:
             return await self.pass_through(request)
         session_id = request.match_info["id"]
         await self._root_filter.require_session(session_id)
-        return to_response(await self._root_filter.family(session_id, parse_query(request)))
+        return json_response(await self._root_filter.family(session_id, parse_query(request)))
 
     async def routings(self, request: web.Request) -> web.StreamResponse:
-        """Why messages went where they did, without candidates outside."""
+        """Why prompts went where they did, without candidates outside."""
         if self._root_filter is None:
             return await self.pass_through(request)
-        return to_response(await self._root_filter.routings(request.match_info["id"]))
+        return json_response(await self._root_filter.routings(request.match_info["id"]))
 
     async def within_both_sessions(self, request: web.Request) -> web.StreamResponse:
-        """A branch beside one of another session: both have to lie inside."""
+        """Compares branches of two sessions, which both have to lie inside."""
         other = parse_query(request).get("with")
         if self._root_filter is not None and other is not None:
             if re.fullmatch(ID_PATTERN, other) is None:
@@ -142,7 +153,7 @@ class Proxy:
         return await self.pass_through(request)
 
     async def usage(self, request: web.Request) -> web.StreamResponse:
-        """What sessions inside used: the keeper adds up those of the roots alone."""
+        """The usage of the sessions inside, which the keeper adds up."""
         if self._root_filter is None:
             return await self.pass_through(request)
         return await self._forward(
@@ -159,8 +170,8 @@ class Proxy:
     async def route(self, request: web.Request) -> web.StreamResponse:
         if self._root_filter is None:
             return await self.pass_through(request)
-        asked = (await WholeBody.read(request, SMALL_BODY)).decode_as(RouteFields)
-        return to_response(await self._root_filter.routing(asked))
+        body = await WholeBody.read(request, SMALL_BODY)
+        return json_response(await self._root_filter.routing(body.decode_as(RouteFields)))
 
     async def resolve(self, request: web.Request) -> web.StreamResponse:
         if self._root_filter is None:
@@ -179,7 +190,7 @@ class Proxy:
         body: BoundedBody | WholeBody | None,
         query: Mapping[str, str] | None = None,
     ) -> web.StreamResponse:
-        """The request to the keeper, the answer to the browser, neither held in memory."""
+        """Passes the request to the keeper and its answer to the browser, both in chunks."""
         try:
             answer = await self._keeper.request(
                 request.method,
@@ -211,23 +222,22 @@ async def stream_response(
             await response.write(chunk)
         await response.write_eof()
     except (aiohttp.ClientError, TimeoutError, OSError):
-        # one of the two went away in mid-sentence: there is nobody to tell it to, or a clean end
-        # would pass half an answer off as whole
+        # one of the two went away; a clean end would make half an answer look whole
         if request.transport is not None:
             request.transport.abort()
     return response
 
 
 def compress(request: web.Request, response: web.StreamResponse) -> None:
-    """JSON shrinks to a tenth; to a phone that is the difference between now and soon."""
-    takes = "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "")
-    plain = hdrs.CONTENT_ENCODING not in response.headers
-    if takes and plain and response.content_type == "application/json" and is_remote(request):
+    """Compresses JSON for other machines, to about a tenth."""
+    accepts = "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "")
+    is_plain = hdrs.CONTENT_ENCODING not in response.headers
+    if accepts and is_plain and response.content_type == "application/json" and is_remote(request):
         response.enable_compression(web.ContentCoding.gzip)
 
 
 def parse_query(request: web.Request) -> dict[str, str]:
-    """Each parameter once: of two, the keeper might take the one that was not looked at."""
+    """The query; a repeated parameter is refused, as the keeper might use the unchecked one."""
     query = dict(request.query)
     if len(query) != len(request.query):
         raise InvalidRequest("A parameter may be given only once.")
@@ -236,11 +246,3 @@ def parse_query(request: web.Request) -> dict[str, str]:
 
 def select_headers(headers: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     return {name: headers[name] for name in names if name in headers}
-
-
-def to_response(found: msgspec.Struct) -> web.Response:
-    if isinstance(found, KeeperRefusal):
-        return web.Response(
-            body=found.content, status=found.status, content_type="application/json"
-        )
-    return json_response(found)

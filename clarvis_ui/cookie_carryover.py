@@ -1,9 +1,8 @@
-"""Who logged in while the keeper refused our token stays, once the right one is there.
+"""Logins made while the keeper refused our token stay valid once the token is right.
 
-Cookies are signed with the token, so that a new one ends them: that is what a rotation is for.
-Where our own token was only wrong, nothing was rotated, and nobody should have to log in twice. So
-the cookies that were given out while the keeper said no are remembered, and the first token that it
-takes is theirs too; the next one ends them like all others.
+Cookies are signed with the token, so that a rotated one ends them. Where our token was only wrong,
+nothing was rotated, and nobody should have to log in twice. So the cookies issued meanwhile are
+remembered and stay valid for the first token that the keeper accepts; the next one ends them.
 """
 
 from __future__ import annotations
@@ -16,37 +15,37 @@ from .settings import TokenSource
 if TYPE_CHECKING:
     from .login import Clock
 
-# how long somebody may wait for the right token
+# how long a login waits for the right token
 CARRY_SECONDS = 24 * 3600
 
 
 class CarriedCookies:
-    """In memory alone: a restart of this server ends them."""
+    """The remembered cookies, in memory only: a restart of this server ends them."""
 
     def __init__(self, token: TokenSource, clock: Clock) -> None:
         self._token = token
         self._clock = clock
-        # cookie → the token under which it was given out, and until when it waits
+        # by cookie: the token at its issue, and when it expires
         self._waiting: dict[str, tuple[str, float]] = {}
         self._carried: set[str] = set()
         self._carried_to_token: str | None = None
 
     def add(self, cookie: str) -> None:
-        """Only for a cookie of a code that this server told itself, while the keeper refuses."""
+        """For the cookie of a code that this server printed, while the keeper refuses the token."""
         self._waiting[cookie] = self._token(), self._clock() + CARRY_SECONDS
 
     def handle_accepted_token(self, token: str) -> None:
-        """The keeper took this token: whoever waited is carried over to it."""
+        """The keeper accepted this token: the waiting cookies become valid for it."""
         if token != self._carried_to_token and self._carried:
             self._carried = set()
         if not self._waiting:
             return
         now = self._clock()
-        # a token that is taken after all has cookies of its own, which need no carrying
+        # cookies of this very token are valid without this
         self._carried |= {
             cookie
-            for cookie, (under, until) in self._waiting.items()
-            if under != token and until > now
+            for cookie, (issued_for, expires) in self._waiting.items()
+            if issued_for != token and expires > now
         }
         self._carried_to_token = token
         self._waiting = {}

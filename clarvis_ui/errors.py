@@ -1,4 +1,4 @@
-"""What Clarvis alone refuses; what both servers refuse is in `claudekeeper.net.errors`."""
+"""Errors of Clarvis alone; those of both servers are in `claudekeeper.net.errors`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WrongToken(ApiError):
 
 
 class SessionOutsideRoots(NotFound):
-    """Like one that does not exist: nobody learns what lies outside."""
+    """The error for a session that does not exist, so that nobody learns what is outside."""
 
     code = "session_not_found"
     sentence = "There is no session with this id."

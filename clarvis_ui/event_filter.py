@@ -1,4 +1,4 @@
-"""What the socket tells a browser where roots are set: nothing of the sessions outside them."""
+"""The filter of WebSocket events: none of sessions outside the allowed roots."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from claudekeeper.net.errors import ApiError
 from .root_filter import AttentionFields, RootFilter
 from .root_membership import ListedSession, SessionRoots
 
-# these are about the socket itself; all else is about a session, and says which
+# events about the connection itself; every other event names its session
 SOCKET_EVENTS = frozenset({"hello", "subscribed", "unsubscribed", "resync", "pong", "error"})
 
 
 class EventFrame(msgspec.Struct, rename="camel"):
-    """As much of an event as decides whether it is told."""
+    """The fields of an event that the filter needs."""
 
     type: str
     session_id: str | None = None
@@ -23,12 +23,12 @@ class EventFrame(msgspec.Struct, rename="camel"):
 
 
 class EventFilter:
-    def __init__(self, visible: RootFilter) -> None:
-        self._root_filter = visible
+    def __init__(self, root_filter: RootFilter) -> None:
+        self._root_filter = root_filter
         self._decoder = msgspec.json.Decoder(EventFrame)
 
     async def passes(self, raw: bytes) -> bool:
-        """Unknown is hidden: a frame that cannot be read, a session that nobody knows yet."""
+        """Whether a frame may be sent; not one that cannot be read, or of an unknown session."""
         try:
             frame = self._decoder.decode(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -40,10 +40,10 @@ class EventFilter:
         try:
             return await self._membership(frame.session_id, frame) is SessionRoots.INSIDE
         except ApiError:
-            return False  # the keeper cannot be asked: the line will end by itself
+            return False  # the keeper does not answer, so the connection is about to end
 
     async def _membership(self, session_id: str, frame: EventFrame) -> SessionRoots:
-        whereabouts = self._root_filter.membership
+        membership = self._root_filter.membership
         if frame.session is not None and frame.session.workdir is not None:
-            return await whereabouts.update(session_id, frame.session.workdir)
-        return await whereabouts.find(session_id)
+            return await membership.update(session_id, frame.session.workdir)
+        return await membership.find(session_id)

@@ -1,4 +1,4 @@
-"""Clarvis's side of the wire: questions to the keeper, with the token the browser never sees."""
+"""The client of the keeper's API, with the token that the browser never sees."""
 
 from __future__ import annotations
 
@@ -17,22 +17,31 @@ from claudekeeper.net.listen import client_context
 from .errors import KeeperRefused, KeeperUnreachable
 from .settings import UNIX_PREFIX, TokenSource
 
-# connecting is quick or hopeless; a long history may take its time between two chunks
+# connecting takes moments or fails; a long history may take time between two chunks
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=60)
-# a message with pictures comes in one frame; a keeper that says more than this is none of ours
-LARGEST_FRAME = 64 * 1024 * 1024
-# how soon a silent end of a line, such as a machine that fell asleep, is noticed
+# a message with images comes in one frame
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+# seconds between pings, which notice a silent end such as a sleeping machine
 HEARTBEAT = 30.0
-# how long somebody who logs in waits to hear whether the keeper knows us
+# how long a login waits for the check of our token
 TOKEN_CHECK_SECONDS = 2.0
-# the one address that asks for no token
+# the only path that needs no token
 PUBLIC_PATH = ("health",)
 
 Answer = TypeVar("Answer")
 
 
+class KeeperRefusal(Exception):
+    """An error answer of the keeper, to be passed on as it is."""
+
+    def __init__(self, status: int, content: bytes) -> None:
+        super().__init__(status)
+        self.status = status
+        self.content = content
+
+
 class KeeperClient:
-    """`accepted` is told each token that the keeper takes."""
+    """Calls `on_token_accepted` with each token that the keeper accepts."""
 
     def __init__(
         self,
@@ -49,10 +58,10 @@ class KeeperClient:
         self._http: aiohttp.ClientSession | None = None
 
     async def lifespan(self, _app: web.Application) -> AsyncIterator[None]:
-        """For `cleanup_ctx`: connections live as long as the application does.
+        """For `cleanup_ctx`: connections last as long as the application.
 
-        No cookie jar, no proxy from the environment, no unpacking: what the keeper says is passed
-        on as it is, and nobody else is asked.
+        Without cookies, proxies from the environment and decompression: answers are passed on as
+        they are, and only the keeper is asked.
         """
         async with aiohttp.ClientSession(
             connector=self._connector(),
@@ -78,8 +87,8 @@ class KeeperClient:
         headers: Mapping[str, str],
         body: AsyncIterator[bytes] | None = None,
     ) -> aiohttp.ClientResponse:
-        """The keeper's answer, its body still to come; the caller closes it."""
-        assert self._http is not None, "asked before the application started"
+        """The answer of the keeper, its body unread; the caller closes it."""
+        assert self._http is not None, "used before the application started"
         token = self._token()
         try:
             answer = await self._http.request(
@@ -100,7 +109,7 @@ class KeeperClient:
         return answer
 
     async def refuses_token(self) -> bool:
-        """Whether the keeper says no to our token; one that says nothing has not said no."""
+        """Whether the keeper refuses our token; False if it does not answer."""
         try:
             async with asyncio.timeout(TOKEN_CHECK_SECONDS):
                 (await self.request("GET", ("attention",), {}, {})).close()
@@ -111,66 +120,60 @@ class KeeperClient:
         return False
 
     async def open_socket(self) -> aiohttp.ClientWebSocketResponse[Literal[False]]:
-        """A socket of the keeper's; the caller closes it."""
-        assert self._http is not None, "asked before the application started"
+        """A WebSocket to the keeper; the caller closes it."""
+        assert self._http is not None, "used before the application started"
         token = self._token()
         try:
-            opened = await self._http.ws_connect(
+            websocket = await self._http.ws_connect(
                 self._url.joinpath("ws"),
                 headers={hdrs.AUTHORIZATION: f"Bearer {token}"},
-                max_msg_size=LARGEST_FRAME,
+                max_msg_size=MAX_FRAME_BYTES,
                 heartbeat=HEARTBEAT,
                 decode_text=False,
             )
         except aiohttp.WSServerHandshakeError as error:
-            no = is_token_refusal(error.status, error.headers or {})
-            raise (KeeperRefused if no else KeeperUnreachable) from error
+            is_refused = is_token_refusal(error.status, error.headers or {})
+            raise (KeeperRefused if is_refused else KeeperUnreachable) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise KeeperUnreachable from error
         self._on_token_accepted(token)
-        return opened
+        return websocket
 
     async def read(
         self,
         path: tuple[str, ...],
         query: Mapping[str, str],
         shape: type[Answer],
-        wish: msgspec.Struct | None = None,
-    ) -> Answer | KeeperRefusal:
-        """A whole answer in a known shape, or the keeper's own refusal, to be passed on.
-
-        `wish` is posted where there is one.
-        """
+        body: msgspec.Struct | None = None,
+    ) -> Answer:
+        """The whole answer, decoded; KeeperRefusal for one with an error. A `body` is posted."""
         headers: dict[str, str] = {hdrs.ACCEPT_ENCODING: "identity"}
-        body = None
-        if wish is not None:
+        chunks = None
+        if body is not None:
             headers[hdrs.CONTENT_TYPE] = "application/json"
-            body = single_chunk(msgspec.json.encode(wish))
+            chunks = single_chunk(msgspec.json.encode(body))
         try:
-            method = "GET" if wish is None else "POST"
-            async with await self.request(method, path, query, headers, body) as answer:
+            method = "GET" if body is None else "POST"
+            async with await self.request(method, path, query, headers, chunks) as answer:
                 content = await answer.read()
                 if answer.status != 200:
-                    return KeeperRefusal(answer.status, content)
+                    raise KeeperRefusal(answer.status, content)
                 return msgspec.json.decode(content, type=shape)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise KeeperUnreachable from error
         except msgspec.MsgspecError as error:
-            raise KeeperUnreachable("What answers at the keeper's address is no keeper.") from error
+            raise KeeperUnreachable(
+                "What answers at the keeper's address is not a keeper."
+            ) from error
 
 
 def is_token_refusal(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether an answer is a no to our token.
+    """Whether an answer refuses our token.
 
-    So is a 429 that says when to come again: the keeper counts wrong tokens alone.
+    A 429 with Retry-After does so too: the keeper counts only wrong tokens.
     """
     return status in {401, 403} or (status == 429 and hdrs.RETRY_AFTER in headers)
 
 
 async def single_chunk(content: bytes) -> AsyncIterator[bytes]:
     yield content
-
-
-class KeeperRefusal(msgspec.Struct, frozen=True):
-    status: int
-    content: bytes

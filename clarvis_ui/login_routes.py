@@ -1,4 +1,4 @@
-"""The routes of the door: log in, log out, ask for a code; and the lock on everything else."""
+"""The routes for login, logout and codes, and the login check of all other routes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from .errors import KeeperRefused, NotLoggedIn
 from .login import COOKIE_LIFETIME, Login, login_link
 from .security import CALLER, scheme_of
 
-LARGEST_BODY = 4096
-# who has not been let in yet is not waited for
+MAX_BODY_BYTES = 4096
+# a client that is not logged in is not waited for longer
 BODY_SECONDS = 10.0
 
-
-# whether whoever came in once would still be let in now
+# whether the cookies of a request are still valid
 StillLoggedIn = Callable[[], bool]
-# whether the keeper says no to our token
+# whether the keeper refuses our token
 TokenRefused = Callable[[], Awaitable[bool]]
 
 
@@ -39,13 +38,13 @@ class LoginCode(msgspec.Struct):
 
 
 async def read_small_body(request: web.Request) -> bytes:
-    """At most LARGEST_BODY: whoever sends it has not been let in yet."""
+    """A body of at most MAX_BODY_BYTES, as its sender is not logged in."""
     body = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.content.iter_any():
                 body += chunk
-                if len(body) > LARGEST_BODY:
+                if len(body) > MAX_BODY_BYTES:
                     raise BodyTooLarge
     except TimeoutError as error:
         raise RequestTooSlow from error
@@ -55,9 +54,9 @@ async def read_small_body(request: web.Request) -> bytes:
 
 
 class LoginRoutes:
-    def __init__(self, login: Login, refused: TokenRefused) -> None:
+    def __init__(self, login: Login, token_refused: TokenRefused) -> None:
         self._login = login
-        self._token_refused = refused
+        self._token_refused = token_refused
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -68,21 +67,21 @@ class LoginRoutes:
 
     async def log_in(self, request: web.Request) -> web.Response:
         try:
-            given = msgspec.json.decode(await read_small_body(request), type=LoginBody)
+            body = msgspec.json.decode(await read_small_body(request), type=LoginBody)
         except msgspec.MsgspecError as error:
             raise InvalidRequest(f"The login could not be understood: {error}") from error
-        value, own = self._login.redeem(given.code)
+        value, is_own = self._login.redeem(body.code)
         name = self._login.cookies.name
-        # a code that was asked for with a token that the keeper refuses may be a stranger's: that
-        # token may have been rotated away because it was known
-        if own and await self._token_refused() and name == self._login.cookies.name:
+        # not for a code requested with a refused token: it may have been rotated because strangers
+        # had it
+        if is_own and await self._token_refused() and name == self._login.cookies.name:
             self._login.carried_cookies.add(value)
         response = json_response({"loggedIn": True})
         set_cookie(request, response, name, value)
         return response
 
     async def mint_code(self, request: web.Request) -> web.Response:
-        """For `claudekeeper open`, which holds the keeper's token and has no browser."""
+        """For `claudekeeper open`, which has the keeper's token."""
         code = self._login.mint_for_owner(request.headers.get(hdrs.AUTHORIZATION, ""))
         url = f"{scheme_of(request)}://{request[CALLER].authority}"
         return json_response(LoginCode(code.text, login_link(url, code), code.expires_at))
@@ -115,31 +114,31 @@ def set_cookie(request: web.Request, response: web.StreamResponse, name: str, va
 
 
 def login_check(login: Login) -> Callable[[web.Request], StillLoggedIn]:
-    def admission(request: web.Request) -> StillLoggedIn:
-        given = dict(request.cookies)
-        return lambda: login.admits(given)
+    def check(request: web.Request) -> StillLoggedIn:
+        cookies = dict(request.cookies)
+        return lambda: login.admits(cookies)
 
-    return admission
+    return check
 
 
-def require_login(login: Login, refused: TokenRefused) -> Middleware:
-    """Nothing behind this is done, or even looked for, without a valid cookie."""
+def require_login(login: Login, token_refused: TokenRefused) -> Middleware:
+    """Refuses every request without a valid cookie, also for unknown addresses."""
 
     @web.middleware
-    async def lock(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         if login.admits(request.cookies):
             return await handler(request)
-        if login.had_valid_cookie(request.cookies) and await refused():
+        if login.had_valid_cookie(request.cookies) and await token_refused():
             raise KeeperRefused
         raise NotLoggedIn
 
-    return lock
+    return check
 
 
 def renew_carried_cookies(
     login: Login,
 ) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
-    """Who was carried over to the right token gets a cookie of it, which outlives this server."""
+    """Gives carried-over logins a cookie of the new token, which survives a restart."""
 
     async def renew(request: web.Request, response: web.StreamResponse) -> None:
         if login.carried_cookies.carries(request.cookies.values()):
@@ -147,7 +146,7 @@ def renew_carried_cookies(
             if not cookies.is_valid(request.cookies.get(cookies.name, "")):
                 name = cookies.name
                 set_cookie(request, response, name, cookies.issue())
-                # the headers have been put together by now
+                # the headers are already prepared
                 response.headers.add(hdrs.SET_COOKIE, response.cookies[name].OutputString())
 
     return renew

@@ -1,4 +1,4 @@
-"""Request bodies on their way to the keeper: bounded, and looked into only where roots are set."""
+"""Request bodies on their way to the keeper: bounded, and parsed only where roots are set."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from aiohttp.web_protocol import RequestPayloadError
 from claudekeeper.net.errors import BodyTooLarge, InvalidRequest, RequestTooSlow
 
 SMALL_BODY = 1024 * 1024
-# pictures in a message, a whole file in a changed input; both as JSON, which makes them larger
+# images of a prompt, or a whole file in a changed tool input, encoded as JSON
 LARGE_BODY = 40 * 1024 * 1024
-# a phone on a bad line pauses; one that says nothing for this long is gone
+# a phone with a bad connection pauses; one that pauses longer is gone
 CHUNK_SECONDS = 30.0
 
 Shape = TypeVar("Shape")
 
 
 class BoundedBody:
-    """A body that is passed on as it comes, cut off where it grows too large."""
+    """A body that is passed on in chunks and refused once it is too large."""
 
     def __init__(self, request: web.Request, limit: int) -> None:
         if (request.content_length or 0) > limit:
@@ -33,10 +33,10 @@ class BoundedBody:
         self.unreadable = False
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        seen = 0
+        size = 0
         while chunk := await self._next_chunk():
-            seen += len(chunk)
-            if seen > self._limit:
+            size += len(chunk)
+            if size > self._limit:
                 self.overflowed = True
                 raise BodyTooLarge
             yield chunk
@@ -48,13 +48,13 @@ class BoundedBody:
         except TimeoutError as error:
             raise RequestTooSlow from error
         except RequestPayloadError as error:
-            # packed in another way than it says, or cut short
+            # compressed otherwise than declared, or cut short
             self.unreadable = True
             raise InvalidRequest("The body cannot be read.") from error
 
 
 class WholeBody:
-    """A body that was read to look into it, and is then passed on as it was."""
+    """A body that is read to check it, and then passed on unchanged."""
 
     overflowed = unreadable = False
 

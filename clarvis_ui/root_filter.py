@@ -1,6 +1,6 @@
-"""What of the keeper's lists lies within the allowed roots.
+"""The keeper's answers without what lies outside the allowed roots.
 
-Used only where roots are set; without them the proxy passes everything on untouched.
+It is used only where roots are set; without them the proxy passes everything on.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 import msgspec
 
 from .errors import AttentionOutsideRoots, DirectoryNotFound, OutsideRoots, SessionOutsideRoots
-from .keeper_client import KeeperClient, KeeperRefusal
+from .keeper_client import KeeperClient
 from .root_membership import RootMembership, SessionRoots
 from .roots import Roots
 
-# a page that the roots thin out is filled up again, but not by reading the whole list at once
-MOST_PAGES = 8
-MOST_QUESTIONS = 4096
+# pages of the keeper that are read to fill one page of ours
+MAX_PAGES = 8
+MAX_QUESTIONS = 4096
 
 
 class SessionsPage(msgspec.Struct):
@@ -31,7 +31,7 @@ class WorkdirsPage(msgspec.Struct):
 
 
 class WorkdirCount(msgspec.Struct):
-    """As much of a working directory as counting needs."""
+    """The field of a working directory that the count needs."""
 
     sessions: int
 
@@ -42,7 +42,7 @@ class ScanFields(msgspec.Struct):
 
 
 class HealthFields(msgspec.Struct):
-    """How the keeper is, without what it counts of the whole machine."""
+    """The health of the keeper, without its counts of the whole machine."""
 
     status: str
     version: str
@@ -54,7 +54,7 @@ class HealthFields(msgspec.Struct):
 
 
 class AttentionFields(msgspec.Struct, rename="camel"):
-    """As much of an Attention as the roots need."""
+    """The fields of an Attention that the roots need."""
 
     id: str
     session_id: str
@@ -70,7 +70,7 @@ class DirectoryFields(msgspec.Struct):
 
 
 class DirectoriesPage(msgspec.Struct):
-    """Without a path it is the list of the roots themselves."""
+    """Subdirectories, or without a path the roots themselves."""
 
     path: str | None
     parent: str | None
@@ -78,7 +78,7 @@ class DirectoriesPage(msgspec.Struct):
 
 
 class SendFields(msgspec.Struct, rename="camel"):
-    """Where a message is to go; the rest of it is the keeper's."""
+    """The target of a prompt; the keeper checks the other fields."""
 
     session_id: str | None = None
     workdir: str | None = None
@@ -86,7 +86,7 @@ class SendFields(msgspec.Struct, rename="camel"):
 
 
 class RouteFields(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
-    """Which conversation would this belong to? `within` is ours to say, not the browser's."""
+    """A prompt to be routed. The browser may not set `within`."""
 
     text: str
     workdir: str | None = None
@@ -98,14 +98,14 @@ class RouteWithinFields(RouteFields):
 
 
 class CandidateFields(msgspec.Struct, rename="camel"):
-    """As much of a candidate as the roots need."""
+    """The fields of a candidate that the roots need."""
 
     session_id: str
     workdir: str | None = None
 
 
 class RoutingFields(msgspec.Struct, rename="camel"):
-    """Where a command goes."""
+    """The decision where a prompt goes."""
 
     action: str
     session_id: str | None
@@ -120,7 +120,7 @@ class RoutingFields(msgspec.Struct, rename="camel"):
 
 
 class RoutedMessageFields(msgspec.Struct, rename="camel"):
-    """Why a message went where it did."""
+    """A routed prompt, and why it went where it did."""
 
     uuid: str
     session_id: str
@@ -135,7 +135,7 @@ class RoutedPage(msgspec.Struct):
 
 
 class ArchiveFields(msgspec.Struct):
-    """Whether sessions are kept, and those that are about to be deleted; not how many there are."""
+    """Whether the archive is on, and the sessions due for deletion, without its counts."""
 
     on: bool
     days: float
@@ -143,7 +143,7 @@ class ArchiveFields(msgspec.Struct):
 
 
 class SearchResultsPage(msgspec.Struct, rename="camel"):
-    """A page of what was looked for."""
+    """A page of hits."""
 
     hits: list[msgspec.Raw]
     cursor: str | None
@@ -152,7 +152,7 @@ class SearchResultsPage(msgspec.Struct, rename="camel"):
 
 
 class TimelineFields(msgspec.Struct):
-    """What was done when, and the prompts of that time."""
+    """The activity over time, and the prompts of that time."""
 
     by: str
     zone: str
@@ -165,7 +165,7 @@ class TimelineFields(msgspec.Struct):
 
 
 class FamilyMemberFields(msgspec.Struct, rename="camel"):
-    """As much of a fork or copy as the roots need."""
+    """The fields of a fork that the roots need."""
 
     session_id: str
     workdir: str | None = None
@@ -173,7 +173,7 @@ class FamilyMemberFields(msgspec.Struct, rename="camel"):
 
 
 class FamilyFields(msgspec.Struct, rename="camel"):
-    """A session with those that share its beginning."""
+    """A session, and the forks that share its beginning."""
 
     session_id: str
     sessions: list[msgspec.Raw]
@@ -185,63 +185,58 @@ class ResolveFields(msgspec.Struct, rename="camel"):
 
 
 class RootFilter:
+    """Asks the keeper, and leaves out of its answers what lies outside the roots.
+
+    A refusal of the keeper is raised as KeeperRefusal.
+    """
+
     def __init__(self, keeper: KeeperClient, roots: Roots) -> None:
         self._keeper = keeper
         self._roots = roots
         self._question_sessions: dict[str, str] = {}
         self.membership = RootMembership(keeper, roots)
 
-    # ---- lists, without what lies outside ----
+    # ---- lists ----
 
-    async def health(self, query: Mapping[str, str]) -> HealthFields | KeeperRefusal:
-        """With the sessions inside alone; of how far they are read, the same share."""
-        found = await self._keeper.read(("health",), query, HealthFields)
-        inside = await self.workdirs({})
-        if isinstance(found, KeeperRefusal):
-            return found
-        if isinstance(inside, KeeperRefusal):
-            return inside
-        counts = [msgspec.json.decode(row, type=WorkdirCount).sessions for row in inside.workdirs]
-        read = found.scan.done / found.scan.total if found.scan.total else 1.0
-        found.sessions = sum(counts)
-        found.scan = ScanFields(int(found.sessions * read), found.sessions)
-        return found
+    async def health(self, query: Mapping[str, str]) -> HealthFields:
+        """Counts only the sessions inside; the scan of them is as far as that of all."""
+        health = await self._keeper.read(("health",), query, HealthFields)
+        rows = (await self.workdirs({})).workdirs
+        counts = [msgspec.json.decode(row, type=WorkdirCount).sessions for row in rows]
+        share = health.scan.done / health.scan.total if health.scan.total else 1.0
+        health.sessions = sum(counts)
+        health.scan = ScanFields(int(health.sessions * share), health.sessions)
+        return health
 
-    async def sessions(self, query: Mapping[str, str]) -> SessionsPage | KeeperRefusal:
-        """A page of the list: as long as was asked for, where there are that many."""
-        asked = dict(query)
-        wanted = int(asked["limit"]) if asked.get("limit", "").isdecimal() else None
-        page = SessionsPage([])
-        for round_number in range(MOST_PAGES):
-            found = await self._keeper.read(("sessions",), asked, SessionsPage)
-            if isinstance(found, KeeperRefusal):
-                return found
+    async def sessions(self, query: Mapping[str, str]) -> SessionsPage:
+        """A page of the list, filled up to the limit if there are that many sessions."""
+        parameters = dict(query)
+        limit = int(query["limit"]) if query.get("limit", "").isdecimal() else None
+        whole = SessionsPage([])
+        for round_number in range(MAX_PAGES):
+            page = await self._keeper.read(("sessions",), parameters, SessionsPage)
             if round_number == 0:
-                page.position = found.position  # the earliest: no event is missed in between
-            page.sessions += await self.membership.filter_rows(found.sessions)
-            page.cursor = found.cursor
-            missing = (wanted or 1) - len(page.sessions)
+                whole.position = page.position  # the earliest, so that no event is missed
+            whole.sessions += await self.membership.filter_rows(page.sessions)
+            whole.cursor = page.cursor
+            missing = (limit or 1) - len(whole.sessions)
             if page.cursor is None or missing <= 0:
                 break
-            asked["cursor"] = page.cursor
-            if wanted is not None:
-                asked["limit"] = str(missing)
-        return page
+            parameters["cursor"] = page.cursor
+            if limit is not None:
+                parameters["limit"] = str(missing)
+        return whole
 
-    async def workdirs(self, query: Mapping[str, str]) -> WorkdirsPage | KeeperRefusal:
-        found = await self._keeper.read(("workdirs",), query, WorkdirsPage)
-        if isinstance(found, KeeperRefusal):
-            return found
-        return WorkdirsPage(await self.membership.filter_rows(found.workdirs))
+    async def workdirs(self, query: Mapping[str, str]) -> WorkdirsPage:
+        page = await self._keeper.read(("workdirs",), query, WorkdirsPage)
+        return WorkdirsPage(await self.membership.filter_rows(page.workdirs))
 
-    async def attention(self, query: Mapping[str, str]) -> AttentionPage | KeeperRefusal:
-        found = await self._keeper.read(("attention",), query, AttentionPage)
-        if isinstance(found, KeeperRefusal):
-            return found
-        return AttentionPage([row for row in found.attention if await self._is_inside(row)])
+    async def attention(self, query: Mapping[str, str]) -> AttentionPage:
+        page = await self._keeper.read(("attention",), query, AttentionPage)
+        return AttentionPage([row for row in page.attention if await self._is_inside(row)])
 
-    async def directories(self, query: Mapping[str, str]) -> DirectoriesPage | KeeperRefusal:
-        """Subdirectories within the roots; the roots themselves where no path is given."""
+    async def directories(self, query: Mapping[str, str]) -> DirectoriesPage:
+        """Subdirectories inside the roots; without a path the roots themselves."""
         path = query.get("path")
         if path is None:
             roots = self._roots.paths or ()
@@ -251,97 +246,85 @@ class RootFilter:
         allows = self.membership.allows
         if not await allows(path):
             raise DirectoryNotFound
-        found = await self._keeper.read(("directories",), query, DirectoriesPage)
-        if isinstance(found, KeeperRefusal):
-            return found
-        if not await allows(found.path):
+        page = await self._keeper.read(("directories",), query, DirectoriesPage)
+        if not await allows(page.path):
             raise DirectoryNotFound
-        # a link can lead out, and the way up ends at a root
-        found.directories = [entry for entry in found.directories if await allows(entry.path)]
-        if not await allows(found.parent):
-            found.parent = None
-        return found
+        # a link can lead outside, and the parent of a root is outside
+        page.directories = [entry for entry in page.directories if await allows(entry.path)]
+        if not await allows(page.parent):
+            page.parent = None
+        return page
 
-    async def archive(self, query: Mapping[str, str]) -> ArchiveFields | KeeperRefusal:
-        found = await self._keeper.read(("archive",), query, ArchiveFields)
-        if not isinstance(found, KeeperRefusal):
-            found.due = await self.membership.filter_rows(found.due)
-        return found
+    async def archive(self, query: Mapping[str, str]) -> ArchiveFields:
+        archive = await self._keeper.read(("archive",), query, ArchiveFields)
+        archive.due = await self.membership.filter_rows(archive.due)
+        return archive
 
-    async def search(self, query: Mapping[str, str]) -> SearchResultsPage | KeeperRefusal:
-        """What was said inside: the keeper looks only there, and its answer is looked at too."""
-        found = await self._keeper.read(("search",), self.limit_to_roots(query), SearchResultsPage)
-        if not isinstance(found, KeeperRefusal):
-            found.hits = await self.membership.filter_rows(found.hits)
-        return found
+    async def search(self, query: Mapping[str, str]) -> SearchResultsPage:
+        """Hits inside: the keeper searches only there, and its answer is checked too."""
+        page = await self._keeper.read(("search",), self.limit_to_roots(query), SearchResultsPage)
+        page.hits = await self.membership.filter_rows(page.hits)
+        return page
 
-    async def timeline(self, query: Mapping[str, str]) -> TimelineFields | KeeperRefusal:
-        """What was done inside, as with what was said there."""
-        found = await self._keeper.read(("timeline",), self.limit_to_roots(query), TimelineFields)
-        if not isinstance(found, KeeperRefusal):
-            found.prompts = await self.membership.filter_rows(found.prompts)
-        return found
+    async def timeline(self, query: Mapping[str, str]) -> TimelineFields:
+        timeline = await self._keeper.read(
+            ("timeline",), self.limit_to_roots(query), TimelineFields
+        )
+        timeline.prompts = await self.membership.filter_rows(timeline.prompts)
+        return timeline
 
-    async def family(
-        self, session_id: str, query: Mapping[str, str]
-    ) -> FamilyFields | KeeperRefusal:
-        """Forks inside; one whose parent lies outside goes on from nothing."""
-        found = await self._keeper.read(("sessions", session_id, "family"), query, FamilyFields)
-        if isinstance(found, KeeperRefusal):
-            return found
-        inside = await self.membership.filter_rows(found.sessions)
-        named = {msgspec.json.decode(row, type=FamilyMemberFields).session_id for row in inside}
-        found.sessions = [_hide_parent(row, named) for row in inside]
-        return found
+    async def family(self, session_id: str, query: Mapping[str, str]) -> FamilyFields:
+        """Forks inside; one whose parent lies outside has none."""
+        family = await self._keeper.read(("sessions", session_id, "family"), query, FamilyFields)
+        rows = await self.membership.filter_rows(family.sessions)
+        inside = {msgspec.json.decode(row, type=FamilyMemberFields).session_id for row in rows}
+        family.sessions = [_hide_parent(row, inside) for row in rows]
+        return family
 
-    async def routing(self, asked: RouteFields) -> RoutingFields | KeeperRefusal:
-        """Where a command belongs, among the conversations inside."""
-        if asked.workdir is not None:
-            await self.require_workdir(asked.workdir)
+    async def routing(self, request: RouteFields) -> RoutingFields:
+        """The session where a prompt belongs, among those inside."""
+        if request.workdir is not None:
+            await self.require_workdir(request.workdir)
         within = [str(root) for root in self._roots.paths or ()]
-        wish = RouteWithinFields(asked.text, asked.workdir, asked.scorer, within)
-        found = await self._keeper.read(("route",), {}, RoutingFields, wish)
-        if isinstance(found, KeeperRefusal):
-            return found
-        # the keeper looked only there; what it says is looked at all the same
-        found.candidates = await self.membership.filter_rows(found.candidates)
-        named = {
-            msgspec.json.decode(row, type=CandidateFields).session_id for row in found.candidates
-        }
-        if found.session_id is not None and found.session_id not in named:
+        body = RouteWithinFields(request.text, request.workdir, request.scorer, within)
+        routing = await self._keeper.read(("route",), {}, RoutingFields, body)
+        # the keeper looks only inside, and its answer is checked too
+        inside = await self._filter_candidates(routing)
+        if routing.session_id is not None and routing.session_id not in inside:
             raise OutsideRoots
-        return found
+        return routing
 
-    async def routings(self, session_id: str) -> RoutedPage | KeeperRefusal:
-        """Why messages of a session went there; of the candidates only those inside."""
+    async def routings(self, session_id: str) -> RoutedPage:
+        """Why the prompts of a session came there, with the candidates inside."""
         await self.require_session(session_id)
-        found = await self._keeper.read(("sessions", session_id, "routings"), {}, RoutedPage)
-        if isinstance(found, KeeperRefusal):
-            return found
-        for each in found.routings:
+        page = await self._keeper.read(("sessions", session_id, "routings"), {}, RoutedPage)
+        for each in page.routings:
             routing = each.routing
-            all_of_them = len(routing.candidates)
-            routing.candidates = await self.membership.filter_rows(routing.candidates)
-            named = {
-                msgspec.json.decode(row, type=CandidateFields).session_id
-                for row in routing.candidates
-            }
-            if routing.session_id not in (None, session_id, *named):
+            count = len(routing.candidates)
+            inside = await self._filter_candidates(routing)
+            if routing.session_id not in (None, session_id, *inside):
                 routing.session_id = routing.title = None
-            if routing.session_id is None and len(routing.candidates) < all_of_them:
-                # it names the conversation that was nearest, wherever that is
+            if routing.session_id is None and len(routing.candidates) < count:
+                # the reason may name a session outside
                 routing.reason = ""
-        return found
+        return page
+
+    async def _filter_candidates(self, routing: RoutingFields) -> set[str]:
+        """Leaves out candidates outside; returns the ids of those inside."""
+        routing.candidates = await self.membership.filter_rows(routing.candidates)
+        return {
+            msgspec.json.decode(row, type=CandidateFields).session_id for row in routing.candidates
+        }
 
     def limit_to_roots(self, query: Mapping[str, str]) -> dict[str, str]:
-        """The same question about the roots alone, whatever it said of them."""
+        """The query limited to the roots, whatever `within` the browser sent."""
         within = os.pathsep.join(str(root) for root in self._roots.paths or ())
         return {**query, "within": within}
 
-    # ---- what may be asked for, or done ----
+    # ---- single requests ----
 
     async def require_session(self, session_id: str) -> None:
-        """Refuse a session outside with the words of one that does not exist."""
+        """Refuses a session outside like one that does not exist."""
         if await self.membership.find(session_id) is not SessionRoots.INSIDE:
             raise SessionOutsideRoots
 
@@ -350,16 +333,16 @@ class RootFilter:
             raise OutsideRoots
 
     async def require_target(self, send: SendFields) -> None:
-        """A message goes to a session inside, or starts one inside."""
+        """Allows a prompt for a session inside, or for a new one inside."""
         if send.workdir is not None or send.session_id is None or send.route:
-            # routing looks only among the sessions of the directory that is given
+            # routing considers only sessions of this directory
             await self.require_workdir(send.workdir)
         if send.session_id is None:
             return
-        # the keeper knows an id in any case: as another one it could be taken for a new session
-        where = await self.membership.find(send.session_id.lower())
-        starts_here = where is SessionRoots.UNKNOWN and send.workdir is not None
-        if where is not SessionRoots.INSIDE and not starts_here:
+        # ids are lower case for the keeper; in upper case one would look like a new session
+        membership = await self.membership.find(send.session_id.lower())
+        starts_inside = membership is SessionRoots.UNKNOWN and send.workdir is not None
+        if membership is not SessionRoots.INSIDE and not starts_inside:
             raise SessionOutsideRoots
 
     async def require_question(self, resolve: ResolveFields) -> None:
@@ -371,8 +354,8 @@ class RootFilter:
             raise AttentionOutsideRoots
 
     def remember_question(self, question: AttentionFields) -> None:
-        """Kept after it is settled too: who answers late is told so, and not that it never was."""
-        while len(self._question_sessions) >= MOST_QUESTIONS:
+        """Remembers the session, also for late answers to a settled question."""
+        while len(self._question_sessions) >= MAX_QUESTIONS:
             del self._question_sessions[next(iter(self._question_sessions))]
         self._question_sessions[question.id] = question.session_id
 
@@ -382,10 +365,10 @@ class RootFilter:
         return await self.membership.find(question.session_id) is SessionRoots.INSIDE
 
 
-def _hide_parent(row: msgspec.Raw, named: set[str]) -> msgspec.Raw:
-    """A fork as it is, unless what it is a fork of must not be named."""
+def _hide_parent(row: msgspec.Raw, inside: set[str]) -> msgspec.Raw:
+    """A fork, without its parent if that lies outside."""
     parent = msgspec.json.decode(row, type=FamilyMemberFields).parent
-    if parent is None or parent in named:
+    if parent is None or parent in inside:
         return row
     members = msgspec.json.decode(row, type=dict[str, msgspec.Raw])
     null = msgspec.Raw(b"null")

@@ -1,7 +1,7 @@
-"""ALLOWED_ROOTS: which working directories this Clarvis may show.
+"""CLARVIS_ALLOWED_ROOTS: the directories whose sessions Clarvis may show.
 
 Paths are compared resolved and by component: /a/b allows /a/b/c, but neither /a/bc nor a link
-inside /a/b that leads out of it. A directory that no longer exists is resolved as far as it goes.
+from inside /a/b to outside. Of a deleted directory the existing part is resolved.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Self
 
 
 class RootsInvalid(ValueError):
-    """ALLOWED_ROOTS cannot be used as it is written; to guess could show too much."""
+    """The value of CLARVIS_ALLOWED_ROOTS is invalid; a guess could show too much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """`None` is everywhere; the blocking calls belong into a thread."""
+    """Directories; None allows all. The methods block: call them in a thread."""
 
     paths: tuple[Path, ...] | None = None
 
     @classmethod
     def parse(cls, setting: str | None) -> Self:
-        """Read CLARVIS_ALLOWED_ROOTS; unset allows all, set to nothing is a mistake."""
+        """Reads CLARVIS_ALLOWED_ROOTS: unset allows all, empty is invalid."""
         if setting is None:
             return cls()
-        given = [Path(part).expanduser() for part in setting.split(os.pathsep) if part.strip()]
-        if not given:
+        paths = [Path(part).expanduser() for part in setting.split(os.pathsep) if part.strip()]
+        if not paths:
             raise RootsInvalid(
                 "CLARVIS_ALLOWED_ROOTS is set but names no directory; unset it to allow all"
             )
-        for path in given:
+        for path in paths:
             if not path.is_absolute():
                 raise RootsInvalid(
                     f"CLARVIS_ALLOWED_ROOTS must hold absolute paths, not {str(path)!r}"
                 )
-        return cls(tuple(path.resolve() for path in given))
+        return cls(tuple(path.resolve() for path in paths))
 
     @property
     def allows_all(self) -> bool:
@@ -51,10 +51,10 @@ class Roots:
             return False
         try:
             resolved = Path(workdir).resolve()
-        except (OSError, RuntimeError):  # a loop of links, a component that is too long
+        except (OSError, RuntimeError):  # a loop of links, too long a component
             return False
         return any(resolved.is_relative_to(root) for root in self.paths)
 
     def filter_allowed(self, workdirs: Iterable[str | None]) -> frozenset[str | None]:
-        """Those of `workdirs` that may be shown, each resolved once."""
+        """The workdirs that may be shown, each resolved once."""
         return frozenset(workdir for workdir in set(workdirs) if self.allows(workdir))

@@ -1,4 +1,4 @@
-"""Who may talk to Clarvis at all, and the headers that every answer carries."""
+"""The checks of every request before the login, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ CALLER = web.RequestKey("caller", Caller)
 
 
 def scheme_of(request: web.Request) -> str:
-    """How the browser came here; a TLS proxy in front that we trust says so."""
+    """The scheme that the browser used; a trusted proxy reports https."""
     return request[CALLER].scheme or "http"
 
 
 def is_remote(request: web.Request) -> bool:
-    """Whether what is sent has a way to go: on this machine, packing costs more than it saves."""
+    """Whether the browser is on another machine; here, compression costs more than it saves."""
     return not is_loopback(host_name(request[CALLER].authority) or "")
 
 
-def host_guard_middleware(gate: HostGuard) -> Middleware:
+def host_guard_middleware(host_guard: HostGuard) -> Middleware:
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
-            request[CALLER] = gate.check(request)
+            request[CALLER] = host_guard.check(request)
         except HostRefused as refused:
             raise ForeignHost(FOREIGN_HOST) from refused
         except OriginRefused as refused:
             raise ForeignOrigin from refused
         if request.method not in READ_METHODS and request.content_type != "application/json":
-            # a form of another site can post, but not this content type
+            # a form of another site can post, but not with this content type
             raise UnsupportedMedia
         return await handler(request)
 
@@ -58,7 +58,7 @@ def host_guard_middleware(gate: HostGuard) -> Middleware:
 
 @web.middleware
 async def require_same_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A page on another port of this machine is same-site: the cookie comes, Origin may not."""
+    """Refuses pages on other ports: they are same-site, so cookies come, perhaps without Origin."""
     if request.headers.get("Sec-Fetch-Site", "none") not in OWN_FETCH_SITES:
         raise ForeignOrigin
     return await handler(request)
@@ -67,4 +67,4 @@ async def require_same_origin(request: web.Request, handler: Handler) -> web.Str
 async def add_security_headers(_request: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(SECURITY_HEADERS)
     response.headers.setdefault("Cache-Control", "no-store")
-    response.headers.popall("Server", None)  # nobody needs our versions
+    response.headers.popall("Server", None)  # it would name versions

@@ -1,4 +1,4 @@
-"""Clarvis put together: page, door and proxy in one application, and a way to run it."""
+"""The application of Clarvis: page, login and proxy; and the function that runs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aiohttp import web
 from claudekeeper.net.listen import ListenAddress, serve_app
 from claudekeeper.net.responses import error_middleware
 
-from .api_proxy import Proxy
+from .api_proxy import Proxy, pass_refusals
 from .event_filter import EventFilter
 from .keeper_client import KeeperClient
 from .login import Clock, Login, login_link
@@ -46,29 +46,29 @@ def create_app(settings: ClarvisSettings, clock: Clock = time.time) -> web.Appli
 
 
 def create_api(settings: ClarvisSettings, login: Login, keeper: KeeperClient) -> web.Application:
-    """An application of its own, so that no route can be added to it without the lock."""
+    """An application of its own, so that none of its routes is without the login check."""
     api = web.Application(
-        middlewares=[require_same_origin, require_login(login, keeper.refuses_token)]
+        middlewares=[require_same_origin, require_login(login, keeper.refuses_token), pass_refusals]
     )
     api.on_response_prepare.append(renew_carried_cookies(login))
     api.cleanup_ctx.append(keeper.lifespan)
-    visible = None if settings.roots.allows_all else RootFilter(keeper, settings.roots)
-    relay = Relay(keeper, EventFilter(visible) if visible else None, login_check(login))
+    root_filter = None if settings.roots.allows_all else RootFilter(keeper, settings.roots)
+    relay = Relay(keeper, EventFilter(root_filter) if root_filter else None, login_check(login))
     api.on_shutdown.append(relay.close_all)
     api.add_routes(relay.routes())
-    api.add_routes(Proxy(keeper, visible).routes())
+    api.add_routes(Proxy(keeper, root_filter).routes())
     return api
 
 
 @dataclass(frozen=True, slots=True)
 class Clarvis:
-    """A running server, for whoever started it."""
+    """A running server."""
 
     url: str
     login: Login
 
     def login_link(self, session: str | None = None) -> str:
-        """A link that lets one browser in, once; `session` is where it leads."""
+        """A login link, which works once; with `session` it opens that session."""
         return login_link(self.url, self.login.codes.mint(), session)
 
 
@@ -80,10 +80,10 @@ async def run_clarvis(
     *,
     address: ListenAddress | None = None,
 ) -> AsyncIterator[Clarvis]:
-    """Serve in this event loop until the block ends; port 0 takes a free one.
+    """Serves in this event loop until the block ends; port 0 is any free one.
 
-    `place` is for everything that is not a plain port. Raises OSError where the address cannot be
-    had. Signals are left to the caller.
+    `address` is for everything but a plain port. Raises OSError if the address cannot be bound.
+    The caller handles signals.
     """
     app = create_app(settings)
     async with serve_app(app, address or ListenAddress(host, port)) as url:

@@ -1,4 +1,4 @@
-"""What a Clarvis server is told when it starts."""
+"""The settings of a Clarvis server."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .roots import Roots
 DEFAULT_KEEPER = "http://127.0.0.1:7433"
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7434
-# how the address of a keeper begins that listens on a unix socket
+# begins the address of a keeper on a unix socket
 UNIX_PREFIX = "unix:/"
 BUILT_PAGE = Path(__file__).parent / "static"
 
-# asked anew for each request, so that a rotated token counts at once
+# called for each request, so that a rotated token counts at once
 TokenSource = Callable[[], str]
 
 
 class SettingsInvalid(ValueError):
-    """Clarvis cannot start like this; the message says what to change."""
+    """Clarvis cannot start with these settings; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ClarvisSettings:
     roots: Roots = field(default_factory=Roots)
     host_guard: HostGuard = field(default_factory=HostGuard)
     static_folder: Path = BUILT_PAGE
-    # by which a keeper is known whose certificate no authority signed for its address
+    # the certificate of a keeper that no authority signed
     keeper_certificate: Path | None = None
 
     def __post_init__(self) -> None:
@@ -57,9 +57,9 @@ class _Config(msgspec.Struct):
 
 
 class TokenFile:
-    """The keeper's config.json, or a file that holds nothing but the token.
+    """The token in the keeper's config.json, or in a file that holds nothing else.
 
-    It is read again when it changes: a keeper with a rotated token needs no restart of Clarvis.
+    The file is read again when it changes, so a rotated token needs no restart of Clarvis.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,19 +73,19 @@ class TokenFile:
             if stamp != self._file_version:
                 self._token, self._file_version = self._read(), stamp
         except SettingsInvalid:
-            pass  # gone or half-written: the old token stands until there is a whole new one
+            pass  # missing or half-written: the old token stays until there is a new one
         return self._token
 
     def _read_version(self) -> tuple[int, int, int]:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError as error:
             raise SettingsInvalid(str(error)) from error
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
     def _read(self) -> str:
         try:
-            # a pipe would keep the whole server waiting
+            # reading a pipe would block the server
             if not stat.S_ISREG(self._path.stat().st_mode):
                 raise OSError(errno.EINVAL, "not an ordinary file", str(self._path))
             text = self._path.read_text(encoding="utf-8").strip()
@@ -99,7 +99,7 @@ class TokenFile:
                 text = msgspec.json.decode(text, type=_Config).token
             except msgspec.MsgspecError as error:
                 raise SettingsInvalid(
-                    f"{self._path} is no config.json of a keeper: {error}"
+                    f"{self._path} is not a config.json of a keeper: {error}"
                 ) from error
         if not text or not text.isascii() or not text.isprintable() or " " in text:
             raise SettingsInvalid(f"{self._path} holds no token")
@@ -107,6 +107,6 @@ class TokenFile:
 
 
 def keeper_config_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where a keeper on this machine keeps its token."""
+    """The config.json of the keeper on this machine, which has its token."""
     home = environment.get("CLAUDEKEEPER_HOME")
     return (Path(home) if home else Path.home() / ".claudekeeper") / "config.json"

@@ -1,7 +1,7 @@
-"""The page and its files, as vite built them.
+"""The built page and its files.
 
-Only plain names in two known folders are looked for, so there is no path to escape by; what is
-missing, hidden or a link gets the same 404 as what never was.
+Only plain names in two folders are served, so no path leads out of them. A missing, hidden or
+linked file gives 404.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from claudekeeper.net.errors import NotFound
 PLAIN_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 CACHE_REVALIDATE = "no-cache"
-# our own table: what a machine knows of types differs, and nosniff makes a wrong one fatal
+# our own table, as those of machines differ, and with nosniff a wrong type breaks the page
 MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -68,7 +68,7 @@ class StaticFiles:
         return await self._serve(index, CACHE_REVALIDATE)
 
     async def serve_asset(self, request: web.Request) -> web.StreamResponse:
-        """The name changes with the content, so the content never changes."""
+        """Serves a file whose name changes with its content, so that it is cached for good."""
         return await self._serve(
             self._folder / "assets" / request.match_info["name"], CACHE_FOREVER
         )

@@ -1,7 +1,7 @@
-"""/api/ws: a browser's socket and one of the keeper's, joined frame by frame.
+"""/api/ws: the WebSocket of a browser joined to one of the keeper, frame by frame.
 
-Nothing is kept in between: a frame is read from one side when the last one was taken by the other,
-so a browser that does not read holds up its own line to the keeper, which then cuts it off.
+Nothing is buffered: a frame is read from one side once the other side took the one before. So a
+browser that does not read delays its own connection to the keeper, which then closes it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .keeper_client import HEARTBEAT, KeeperClient
 from .login_routes import StillLoggedIn
 from .security import is_remote
 
-LARGEST_FRAME = 1024 * 1024
-# how long a browser that does not read may hold up the end of its line
+MAX_FRAME_BYTES = 1024 * 1024
+# how long the close of a connection waits for a browser that does not read
 CLOSE_SECONDS = 2.0
 LOGIN_CHECK_SECONDS = 1.0
 KEEPER_AWAY = WSCloseCode.GOING_AWAY
 LOGGED_OUT = 4001
-# these say that there was no code; they may not be sent
+# codes for a missing close code; they may not be sent
 UNSENDABLE_CODES = frozenset({1004, 1005, 1006, 1015})
 
 
@@ -38,7 +38,7 @@ class RelayFrame(Protocol):
 
 
 class SocketEnd(Protocol):
-    """One end, as far as it is pumped: both of aiohttp's sockets are such."""
+    """One end of a relay: a WebSocket of aiohttp's server or client."""
 
     @property
     def close_code(self) -> int | None: ...
@@ -49,10 +49,10 @@ class SocketEnd(Protocol):
 
 
 class SocketClosed(Exception):
-    """One side is over, and with it the other."""
+    """One side was closed, so the other one is closed too."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(f"the line ended with {code}")
+        super().__init__(f"the connection was closed with {code}")
         self.code = code
 
 
@@ -64,7 +64,7 @@ async def pass_everything(_frame: bytes) -> bool:
 
 
 async def pump(source: SocketEnd, sink: SocketEnd, passes: FrameFilter, *, lost_code: int) -> None:
-    """Frames from one side to the other until one of them ends; `lost` is for an end unsaid."""
+    """Passes frames on until one side ends; `lost_code` is for an end without a code."""
     while True:
         message = await source.receive()
         if message.type is not WSMsgType.TEXT:
@@ -76,44 +76,44 @@ async def pump(source: SocketEnd, sink: SocketEnd, passes: FrameFilter, *, lost_
                 raise SocketClosed(lost_code) from error
 
 
-def close_code_of(source: SocketEnd, message: RelayFrame, lost: int) -> int:
+def close_code_of(source: SocketEnd, message: RelayFrame, lost_code: int) -> int:
     if message.type is WSMsgType.BINARY:
         return WSCloseCode.UNSUPPORTED_DATA
     code = source.close_code
-    return lost if code is None or code in UNSENDABLE_CODES else code
+    return lost_code if code is None or code in UNSENDABLE_CODES else code
 
 
-async def close_when_logged_out(admitted: StillLoggedIn) -> None:
-    """Whoever logs out, or has a cookie of an old token, is not told anything more."""
+async def close_when_logged_out(is_logged_in: StillLoggedIn) -> None:
+    """Ends the relay after a logout, and when the cookie is of an old token."""
     while True:
-        if not admitted():
+        if not is_logged_in():
             raise SocketClosed(LOGGED_OUT)
         await asyncio.sleep(LOGIN_CHECK_SECONDS)
 
 
 class Relay:
-    """`sieve` is None where every session may be seen."""
+    """Relays between browsers and the keeper; without `event_filter` every event passes."""
 
     def __init__(
         self,
         keeper: KeeperClient,
-        sieve: EventFilter | None,
-        admitted_by: Callable[[web.Request], StillLoggedIn],
+        event_filter: EventFilter | None,
+        login_check: Callable[[web.Request], StillLoggedIn],
     ) -> None:
         self._keeper = keeper
-        self._passes: FrameFilter = sieve.passes if sieve else pass_everything
-        self._login_check = admitted_by
+        self._passes: FrameFilter = event_filter.passes if event_filter else pass_everything
+        self._login_check = login_check
         self._browsers: WeakSet[web.WebSocketResponse] = WeakSet()
 
     def routes(self) -> list[web.RouteDef]:
         return [web.get("/ws", self.connect)]
 
     async def connect(self, request: web.Request) -> web.WebSocketResponse:
-        # the keeper first: where it is away, the browser is told so before anything is promised
+        # the keeper first, so that its failure is still an HTTP error for the browser
         async with await self._keeper.open_socket() as keeper:
             browser = web.WebSocketResponse(
                 heartbeat=HEARTBEAT,
-                max_msg_size=LARGEST_FRAME,
+                max_msg_size=MAX_FRAME_BYTES,
                 decode_text=False,
                 compress=is_remote(request),
             )
@@ -123,8 +123,10 @@ class Relay:
         await close_or_abort(browser, request, code)
         return browser
 
-    async def _relay(self, browser: SocketEnd, keeper: SocketEnd, admitted: StillLoggedIn) -> int:
-        """How it ended."""
+    async def _relay(
+        self, browser: SocketEnd, keeper: SocketEnd, is_logged_in: StillLoggedIn
+    ) -> int:
+        """Returns the close code."""
         code: int = KEEPER_AWAY
         try:
             async with asyncio.TaskGroup() as group:
@@ -134,13 +136,13 @@ class Relay:
                 group.create_task(
                     pump(browser, keeper, pass_everything, lost_code=KEEPER_AWAY), name="relay:up"
                 )
-                group.create_task(close_when_logged_out(admitted), name="relay:door")
+                group.create_task(close_when_logged_out(is_logged_in), name="relay:door")
         except* SocketClosed as ends:
             code = next(end.code for end in ends.exceptions if isinstance(end, SocketClosed))
         return code
 
     async def close_all(self, _app: web.Application) -> None:
-        """For `on_shutdown`: open lines must not hold up a restart."""
+        """For `on_shutdown`: open connections must not delay a restart."""
         for browser in list(self._browsers):
             await close_in_time(browser, WSCloseCode.GOING_AWAY)
 

@@ -198,7 +198,7 @@ def _unknown_setting(path: SettingPath, names: list[SettingPath]) -> SettingFaul
         ask = f" Did you mean {'.'.join(meant)}?"
     return SettingFault(
         ".".join(path),
-        f"{_printable_name(path)} is no setting and is ignored.{ask}",
+        f"{_printable_name(path)} is not a setting and is ignored.{ask}",
         refuses_start=False,
     )
 

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientResponse
 
 from clarvis_ui.errors import WrongCode
-from clarvis_ui.login import CODE_LIFETIME, COOKIE_LIFETIME, FAILURES_ALLOWED, Codes, Login
+from clarvis_ui.login import CODE_LIFETIME, COOKIE_LIFETIME, MAX_FAILURES, Codes, Login
 from clarvis_ui.server import LOGIN
 from claudekeeper.net.errors import TooManyAttempts
 from claudekeeper.net.host_guard import HostGuard
@@ -104,7 +104,7 @@ async def test_who_is_no_trusted_proxy_is_not_believed(stranger: Browser) -> Non
 async def test_wrong_codes_use_up_a_budget_that_comes_back(
     stranger: Browser, clock: ManualClock
 ) -> None:
-    for _ in range(FAILURES_ALLOWED):
+    for _ in range(MAX_FAILURES):
         assert (await stranger.post("/login", json={"code": "wrong"})).status == 401
     refused = await stranger.post("/login", json={"code": minted(stranger)})
     assert refused.status == 429
@@ -114,14 +114,14 @@ async def test_wrong_codes_use_up_a_budget_that_comes_back(
 
 
 async def test_failed_logins_do_not_disturb_who_is_in(browser: Browser) -> None:
-    for _ in range(FAILURES_ALLOWED + 1):
+    for _ in range(MAX_FAILURES + 1):
         await browser.post("/login", json={"code": "wrong"})
     assert (await browser.get("/api/health")).status == 200
 
 
 async def test_wrong_tokens_and_wrong_codes_share_the_budget(stranger: Browser) -> None:
     wrong = BEARER | {"Authorization": "Bearer wrong"}
-    for _ in range(FAILURES_ALLOWED):
+    for _ in range(MAX_FAILURES):
         assert (await stranger.post("/login/code", headers=wrong)).status == 401
     assert (await stranger.post("/login/code", headers=wrong)).status == 429
     assert (await stranger.post("/login", json={"code": "wrong"})).status == 429
@@ -129,7 +129,7 @@ async def test_wrong_tokens_and_wrong_codes_share_the_budget(stranger: Browser) 
 
 def test_the_right_token_is_never_turned_away(clock: ManualClock) -> None:
     login = Login(lambda: TOKEN, clock)
-    for _ in range(FAILURES_ALLOWED):
+    for _ in range(MAX_FAILURES):
         with pytest.raises(WrongCode):
             login.redeem("wrong")
     with pytest.raises(TooManyAttempts):

@@ -113,8 +113,8 @@ def test_a_misspelled_variable_is_named(
 ) -> None:
     monkeypatch.setenv("CLARVIS_ALLOWED_ROOT", str(tmp_path))
     assert main(["--token-file", str(tmp_path / "nothing")]) == 2
-    assert "CLARVIS_ALLOWED_ROOT is no setting" in capsys.readouterr().err
+    assert "CLARVIS_ALLOWED_ROOT is not a setting" in capsys.readouterr().err
     monkeypatch.delenv("CLARVIS_ALLOWED_ROOT")
     monkeypatch.setenv("CLARVIS_ALLOWED_ROOTS", str(tmp_path))
     assert main(["--token-file", str(tmp_path / "nothing")]) == 2
-    assert "is no setting" not in capsys.readouterr().err
+    assert "is not a setting" not in capsys.readouterr().err

@@ -220,7 +220,7 @@ def test_an_address_in_brackets_is_one(isolated: Path, host: str) -> None:
 def test_an_address_that_is_none_is_not_called_taken(isolated: Path) -> None:
     with_settings(isolated, host="no such place")
     for finding in found("ports"):
-        assert "cannot be had" in finding.message
+        assert "cannot be used" in finding.message
         assert "host" in str(finding.remedy)
 
 

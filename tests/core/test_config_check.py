@@ -113,7 +113,7 @@ def test_a_dotted_name_is_told_where_to_stand() -> None:
 
 def test_what_nothing_is_like_is_named_all_the_same() -> None:
     _, (wrong,) = check_settings(Config, {"colour\n\x1b": {"a": "secret"}})
-    assert wrong.message == "colour?? is no setting and is ignored."
+    assert wrong.message == "colour?? is not a setting and is ignored."
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_of_a_file_that_is_no_keeper_s_every_name_is_named() -> None:
     """Which setting each may have meant is not sought for ever."""
     _, wrong = check_settings(Config, {f"limit{number}": 1 for number in range(10_000)})
     assert len(wrong) == 10_000
-    assert wrong[0].message == "limit0 is no setting and is ignored. Did you mean limits?"
-    assert wrong[-1].message == "limit9999 is no setting and is ignored."
+    assert wrong[0].message == "limit0 is not a setting and is ignored. Did you mean limits?"
+    assert wrong[-1].message == "limit9999 is not a setting and is ignored."
 
 
 def test_a_long_name_is_not_compared_whole() -> None:
@@ -225,10 +225,10 @@ def test_what_is_left_can_always_be_used(given_: dict[str, Any]) -> None:
 
 MISSPELLED = {"routing": {"confidence_threshold": 0.6}, "limits": {"liveSessions": 0}}
 SAID = [
-    "routing.confidence_threshold is no setting and is ignored.",
+    "routing.confidence_threshold is not a setting and is ignored.",
     "Did you mean routing.confidenceThreshold?",
     "limits.liveSessions is 0, not a whole number from 1 to 1000. Its default is used.",
-    "CLARVIS_ALLOWED_ROOT is no setting and is ignored. Did you mean CLARVIS_ALLOWED_ROOTS?",
+    "CLARVIS_ALLOWED_ROOT is not a setting and is ignored. Did you mean CLARVIS_ALLOWED_ROOTS?",
 ]
 
 
