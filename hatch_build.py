@@ -1,7 +1,7 @@
-"""The wheel carries the built page, so that whoever installs it needs no Node.
+"""The build hook that puts the built page into the wheel, so that users need no Node.
 
-Where the page was not built and there is no npm, the wheel is made without it, and says so; the
-server then shows how to build it.
+Without a built page and without npm the wheel has no page, and a warning says so; the server then
+shows how to build it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if not (root / STATIC / "index.html").is_file():
             self._build_page(root / WEB)
         if (root / STATIC / "index.html").is_file():
-            # git ignores what vite built; the wheel must not
+            # git ignores the built page, the wheel must not
             build_data["artifacts"].append(f"/{STATIC.as_posix()}/**")
 
     def _build_page(self, web: Path) -> None:
@@ -36,8 +36,8 @@ class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                 "Install Node.js 20 or newer and build again, or run 'make ui' first."
             )
             return
-        quietly = ["--no-audit", "--no-fund", "--loglevel=error"]
-        for step in ([npm, "ci", *quietly], [npm, "run", "build"]):
+        quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+        for step in ([npm, "ci", *quiet], [npm, "run", "build"]):
             self.app.display_info(" ".join(["npm", *step[1:]]))
-            # stdout belongs to the build frontend, which reads the wheel's name from it
+            # the build frontend reads the name of the wheel from stdout
             subprocess.run(step, cwd=web, check=True, stdout=subprocess.DEVNULL)

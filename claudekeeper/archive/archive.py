@@ -1,8 +1,7 @@
-"""Transcripts that Claude Code would delete, kept: a second name for each, in the keeper's home.
+"""The archive: transcripts that Claude Code deletes, kept by hard links in the keeper's home.
 
-A hard link costs no space and follows what is appended. `kept` has a link to everything that
-lives; what Claude Code (or anybody) deletes moves from there to `gone`, where it can be read and
-from where it can be brought back.
+A hard link costs no space and has whatever is appended. The folder `kept` has a link to each
+existing transcript. When one is deleted, its link moves to `gone`, where it can be read and restored.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ log = logging.getLogger(__name__)
 # seconds between two rounds
 ROUND_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
-# Claude Code's own default
+# the default of Claude Code
 DEFAULT_CLEANUP_DAYS = 30
 WARNING_DAYS = 7
-# longer is for ever
-MOST_DAYS = 1_000_000.0
+# more days count as for ever
+MAX_DAYS = 1_000_000.0
 REWRITTEN_MARKER = ".rewritten-"
 
 
@@ -54,17 +53,17 @@ class TranscriptExists(ApiError):
 
 
 class ArchiveSize(msgspec.Struct):
-    """What the archive holds."""
+    """The number and size of archived transcripts."""
 
     kept: int = 0
     gone: int = 0
     rewritten: int = 0
-    # bytes that would be free without it: links to what lives cost nothing
+    # bytes that the archive alone occupies; links to existing files cost nothing
     cost: int = 0
 
 
 class DueDeletion(msgspec.Struct, rename="camel", frozen=True):
-    """A session that Claude Code is about to delete, and when."""
+    """A session that Claude Code deletes soon, and when."""
 
     session_id: str
     workdir: str | None
@@ -72,7 +71,7 @@ class DueDeletion(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Archive:
-    """The archive of one keeper's home. Its methods block, unless they are async."""
+    """The archive of a home. Its methods block unless they are async."""
 
     def __init__(self, projects: Path, home: Path) -> None:
         # with the folders in which deleted sessions came to lie
@@ -87,7 +86,7 @@ class Archive:
 
     @property
     def is_enabled(self) -> bool:
-        """As config.json says now: it is switched while a keeper runs."""
+        """The setting in config.json, which may change while a keeper runs."""
         try:
             return orjson.loads(read_file(self._config)).get("archive") is True
         except (OSError, orjson.JSONDecodeError, AttributeError):
@@ -106,8 +105,8 @@ class Archive:
                 try:
                     folders = await asyncio.to_thread(self.link_all)
                 except OSError as error:
-                    # a disk that takes nothing now may take it at the next round
-                    log.warning("the archive cannot keep anything: %s", error)
+                    # a full disk may have room in the next round
+                    log.warning("the archive cannot link transcripts: %s", error)
                     folders = set()
                 if folders:
                     self.folders_changed.emit(folders)
@@ -120,11 +119,11 @@ class Archive:
             self.wake()
 
     def wake(self) -> None:
-        """A session was deleted: look now."""
+        """A session was deleted: begin the next round now."""
         self._wake_event.set()
 
     def set_enabled(self, on: bool) -> None:
-        """In config.json, so that it stays; whatever else stands there stays too."""
+        """Stores the setting in config.json, which is otherwise unchanged, and applies it."""
         try:
             load_config(self._config.parent)
             settings = msgspec.json.decode(self._config.read_bytes(), type=dict[str, msgspec.Raw])
@@ -137,10 +136,10 @@ class Archive:
         except OSError as error:
             raise StateUnwritable(f"The archive cannot be switched: {error.strerror}.") from error
 
-    # ---- keeping ----
+    # ---- links ----
 
     def link_all(self) -> set[str]:
-        """A link to everything that lives; returns where what lives no more is set apart."""
+        """Links existing transcripts, moves the links of deleted ones; returns the changed folders."""
         folders: set[str] = set()
         make_private_folder(self.live_folder)
         for source in _files_below(self._projects):
@@ -156,23 +155,23 @@ class Archive:
         return folders
 
     def unlink_live(self) -> None:
-        """Forget what still lives anyway; what is deleted stays until a person removes it."""
+        """Deletes the links to existing transcripts; deleted sessions stay in the archive."""
         shutil.rmtree(self.live_folder, ignore_errors=True)
 
-    # ---- bringing back ----
+    # ---- deleted sessions ----
 
     def is_archived(self, row: SessionRow) -> bool:
-        """Whether this is the archive's copy of a session that is deleted."""
+        """Whether the row is the archived copy of a deleted session."""
         return row.file.path.startswith(f"{self.deleted_folder}{os.sep}")
 
     def archived_since(self, row: SessionRow) -> str | None:
-        """When a deleted session was set apart; None for one that lives."""
+        """When a deleted session was archived; None for an existing one."""
         if not self.is_archived(row):
             return None
         path = row.file.path
         if path not in self._deletion_times:
             try:
-                # a file that is moved keeps the time of its content, and gets this one
+                # moving a file sets its ctime and keeps its mtime
                 self._deletion_times[path] = iso_from_ns(Path(path).stat().st_ctime_ns)
             except OSError:
                 return None
@@ -185,46 +184,46 @@ class Archive:
         )
 
     def restore(self, session_id: str) -> Path:
-        """Put a deleted session back where Claude Code finds it, and looks upon it as new."""
-        found = self.find_deleted(session_id)
-        if found is None:
+        """Moves a deleted session back to Claude Code's folder, with the present as its time."""
+        transcript = self.find_deleted(session_id)
+        if transcript is None:
             raise TranscriptNotArchived
-        target = self._projects / found.relative_to(self.deleted_folder)
+        target = self._projects / transcript.relative_to(self.deleted_folder)
         if target.exists():
             raise TranscriptExists
-        own = found.with_suffix("")
-        inside = list(_files_below(own)) if own.is_dir() else []
-        for path in (*inside, found):
-            back = self._projects / path.relative_to(self.deleted_folder)
-            _move(path, back)
-            # its age counts from now: the next cleanup would delete it again
-            os.utime(back)
-        self._deletion_times.pop(str(found), None)
+        folder = transcript.with_suffix("")
+        files = list(_files_below(folder)) if folder.is_dir() else []
+        for path in (*files, transcript):
+            restored = self._projects / path.relative_to(self.deleted_folder)
+            _move(path, restored)
+            # with its old time the next cleanup would delete it again
+            os.utime(restored)
+        self._deletion_times.pop(str(transcript), None)
         return target
 
-    # ---- saying ----
+    # ---- status ----
 
     def size(self) -> ArchiveSize:
-        held = ArchiveSize()
+        size = ArchiveSize()
         for path in (*_files_below(self.live_folder), *_files_below(self.deleted_folder)):
-            # the round goes on meanwhile, and moves what is deleted
+            # a round may move files meanwhile
             with contextlib.suppress(FileNotFoundError):
-                facts = path.stat()
-                lives = path.is_relative_to(self.live_folder)
+                status = path.stat()
+                is_live = path.is_relative_to(self.live_folder)
                 if TRANSCRIPT_NAME.fullmatch(path.name):
-                    held.kept += lives
-                    held.gone += not lives
-                held.rewritten += REWRITTEN_MARKER in path.name
-                held.cost += 0 if lives and facts.st_nlink > 1 else facts.st_size
-        return held
+                    size.kept += is_live
+                    size.gone += not is_live
+                size.rewritten += REWRITTEN_MARKER in path.name
+                size.cost += 0 if is_live and status.st_nlink > 1 else status.st_size
+        return size
 
     def due_deletions(
         self, settings: Path, now: Callable[[], float] = time.time
     ) -> dict[Path, float]:
-        """Transcripts that Claude Code is about to delete, and that nothing keeps; and when."""
+        """Transcripts that Claude Code deletes soon and that have no link, with the time."""
         days = cleanup_days(settings)
         limit = now() - (days - WARNING_DAYS) * DAY_SECONDS
-        found: dict[Path, float] = {}
+        due: dict[Path, float] = {}
         for path in _files_below(self._projects):
             if not TRANSCRIPT_NAME.fullmatch(path.name):
                 continue
@@ -232,14 +231,14 @@ class Archive:
                 modified = path.stat().st_mtime
                 link = self.live_folder / path.relative_to(self._projects)
                 if modified < limit and not link.exists():
-                    found[path] = modified + days * DAY_SECONDS
-        return found
+                    due[path] = modified + days * DAY_SECONDS
+        return due
 
 
 def cleanup_days(settings: Path) -> float:
     """After how many days Claude Code deletes a transcript."""
     try:
-        # a pipe would keep whoever reads it waiting
+        # reading a pipe would block
         text = settings.read_text(encoding="utf-8") if settings.is_file() else "{}"
         value = parse(text)["cleanupPeriodDays"]
         days = decode(text, value) if value is not None else None
@@ -247,33 +246,33 @@ def cleanup_days(settings: Path) -> float:
         return DEFAULT_CLEANUP_DAYS
     if isinstance(days, bool) or not isinstance(days, int | float) or days < 0:
         return DEFAULT_CLEANUP_DAYS
-    return min(float(days), MOST_DAYS)
+    return min(float(days), MAX_DAYS)
 
 
 def _files_below(root: Path) -> Iterator[Path]:
     for folder, _, names in os.walk(root):
         for name in names:
             path = Path(folder, name)
-            # a link could lead anywhere, and a half-written copy is none of ours
+            # a link could lead anywhere, and a half-written copy is not ours
             if not path.is_symlink() and ".tmp." not in name:
                 yield path
 
 
 def _link_file(source: Path, link: Path) -> None:
-    facts = source.stat()
+    status = source.stat()
     try:
-        known = link.stat()
+        linked = link.stat()
     except FileNotFoundError:
-        known = None
-    if known is not None and known.st_ino == facts.st_ino:
+        linked = None
+    if linked is not None and linked.st_ino == status.st_ino:
         return
-    if known is not None and known.st_nlink == 1 and _is_copy(known, facts):
+    if linked is not None and linked.st_nlink == 1 and _is_copy(linked, status):
         return
-    if known is not None and _is_beginning_of(link, source, known.st_size):
-        # a copy that fell behind
+    if linked is not None and _is_beginning_of(link, source, linked.st_size):
+        # a copy, and the source has grown since
         shutil.copy2(source, link)
         return
-    # another file stands there now: what it was before is kept beside it
+    # the file was replaced: its earlier version is kept too
     _rename_rewritten(link)
     make_private_folder(link.parent)
     try:
@@ -283,12 +282,12 @@ def _link_file(source: Path, link: Path) -> None:
         shutil.copy2(source, link)
 
 
-def _is_copy(known: os.stat_result, facts: os.stat_result) -> bool:
-    return (known.st_size, known.st_mtime_ns) == (facts.st_size, facts.st_mtime_ns)
+def _is_copy(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)
 
 
 def _is_beginning_of(link: Path, source: Path, size: int) -> bool:
-    """Whether the copy is the beginning of what stands there now."""
+    """Whether the copy is the beginning of the source."""
     if source.stat().st_size < size or link.stat().st_nlink > 1:
         return False
     with link.open("rb") as old, source.open("rb") as new:
@@ -299,7 +298,7 @@ def _is_beginning_of(link: Path, source: Path, size: int) -> bool:
 
 
 def _rename_rewritten(path: Path) -> None:
-    """What has this name keeps a place beside it."""
+    """Gives a rewritten file another name, so that it is kept."""
     with contextlib.suppress(FileNotFoundError):
         path.rename(path.with_name(f"{path.name}{REWRITTEN_MARKER}{path.stat().st_mtime_ns}"))
 
