@@ -1,1 +1,1 @@
-"""What the keeper costs, measured side by side with what else there is: `python -m benchmarks`."""
+"""The cost of the keeper, measured side by side with alternatives: `python -m benchmarks`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure everything, print a table, write docs/benchmarks.md."""
+"""`python -m benchmarks`: measures everything, prints a table, writes docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from benchmarks.corpus.corpus import Corpus, CorpusUnusable, Shape, corpus
 from benchmarks.harness import report
 from benchmarks.harness.measure import ROOT, Figure, isolated
 
-# they make what they measure
+# these need no corpus
 WITHOUT_CORPUS: dict[str, Callable[[dict[str, str]], list[Figure]]] = {
     "watchers": watchers.watchers,
     "json": json_libraries.json_libraries,
@@ -36,7 +36,7 @@ WITHOUT_CORPUS: dict[str, Callable[[dict[str, str]], list[Figure]]] = {
 
 
 class Bench:
-    """One run over one corpus."""
+    """A run of the measurements with one corpus."""
 
     def __init__(self, corpus: Corpus, environment: dict[str, str]) -> None:
         self._corpus = corpus
@@ -68,7 +68,7 @@ class Bench:
         }
 
     def _warm(self, subject: Callable[[], list[Figure]]) -> list[Figure]:
-        """Measured on a server whose cache is filled."""
+        """The measurements of a server with a full cache."""
         _ = self._cold
         return subject()
 

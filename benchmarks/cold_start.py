@@ -1,4 +1,4 @@
-"""The keeper as a process: its first page, its memory, and whether it answers while it works."""
+"""The keeper as a process: its first page, its memory, and its answers under load."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIRST_PAGE = "/sessions"
 
 @dataclass(frozen=True)
 class ColdStart:
-    """A keeper that found sessions and no cache."""
+    """The start of a keeper with sessions and no cache."""
 
     cache: Path
     first_answer: float
@@ -43,7 +43,7 @@ class ColdStart:
 
 
 def cold_start(environment: Mapping[str, str]) -> ColdStart:
-    """Let a keeper read everything once; what it leaves behind serves the other subjects."""
+    """Lets a keeper read everything once; the other measurements use its cache."""
     with keeper(environment) as running:
         start = time.perf_counter()
         running.get(FIRST_PAGE)
@@ -71,7 +71,7 @@ def first_page(environment: Mapping[str, str]) -> list[Figure]:
 
 
 def resume(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure]:
-    """Where the largest session stands."""
+    """The resume report of the largest session."""
     taken = _inside(environment, f"/sessions/{corpus.giant_id}/resume")
     details = (
         f"median of {REQUESTS}; one in twenty takes {milliseconds(_slow(taken, 20))}, "
@@ -84,12 +84,12 @@ def resume(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure]:
 
 
 def route(environment: Mapping[str, str]) -> list[Figure]:
-    """With twenty candidates, as many as there can be."""
+    """Routing with twenty candidates, the maximum."""
     with _recent(Path(environment["CLAUDE_CONFIG_DIR"])):
         taken = _inside(
             environment, "/route", orjson.dumps({"text": "also test the exporter"}).decode()
         )
-    # the first one reads the candidates' transcripts
+    # the first request reads the transcripts of the candidates
     details = (
         f"median of {REQUESTS}, {CANDIDATES} candidates; one in twenty takes "
         f"{milliseconds(_slow(taken, 20))}; the first one {milliseconds(taken[0])}"
@@ -100,10 +100,10 @@ def route(environment: Mapping[str, str]) -> list[Figure]:
 
 @contextmanager
 def _recent(claude: Path) -> Iterator[None]:
-    """Some sessions of middling size were written just now; afterwards they are as old as ever."""
-    found = sorted((path.stat().st_size, path) for path in claude.glob("projects/*/*.jsonl"))
-    middle = len(found) // 2
-    chosen = [path for _, path in found[middle : middle + CANDIDATES]]
+    """Makes some sessions of medium size the newest; afterwards they have their old times."""
+    by_size = sorted((path.stat().st_size, path) for path in claude.glob("projects/*/*.jsonl"))
+    middle = len(by_size) // 2
+    chosen = [path for _, path in by_size[middle : middle + CANDIDATES]]
     times = {path: path.stat().st_mtime_ns for path in chosen}
     for path in chosen:
         os.utime(path)
@@ -139,7 +139,7 @@ def idle_memory(corpus: Corpus, environment: Mapping[str, str], cold: ColdStart)
 
 
 def health(corpus: Corpus, environment: Mapping[str, str], cold: ColdStart) -> list[Figure]:
-    """For information: nothing may block the event loop."""
+    """The latency of /health under load, for information."""
     with keeper(environment) as running:
         running.read_to_the_end()
         quiet = [running.get("/health")[1] for _ in range(REQUESTS)]

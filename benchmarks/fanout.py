@@ -1,8 +1,8 @@
-"""One event to many sockets: the keeper's bus beside the loops that one would write first.
+"""One event to many WebSockets: the keeper's bus, and two simple loops for comparison.
 
 `python -m benchmarks.fanout WAY SOCKETS EVENTS` prints the seconds until the last socket has
-the last event. The listeners are another process and only look for the end, so that the server is
-what is measured.
+the last event. The listeners are another process and only look for the last event, so that the
+server is measured.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ async def _keeper(connections: list[Connection], events: int, bus: EventBus) -> 
         bus.publish(MessageAdded(session_id=SESSION, message=_message(text)))
         if number % BURST == 0:
             await asyncio.sleep(0)
-            # what the loops beside it do by waiting for each socket
-            while max(each.get_write_buffer_size() for each in transports) > MAX_UNSENT_BYTES // 4:  # noqa: ASYNC110 - the kernel tells nobody
+            # the loops for comparison do this by waiting for each socket
+            while max(each.get_write_buffer_size() for each in transports) > MAX_UNSENT_BYTES // 4:  # noqa: ASYNC110 - no event tells when the kernel has sent
                 await asyncio.sleep(0)
 
 
@@ -131,10 +131,10 @@ async def measured(way: str, count: int, events: int) -> float:
     bus = EventBus()
     connections: list[Connection] = []
     ready, gone = asyncio.Event(), asyncio.Event()
-    left = 0
+    closed_count = 0
 
     async def stream(request: web.Request) -> web.StreamResponse:
-        nonlocal left
+        nonlocal closed_count
         ws = web.WebSocketResponse(compress=False)
         await ws.prepare(request)
         transport = request.transport
@@ -146,8 +146,8 @@ async def measured(way: str, count: int, events: int) -> float:
             ready.set()
         async for _ in ws:
             pass
-        left += 1
-        if left == count:
+        closed_count += 1
+        if closed_count == count:
             gone.set()
         return ws
 
@@ -173,7 +173,7 @@ async def measured(way: str, count: int, events: int) -> float:
 
 
 class Listener(asyncio.Protocol):
-    """Shakes hands, then waits for the last event and goes."""
+    """Does the handshake, and closes after the last event."""
 
     def __init__(self) -> None:
         self.over = asyncio.Event()
@@ -200,8 +200,8 @@ class Listener(asyncio.Protocol):
 
 async def listen(port: int, count: int) -> None:
     loop = asyncio.get_running_loop()
-    made = [await loop.create_connection(Listener, "127.0.0.1", port) for _ in range(count)]
-    for _, listener in made:
+    connections = [await loop.create_connection(Listener, "127.0.0.1", port) for _ in range(count)]
+    for _, listener in connections:
         await listener.over.wait()
 
 

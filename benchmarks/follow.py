@@ -1,4 +1,4 @@
-"""What others write: from the write to the socket, and what waiting for it costs."""
+"""Lines written by others: the time until they are on the socket, and the cost of waiting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmarks.harness.measure import LONGEST, Figure, below, milliseconds
 from benchmarks.harness.server import Keeper, keeper
 
 APPENDS = 300
-# between two lines, as when a model works; a burst would be read in one go
+# seconds between two lines, as of a model; a burst would be read at once
 PAUSE = 0.02
 IDLE_SECONDS = 20.0
 SESSION = str(UUID(int=7, version=4))
@@ -34,7 +34,7 @@ def follow(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure]:
     try:
         with keeper(environment) as running:
             running.read_to_the_end()
-            # what starting leaves to be done is not what waiting costs
+            # work left from the start is not the cost of waiting
             time.sleep(2)
             idle = _processor_time(running, IDLE_SECONDS)
             taken = sorted(asyncio.run(_append(running, path)))
@@ -84,7 +84,7 @@ async def _append(running: Keeper, path: Path) -> list[float]:
 
 
 def _processor_time(running: Keeper, seconds: float) -> float:
-    """The share of a core that it takes while nothing happens."""
+    """The share of a core that the keeper takes while nothing happens."""
     before = _spent(running)
     time.sleep(seconds)
     return (_spent(running) - before) / seconds

@@ -1,7 +1,7 @@
-"""Which library reads and writes JSON soonest: with a type, and without one.
+"""JSON libraries compared: reading and writing with a type and without one.
 
-The same lines of a made-up transcript and the same page of messages, in turns, in processor time of
-this one process, the best of several rounds.
+All work on the same lines of a random transcript and the same page of messages, in turns, in
+processor time of this process, the best of several rounds.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _of_a_page(page: list[Message]) -> list[Figure]:
     ]
 
 
-# ---- the same by hand: each field looked at, and the large ones left as they are ----
+# ---- by hand: each field checked, the large ones not decoded ----
 
 
 def _camel(name: str) -> str:
@@ -126,36 +126,36 @@ _MESSAGE = [(each.name, _camel(each.name)) for each in msgspec.structs.fields(Me
 
 
 def _checked(value: dict[str, Any]) -> Entry:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, key in _STRINGS:
-        if (given := value.get(key)) is not None:
-            found[name] = _of(str, given)
+        if (field := value.get(key)) is not None:
+            fields[name] = _of(str, field)
     for name, key in _FLAGS:
-        if (given := value.get(key)) is not None:
-            found[name] = _of(bool, given)
+        if (field := value.get(key)) is not None:
+            fields[name] = _of(bool, field)
     for name, key in _ANY:
         if key in value:
-            found[name] = value[key]
+            fields[name] = value[key]
     if isinstance(message := value.get("message"), dict):
         body = {each: message[each] for each in EntryMessage.__struct_fields__ if each in message}
-        found["message"] = EntryMessage(**body)
-    return Entry(**found)
+        fields["message"] = EntryMessage(**body)
+    return Entry(**fields)
 
 
-def _of(kind: type, given: object) -> object:
-    if not isinstance(given, kind):
-        raise TypeError(f"{given!r} is no {kind.__name__}")
-    return given
+def _of(kind: type, field: object) -> object:
+    if not isinstance(field, kind):
+        raise TypeError(f"{field!r} is no {kind.__name__}")
+    return field
 
 
 def _as_it_is(message: Message) -> dict[str, Any]:
-    """What was not decoded goes into the answer as it is."""
-    found: dict[str, Any] = {}
+    """The message as a dict, with undecoded parts as fragments."""
+    fields: dict[str, Any] = {}
     for name, key in _MESSAGE:
         value = getattr(message, name)
         raw = isinstance(value, msgspec.Raw)
-        found[key] = orjson.Fragment(bytes(value)) if raw else value
-    return found
+        fields[key] = orjson.Fragment(bytes(value)) if raw else value
+    return fields
 
 
 def _figure(work: str, ways: dict[str, Work]) -> Figure:

@@ -1,4 +1,4 @@
-"""The 200 MB session: its last page, and all of it."""
+"""The session of 200 MB: its last page, and its whole history."""
 
 from __future__ import annotations
 

@@ -1,16 +1,14 @@
-"""What the gateway adds to what the SDK alone delivers.
+"""The latency that the keeper adds to the SDK alone.
 
 The same scripted turns go through the real CLI in two ways, in turns: to a bare `ClaudeSDKClient`,
-which reads `receive_messages()` with partial messages, and through the keeper to one client at its
-WebSocket, which is a process of its own. Both are timed from the same zero: the moment at which the
-scripted API, again another process, sends a piece of text, or the end of the block that makes it a
-message. What the line to the API, the CLI and its pipe take is therefore in both, and the
-difference of the medians is what the gateway adds: its own work, the socket, and what the client
-does until it has the event decoded. What the keeper asks more of the CLI than the bare client does
-(to repeat what it writes) counts as the gateway's. Pieces come slower than a frame, so that none is
-held back to be joined with the next: that is meant, and no latency.
+which reads `receive_messages()` with partial messages, and through the keeper to a client at its
+WebSocket, in another process. Both are timed from the moment at which the scripted API, also
+another process, sends a piece of text, or the end of its block. The time of API, CLI and pipe is in
+both, so the difference of the medians is what the keeper adds: its work, the socket, and the
+client until the event is decoded. Options of the CLI that only the keeper uses count for the
+keeper. The pieces come slower than a frame, so that none is joined with the next.
 
-`python -m benchmarks.latency sdk URL` and `… keeper URL` print when what arrived.
+`python -m benchmarks.latency sdk URL` and `… keeper URL` print the times of arrival.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from time import monotonic
 import orjson
 from aiohttp import ClientSession
 
-from benchmarks.harness.gateway import TOKEN, Talker, gateway
+from benchmarks.harness.gateway import TOKEN, KeeperCaller, gateway
 from benchmarks.harness.measure import LONGEST, ROOT, Figure, milliseconds
 from benchmarks.harness.scripted_api import Times, scripted
 from claudekeeper.demo.home import DemoHome
@@ -41,7 +39,7 @@ GOAL = 0.0005
 
 
 def latency(environment: Mapping[str, str]) -> list[Figure]:
-    """Of each way the best of several runs: other work on the machine can only add to it."""
+    """Compares the best of several runs, as other work of the machine can only add time."""
     taken: dict[str, list[dict[str, list[float]]]] = {"sdk": [], "keeper": []}
     for _ in range(ROUNDS):
         for way, runs in taken.items():
@@ -81,13 +79,13 @@ def _run(environment: Mapping[str, str], way: str) -> dict[str, list[float]]:
 
 
 def _turns() -> list[str]:
-    # a few words each: nobody's reply ends in the moment in which its turn begins
+    # a few words each, so that no reply ends as soon as its turn begins
     words = "has eight words and a number"
     return [f"count: {PIECES}", *(f"say: Message {n} {words}" for n in range(MESSAGES))]
 
 
 class Arrivals:
-    """When which piece and which whole message was there."""
+    """The times at which pieces and whole messages arrived."""
 
     def __init__(self) -> None:
         self._times: Times = {"pieces": {}, "messages": {}}
@@ -143,30 +141,30 @@ async def sdk(url: str) -> None:
 
 
 async def keeper(url: str) -> None:
-    """The keeper, and one client in a process of its own, which prints what it had when."""
-    async with gateway(url) as talker:
+    """The keeper, with a client in another process that prints the times."""
+    async with gateway(url) as caller:
         client = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "benchmarks.latency",
             "client",
-            str(talker.port),
-            str(talker.workdir),
+            str(caller.port),
+            str(caller.workdir),
         )
         await client.wait()
 
 
 async def client(port: int, workdir: str) -> None:
-    """Says the same, one turn after the other, and hears it from the socket."""
+    """Sends the prompts one after the other, and reads the events from the socket."""
     arrivals, turns = Arrivals(), _turns()
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         ClientSession(f"http://127.0.0.1:{port}", headers=headers) as http,
         http.ws_connect("/ws") as ws,
     ):
-        talker = Talker(http, port, Path(workdir))
+        caller = KeeperCaller(http, port, Path(workdir))
         await ws.send_json({"type": "subscribe", "sessions": ["*"]})
-        session = await talker.send(turns.pop(0))
+        session = await caller.send(turns.pop(0))
         async for frame in ws:
             event = orjson.loads(frame.data)
             if event["type"] == "message/delta":
@@ -177,7 +175,7 @@ async def client(port: int, workdir: str) -> None:
             elif event["type"] == "turn/finished":
                 if not turns:
                     break
-                await talker.send(turns.pop(0), session)
+                await caller.send(turns.pop(0), session)
     arrivals.print()
 
 

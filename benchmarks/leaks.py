@@ -1,4 +1,4 @@
-"""What a thousand turns leave behind."""
+"""Memory, tasks and descriptors after a thousand turns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import orjson
 from benchmarks.harness.measure import LONGEST, MEGABYTE, ROOT, Figure, megabytes
 from benchmarks.harness.scripted_api import scripted
 
-# what a thousand turns may leave: less than a transcript's lines would take
-MOST_GROWTH = 5 * MEGABYTE
-# by then the ring of events, which is bounded, has nearly taken its bound
+# less than the lines of the transcripts would take
+MAX_GROWTH = 5 * MEGABYTE
+# by the first the bounded ring of events is nearly full
 WARM, END = 500, 1_500
 
 
 def endurance(environment: Mapping[str, str]) -> list[Figure]:
-    held = _held(environment)
-    before, after = held[WARM], held[END]
+    by_turns = _by_turns(environment)
+    before, after = by_turns[WARM], by_turns[END]
     grown = after["memory"] - before["memory"]
     same = all(after[what] <= before[what] for what in ("tasks", "descriptors", "processes"))
     counts = ", ".join(
@@ -30,15 +30,17 @@ def endurance(environment: Mapping[str, str]) -> list[Figure]:
         Figure(
             "memory after them",
             f"{grown / MEGABYTE:+.1f} MB",
-            f"under {MOST_GROWTH / MEGABYTE:.0f} MB",
-            grown < MOST_GROWTH,
+            f"under {MAX_GROWTH / MEGABYTE:.0f} MB",
+            grown < MAX_GROWTH,
             "resident after so many turns: "
-            + ", ".join(f"{turns:,}: {megabytes(each['memory'])}" for turns, each in held.items()),
+            + ", ".join(
+                f"{turns:,}: {megabytes(each['memory'])}" for turns, each in by_turns.items()
+            ),
         ),
     ]
 
 
-def _held(environment: Mapping[str, str]) -> dict[int, dict[str, int]]:
+def _by_turns(environment: Mapping[str, str]) -> dict[int, dict[str, int]]:
     with scripted(environment) as api:
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.harness.gateway", "endurance", api.url],

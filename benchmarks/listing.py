@@ -1,4 +1,4 @@
-"""The list of sessions: the first one ever, and the first one after a restart."""
+"""The first list of sessions: without a cache, and after a restart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def first_listing(corpus: Corpus, environment: Mapping[str, str]) -> list[Figure
 
 
 def after_restart(corpus: Corpus, environment: Mapping[str, str], cache: Path) -> list[Figure]:
-    """`cache` is what a server left behind that had read everything."""
+    """Measures with the cache of a server that has read everything."""
     projects = corpus.projects
     taken = side_by_side(
         environment,

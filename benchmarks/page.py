@@ -1,7 +1,7 @@
 """The page in a real Chromium: a long conversation is opened, scrolled and streamed into.
 
-Tasks are measured in processor time of the page's own thread, so that whatever else the machine
-does at the same moment is not counted.
+Tasks are measured in processor time of the page's thread, so that other work of the machine does
+not count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DELTAS = 20_000
 FIRST_VIEW_MS = 300.0
 LONG_TASK_MS = 50.0
 WHEEL_TURNS = 150
-# more than a screen with every turn: nobody scrolls faster
+# more than a screen with each step, faster than people scroll
 WHEEL_PIXELS = 1_500
 WINDOW = {"width": 1440, "height": 900}
 CATEGORIES = [
@@ -131,7 +131,7 @@ def _traced(browser: Browser, opened: Page) -> Iterator[list[float]]:
         for event in events
         if event.get("name") == "thread_name" and event["args"]["name"] == "CrRendererMain"
     }
-    # beginning to trace is a task of its own, and a long one
+    # the start of the trace is a long task of its own
     begun = max(event["ts"] for event in events if event.get("name") == BEGUN)
     tasks += [
         event["tdur"] / 1000
@@ -186,4 +186,4 @@ def _serving(folder: str) -> Iterator[str]:
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """The table is the only thing to print."""
+        """Logs nothing, as only the table is printed."""

@@ -1,9 +1,8 @@
-"""What a request takes inside the server.
+"""The time of a request inside the server.
 
-`python -m benchmarks.profile_request PATH COUNT [BODY]` measures it.
-The keeper's own application, served over loopback as ever, with one more layer around it that
-looks at the clock. So parsing the request and writing the answer to the socket are left out, and
-nothing else is.
+`python -m benchmarks.profile_request PATH COUNT [BODY]` measures it with a middleware around the
+keeper's application, which is served over loopback. So it includes everything but parsing the
+request and writing the answer to the socket.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from claudekeeper.server.data_paths import DataPaths
 async def measured(path: str, count: int, body: str | None = None) -> list[float]:
     config = load_config(keeper_home())
     projects = claude_home() / "projects"
-    places = DataPaths(projects, keeper_home() / "state.json", cache_file(projects))
-    app = create_app(config, places, "bench")
+    paths = DataPaths(projects, keeper_home() / "state.json", cache_file(projects))
+    app = create_app(config, paths, "bench")
     taken: list[float] = []
 
     @web.middleware
-    async def watch_the_clock(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def measure_time(request: web.Request, handler: Handler) -> web.StreamResponse:
         start = perf_counter()
         try:
             return await handler(request)
         finally:
             taken.append(perf_counter() - start)
 
-    app.middlewares.insert(0, watch_the_clock)
+    app.middlewares.insert(0, measure_time)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

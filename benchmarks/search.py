@@ -1,7 +1,7 @@
-"""Looking for words in all sessions: the index against ripgrep, its size, and what it takes.
+"""Search in all sessions: the index compared with ripgrep, its size, and its cost.
 
-`python -m benchmarks.search INDEX COUNT QUERY` says what each search took, from opening the
-index to the finished page: what the server does in a thread.
+`python -m benchmarks.search INDEX COUNT QUERY` prints the time of each search, from opening the
+index to the finished page, which the server does in a thread.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from benchmarks.harness.measure import (
 ROUNDS = 21
 SCANS = 3
 PAGE = 50
-# a phrase is rare that stands in so few messages
+# a phrase in at most so many messages is rare
 RARE = 5
-# tool names, paths and much of what is printed have it
+# a word of tool names, paths and much output
 COMMON = "ledger"
-# what people asked in the corpus: words that stand in every session, in an order of their own
-_ASKED = re.compile(rb'"content":"(?:Why is it that|Find out whether) ([a-z -]{40,120})\?')
+# questions of the corpus: words of every session in a unique order
+_QUESTION = re.compile(rb'"content":"(?:Why is it that|Find out whether) ([a-z -]{40,120})\?')
 _WORDS = 6
 
 
@@ -73,17 +73,17 @@ def _against_ripgrep(
     corpus: Corpus, environment: Mapping[str, str], index: Path, name: str, words: str
 ) -> list[Figure]:
     query = f'"{words}"' if " " in words else words
-    # in turns, so that both have the same neighbours
+    # in turns, so that both run under the same load
     ours: list[float] = []
     scans: list[float] = []
-    found = 0
+    hits = 0
     for _ in range(SCANS):
-        taken, found = _searched(environment, index, query)
+        taken, hits = _searched(environment, index, query)
         ours += taken
         if ripgrep := shutil.which("rg"):
             scans.append(_scanned(ripgrep, words, corpus.projects))
     here = median(ours)
-    details = f"{milliseconds(here)}, median of {len(ours)}; {found} found"
+    details = f"{milliseconds(here)}, median of {len(ours)}; {hits} found"
     if not scans:
         return [Figure(name, milliseconds(here), details=f"{details}; ripgrep is not installed")]
     scan = min(scans)
@@ -92,7 +92,7 @@ def _against_ripgrep(
 
 
 def _scanned(ripgrep: str, words: str, projects: Path) -> float:
-    """Every line counted, none printed: what a scan takes at least."""
+    """The least time of a scan: lines are counted, not printed."""
     command = [ripgrep, "--no-config", "--ignore-case", "--fixed-strings", "--count", words]
     start = perf_counter()
     subprocess.run([*command, str(projects)], stdout=subprocess.DEVNULL, check=True)
@@ -116,10 +116,10 @@ def _searched(
 
 def _rare_phrase(corpus: Corpus, environment: Mapping[str, str], index: Path) -> str:
     for path in corpus.transcripts():
-        for asked in _ASKED.findall(path.read_bytes()):
-            phrase = " ".join(asked.decode().split()[:_WORDS])
-            _, found = _searched(environment, index, f'"{phrase}"', 1)
-            if 0 < found <= RARE:
+        for question in _QUESTION.findall(path.read_bytes()):
+            phrase = " ".join(question.decode().split()[:_WORDS])
+            _, hits = _searched(environment, index, f'"{phrase}"', 1)
+            if 0 < hits <= RARE:
                 return phrase
     raise LookupError("every phrase of this corpus is common")
 
@@ -132,7 +132,7 @@ def main() -> None:
 
     index, count, words = sys.argv[1:]
     seconds: list[float] = []
-    found = 0
+    hits = 0
     for _ in range(int(count)):
         start = perf_counter()
         with closing(open_read_only(Path(index))) as database:
@@ -140,8 +140,8 @@ def main() -> None:
                 PAGE, None
             )
         seconds.append(perf_counter() - start)
-        found = len(page.hits)
-    print(orjson.dumps({"seconds": seconds, "found": found}).decode())
+        hits = len(page.hits)
+    print(orjson.dumps({"seconds": seconds, "found": hits}).decode())
 
 
 if __name__ == "__main__":

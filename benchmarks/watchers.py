@@ -1,8 +1,8 @@
-"""Who tells of a changed file how soon, and what waiting for it costs.
+"""Watchers compared: the delay of a change, and the cost of waiting.
 
 The same 5,000 files are watched in turns by the keeper's two watchers and by `watchfiles` with
-several steps, each in a process of its own. A file grows by one line; the delay is what passes
-between the write and the moment at which that process has its path.
+several steps, each in a process of its own. A file grows by one line; the delay is the time from
+the write until that process has its path.
 
 `python -m benchmarks.watchers WAY FOLDER` prints `ready`, and then the moment of each batch.
 """
@@ -29,7 +29,7 @@ FILES = 5_000
 FOLDERS = 100
 ROUNDS = 3
 APPENDS = 100
-# longer than any way lets a burst last
+# longer than any watcher collects a burst
 PAUSE = 0.1
 IDLE_SECONDS = 10.0
 STEPS = {"watchfiles as it comes": 50, "watchfiles, step 5 ms": 5, "watchfiles, step 1 ms": 1}
@@ -69,7 +69,7 @@ def _files(folder: Path) -> list[Path]:
 def _run(
     environment: Mapping[str, str], way: str, folder: str, paths: list[Path]
 ) -> tuple[float, float]:
-    """The median of the delays, and the share of a core that waiting takes."""
+    """The median delay, and the share of a core that waiting takes."""
     child = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.watchers", way, folder],
         env=environment,
@@ -80,7 +80,7 @@ def _run(
     assert child.stdout is not None
     try:
         assert child.stdout.readline() == "ready\n"
-        # what starting leaves to be done is not what waiting costs
+        # work left from the start is not the cost of waiting
         time.sleep(2)
         before = _spent(child.pid)
         time.sleep(IDLE_SECONDS)
@@ -91,10 +91,10 @@ def _run(
             start = time.monotonic()
             with path.open("ab") as file:
                 file.write(b"{}\n")
-            told = ""
-            while str(path) not in told:
-                moment, _, told = child.stdout.readline().partition(" ")
-                if not told:
+            line = ""
+            while str(path) not in line:
+                moment, _, line = child.stdout.readline().partition(" ")
+                if not line:
                     raise RuntimeError(f"{way} ended")
             delays.append(float(moment) - start)
             time.sleep(PAUSE)
@@ -106,14 +106,14 @@ def _run(
 
 
 def _spent(process: int) -> float:
-    """Processor time of a process in seconds; the scheduler counts finer than the clock ticks."""
+    """Processor time of a process in seconds, which the scheduler counts finer than ticks."""
     tasks = Path(f"/proc/{process}/task")
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
 
 
-async def _tell(way: str, folder: str) -> None:
+async def _print_batches(way: str, folder: str) -> None:
     first = True
-    async for paths in _heard(way, folder):
+    async for paths in _batches(way, folder):
         if first:
             print("ready", flush=True)
             first = False
@@ -121,10 +121,10 @@ async def _tell(way: str, folder: str) -> None:
             print(time.monotonic(), *paths, flush=True)
 
 
-async def _heard(way: str, folder: str) -> AsyncIterator[list[str]]:
-    """Batches of paths; the first comes when the watching has begun."""
+async def _batches(way: str, folder: str) -> AsyncIterator[list[str]]:
+    """Batches of paths; the first one comes once the watch stands."""
     if way == OURS:
-        async for batch in _watched(folder):
+        async for batch in _inotify_batches(folder):
             yield batch
     elif way == LIBRARY:
         async for batch in changed_paths(folder):
@@ -139,23 +139,23 @@ async def _heard(way: str, folder: str) -> AsyncIterator[list[str]]:
             started = True
 
 
-async def _watched(folder: str) -> AsyncIterator[list[str]]:
-    told: asyncio.Queue[list[str]] = asyncio.Queue()
+async def _inotify_batches(folder: str) -> AsyncIterator[list[str]]:
+    batches: asyncio.Queue[list[str]] = asyncio.Queue()
     watcher = Watcher(Path(folder), use_watchfiles=False)
-    watcher.files_changed.subscribe(lambda paths: told.put_nowait(list(paths)))
+    watcher.files_changed.subscribe(lambda paths: batches.put_nowait(list(paths)))
 
     async def follow() -> None:
         async for _ in watcher.changes():
-            told.put_nowait([])
+            batches.put_nowait([])
 
     tasks = Tasks()
     following = tasks.start(follow(), name="bench:watch")
     try:
         while not following.done():
-            yield await told.get()
+            yield await batches.get()
     finally:
         await tasks.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(_tell(*sys.argv[1:]))
+    asyncio.run(_print_batches(*sys.argv[1:]))

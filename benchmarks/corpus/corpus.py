@@ -1,7 +1,7 @@
-"""The sessions that are measured: 5,000 of them, 3 GB, and one of 200 MB.
+"""The corpus of sessions for the measurements: 5,000 of them, 3 GB, one of them 200 MB.
 
-The same numbers give the same bytes. Text is made up; what is true to life is the shape: which
-lines there are, in which order and size, and how they hang together.
+The same numbers give the same bytes. The text is random; the kinds of lines, their order, sizes
+and links are like those of real sessions.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from benchmarks.corpus.format_versions import CURRENT, PROGRESS, TERSE, era_for
 from benchmarks.corpus.random_text import Words
 from benchmarks.corpus.transcript import write_session, write_subagent
 
-# raised when the generator writes other bytes for the same numbers
+# raise it when the same numbers give other bytes
 VERSION = 3
 MANIFEST = "manifest.json"
 DAY = 86_400_000
-# the oldest session is a month old: Claude Code deletes older ones
+# sessions are at most a month old, as Claude Code deletes older ones
 END = 1_780_000_000_000
 MEDIAN = 150_000
 LARGEST = 60_000_000
@@ -41,12 +41,12 @@ _PROJECTS = (
 
 
 class CorpusUnusable(Exception):
-    """The folder holds something that this generator did not write."""
+    """The folder contains files that this generator did not write."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The numbers that a corpus is made from."""
+    """The numbers that determine a corpus."""
 
     sessions: int = 5_000
     size: int = 3_000_000_000
@@ -82,31 +82,29 @@ class Corpus:
 
 
 def corpus(folder: Path, shape: Shape) -> Corpus:
-    """The corpus in this folder; written first if it is not there yet."""
+    """The corpus in this folder, written first if needed."""
     manifest = folder / MANIFEST
     wanted = {"version": VERSION, **asdict(shape)}
     try:
-        known = orjson.loads(manifest.read_bytes())
+        content = orjson.loads(manifest.read_bytes())
     except (OSError, ValueError):
-        known = None
-    if known is None or known["wanted"] != wanted:
-        _clear(folder, known is not None)
-        known = {"wanted": wanted, **_write(folder, shape)}
-        # last: a corpus without it was not finished
+        content = None
+    if content is None or content["wanted"] != wanted:
+        _clear(folder, content is not None)
+        content = {"wanted": wanted, **_write(folder, shape)}
+        # written last: a corpus without it is incomplete
         manifest.write_bytes(
-            orjson.dumps(known, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         )
     return Corpus(
-        folder, known["sessions"], known["size"], known["giantId"], folder / known["giant"]
+        folder, content["sessions"], content["size"], content["giantId"], folder / content["giant"]
     )
 
 
 def _clear(folder: Path, ours: bool) -> None:
     unfinished = (folder / f".{MANIFEST}").exists()
     if folder.exists() and any(folder.iterdir()) and not (ours or unfinished):
-        raise CorpusUnusable(
-            f"{folder} is not empty, and no corpus of ours: choose another folder."
-        )
+        raise CorpusUnusable(f"{folder} is not empty and not a corpus: choose another folder.")
     shutil.rmtree(folder / "projects", ignore_errors=True)
     (folder / MANIFEST).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +120,7 @@ def _write(folder: Path, shape: Shape) -> dict[str, object]:
     total = 0
     giant: tuple[str, str] = ("", "")
     for number, size in enumerate(sizes):
-        # each session has dice of its own: one that grows changes no other
+        # each session has its own random numbers, so that a change of one changes no other
         own = Random(f"session:{shape.seed}:{number}")
         session = str(_uuid(own))
         workdir = random.choices(workdirs, busy)[0] if number else workdirs[0]
@@ -146,11 +144,11 @@ def _write(folder: Path, shape: Shape) -> dict[str, object]:
 
 
 def _sizes(shape: Shape, random: Random) -> list[int]:
-    """Log-normal: most are short, a few are tens of megabytes, and the sum is what was asked."""
+    """Log-normal sizes with the given sum: most are small, a few tens of megabytes."""
     number = shape.sessions - 1
     average = (shape.size - shape.giant) / max(number, 1)
     median = min(MEDIAN, average / 2)
-    # found by halving: the spread whose cut-off sizes have the wanted average
+    # bisection for the spread that gives the average
     draws = [random.gauss(0, 1) for _ in range(number)]
     low, high = 0.0, 4.0
     for _ in range(40):
@@ -167,7 +165,7 @@ def _bounded(size: float) -> int:
 def _write_subagents(
     words: Words, random: Random, path: Path, workdir: str, *, beside: bool, start: int
 ) -> int:
-    """Files of subagents, which no listing may take for sessions."""
+    """Writes files of subagents, which no listing may take for sessions."""
     total = 0
     session = path.stem
     folder = path.parent if beside else path.parent / session / "subagents"

@@ -1,4 +1,4 @@
-"""Writes a transcript line by line, each hanging on the one before it, as Claude Code does."""
+"""Writes a transcript line by line, each with the one before as its parent."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from random import Random
 from typing import BinaryIO
 
-from benchmarks.corpus.format_versions import Era, place
+from benchmarks.corpus.format_versions import Era, origin_keys
 
-# lines wait for company before they go to the file
+# bytes that are written to the file at once
 FLUSH = 4 * 1024 * 1024
 
 _BRANCHES = ("main", "develop", "fix/rounding", "feature/über-uns")
@@ -16,7 +16,7 @@ _HOW_OFTEN = (12, 4, 3, 1)
 
 
 class Pen:
-    """The low level: identities, times, parents, and the keys that every line repeats."""
+    """Writes lines with ids, times, parents, and the keys that every line repeats."""
 
     def __init__(
         self,
@@ -47,8 +47,8 @@ class Pen:
     def move_to(self, workdir: str) -> None:
         """One session in twelve changes its directory."""
         self.workdir = workdir
-        where = place(self.era, self.version, workdir, self.session, self.branch, self._slug)
-        if self.era.place_first:
+        where = origin_keys(self.era, self.version, workdir, self.session, self.branch, self._slug)
+        if self.era.origin_first:
             self._before, self._behind = where + b",", b"}\n"
         else:
             self._before, self._behind = b"", b"," + where + b"}\n"
@@ -67,13 +67,13 @@ class Pen:
         return self.random.randbytes(32).hex().encode()
 
     def now(self) -> bytes:
-        """The time, a moment later than at the last line."""
+        """A time shortly after that of the last line."""
         self._milliseconds += int(self.random.random() * 4000) + 1
         moment = datetime.fromtimestamp(self._milliseconds / 1000, UTC)
         return moment.isoformat(timespec="milliseconds")[:-6].encode() + b"Z"
 
     def aside(self, line: bytes) -> None:
-        """A line that is no link of the conversation."""
+        """A line outside of the conversation."""
         self._write(line + b"\n")
 
     def link(
@@ -84,7 +84,7 @@ class Pen:
         parent: bytes | None = None,
         uuid: bytes | None = None,
     ) -> bytes:
-        """A line of the conversation; what follows hangs on it. Returns its uuid."""
+        """A line of the conversation, the parent of the next one; returns its uuid."""
         uuid = uuid or self.uuid()
         hangs_on = parent or self.tip
         self._write(
@@ -104,7 +104,7 @@ class Pen:
         return uuid
 
     def boundary(self, before: bytes, behind: bytes) -> bytes:
-        """A compaction: a new root that remembers what stood above it."""
+        """A compaction: a new root that names the line before it."""
         uuid = self.uuid()
         above = b'"%b"' % self.tip if self.tip else b"null"
         self._write(

@@ -1,4 +1,4 @@
-"""Text for transcripts that nobody wrote: escaped for JSON once, then only cut into pieces."""
+"""Random text for transcripts: escaped for JSON once, then cut into pieces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ before the commit|in the second pass|while the file still grows|as the tests exp
 _NAMES = """
 ledger|invoice|totals|session|account|parser|upload|search|worker|queue|cursor|header
 layout|banner|filter|ticket|report|branch|bucket|record|signal"""
-# one line in six of real transcripts holds something beyond ASCII
+# one line in six of real transcripts has characters beyond ASCII
 _ABROAD = (
     "Die Prüfung schlägt fehl, weil der Betrag größer ist als erlaubt.",
     "Le numéro de série n’est pas le même après la mise à jour.",
@@ -61,12 +61,12 @@ ABROAD_IN_PROSE = 0.008
 ABROAD_IN_CODE = 0.0015
 PROSE_BYTES = 768 * 1024
 CODE_BYTES = 1024 * 1024
-# pieces up to this long never run over the end
+# pieces are at most this long
 LONGEST = 256 * 1024
 
 
 class Text:
-    """One long text, escaped, from which pieces are cut between its sentences."""
+    """A long escaped text; pieces are cut between its sentences."""
 
     def __init__(self, sentences: list[str]) -> None:
         parts = [orjson.dumps(sentence)[1:-1] for sentence in sentences]
@@ -79,14 +79,14 @@ class Text:
         self._starts = bisect_left(self._cuts, at - LONGEST)
 
     def piece(self, random: Random, length: float) -> bytes:
-        """About so many bytes, whole sentences."""
+        """Whole sentences of about so many bytes."""
         start = self._cuts[int(random.random() * self._starts)]
         end = bisect_left(self._cuts, start + min(length, LONGEST - 4096))
         return self._text[start : self._cuts[max(end, 1)]]
 
 
 class Words:
-    """Everything that is said, typed, printed and pasted."""
+    """The texts of a corpus: prose, code, images and signatures."""
 
     def __init__(self, seed: int) -> None:
         random = Random(f"words:{seed}")
@@ -101,11 +101,11 @@ class Words:
         return " ".join(random.choice(phrases) for phrases in self._parts)
 
     def prompt(self, random: Random) -> bytes:
-        """What a person types: mostly a line, sometimes a page."""
-        asked = random.choice(
+        """A prompt: mostly a line, sometimes a page."""
+        beginning = random.choice(
             ("Why is it that ", "Please see to it: ", "Find out whether ", "Look: ")
         )
-        text = asked.encode() + self.sentence(random).encode() + b"?"
+        text = beginning.encode() + self.sentence(random).encode() + b"?"
         return text + self.prose.piece(random, random.lognormvariate(4.0, 1.6))
 
     def title(self, random: Random) -> bytes:

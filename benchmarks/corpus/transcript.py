@@ -1,4 +1,4 @@
-"""One session from its first line to its last: turns, rewinds, compactions, parallel tools."""
+"""A whole transcript: turns, rewinds, compactions, parallel tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.corpus.metadata_lines import Furniture
 from benchmarks.corpus.random_text import Words
 from benchmarks.corpus.tool_calls import Call, call
 
-# bytes between two compactions: a full context with the results beside it
+# bytes between two compactions: a full context and the tool results
 COMPACTED_AFTER = 2_500_000
 REWINDS = 0.05
 QUEUED = 0.04
@@ -30,7 +30,7 @@ def write_session(
     size: int,
     start: int,
 ) -> int:
-    """A transcript of about the size; returns how many bytes it took."""
+    """Writes a transcript of about the size; returns its bytes."""
     pen = Pen(file, random, era, session, workdir, start=start)
     transcript = Transcript(pen, words, size)
     transcript.play()
@@ -50,7 +50,7 @@ def write_subagent(
     size: int,
     start: int,
 ) -> int:
-    """The own transcript of a subagent: every line is a sidechain one."""
+    """Writes the transcript of a subagent, whose lines are all sidechain ones."""
     pen = Pen(file, random, era, session, workdir, start=start, agent=agent)
     transcript = Transcript(pen, words, size)
     transcript.work()
@@ -59,7 +59,7 @@ def write_subagent(
 
 
 class Transcript:
-    """A session being written."""
+    """Writes a session."""
 
     def __init__(self, pen: Pen, words: Words, size: int) -> None:
         self._pen = pen
@@ -73,11 +73,11 @@ class Transcript:
         self._compacted = 0
         self._context = 11_000
         self._cost = 0.0
-        # what each prompt since the last compaction hangs on: where a rewind can lead
+        # the parents of the prompts since the last compaction, to which a rewind can go
         self._turns: list[bytes | None] = []
 
     def play(self) -> None:
-        """Everything a person would see, up to the size."""
+        """Turns up to the size."""
         first = self._words.prompt(self._random)
         self._furniture.open(first)
         moves = self._random.random() < MOVES
@@ -94,7 +94,7 @@ class Transcript:
         self._furniture.close(self._title if self._named else None, self._cost)
 
     def work(self) -> None:
-        """Only prompt and replies."""
+        """Only prompts and replies."""
         self._prompt(self._words.prompt(self._random))
         while self._pen.written < self._size:
             self._reply(last=False)
@@ -136,7 +136,7 @@ class Transcript:
         )
 
     def _reply(self, *, last: bool) -> None:
-        """One answer of the model: a line a block, and then the results of its tools."""
+        """A reply of the model, one line for each block, and the results of its tools."""
         random, words = self._random, self._words
         calls = [] if last else self._calls()
         blocks: list[bytes] = []
@@ -147,11 +147,12 @@ class Transcript:
                 b'{"type":"thinking","thinking":"%b","signature":"%b"}' % (thought, signature)
             )
         if last or random.random() < 0.4:
-            said = words.prose.piece(random, random.lognormvariate(6.2 if last else 5.3, 0.9))
-            blocks.append(b'{"type":"text","text":"%b"}' % said)
+            text = words.prose.piece(random, random.lognormvariate(6.2 if last else 5.3, 0.9))
+            blocks.append(b'{"type":"text","text":"%b"}' % text)
         uses = [self._pen.identity(b"toolu") for _ in calls]
         blocks += [
-            b'{"type":"tool_use","id":"%b","name":"%b","input":%b}' % (use, each.name, each.given)
+            b'{"type":"tool_use","id":"%b","name":"%b","input":%b}'
+            % (use, each.name, each.tool_input)
             for use, each in zip(uses, calls, strict=True)
         ]
         self._furniture.before_reply(self._context, [each.name for each in calls])
@@ -193,14 +194,14 @@ class Transcript:
         return uuids
 
     def _result(self, caller: bytes, use: bytes, made: Call) -> None:
-        details = b',"toolUseResult":%b' % made.kept
+        details = b',"toolUseResult":%b' % made.details
         if self._pen.era.attachments:
             details += b',"sourceToolAssistantUUID":"%b"' % caller
         failed = b',"is_error":true' if made.failed else b""
         self._pen.link(
             b'%b"type":"user","message":{"role":"user","content":[{"tool_use_id":"%b",'
             b'"type":"tool_result","content":"%b"%b}]},'
-            % (self._furniture.prompt_id, use, made.shown, failed),
+            % (self._furniture.prompt_id, use, made.output, failed),
             details,
             parent=caller,
         )

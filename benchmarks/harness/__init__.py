@@ -1,1 +1,1 @@
-"""What every measurement needs: processes, figures, the report."""
+"""The parts of every measurement: processes, figures, the report."""

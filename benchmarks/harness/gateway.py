@@ -1,7 +1,7 @@
-"""A keeper with the real CLI behind it, in a process that looks at itself.
+"""A keeper with the real CLI, in a process that measures itself.
 
-`python -m benchmarks.harness.gateway endurance URL` prints what a thousand turns left behind,
-as JSON; `URL` is the scripted API's, whose own memory is nobody's business here.
+`python -m benchmarks.harness.gateway endurance URL` prints memory, tasks and descriptors after many
+turns as JSON. `URL` is that of the scripted API, which is not measured.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from claudekeeper.server.data_paths import DataPaths
 
 TOKEN = "a-token-for-the-bench"
 SESSIONS = 10
-# how often it is looked at what the process holds, and seconds in between
-LOOKS, LOOK = 10, 0.05
-# turns after which it is looked at
+# samples of a measurement, and seconds between them
+SAMPLES, SAMPLE_SECONDS = 10, 0.05
+# turns after which the process is measured
 MARKS = (300, 500, 1_000, 1_500)
 
 
 @asynccontextmanager
-async def gateway(api: str) -> AsyncIterator[Talker]:
-    """`api` is the address of the scripted one."""
-    # as where it is served
+async def gateway(api: str) -> AsyncIterator[KeeperCaller]:
+    """A keeper that uses the scripted API at `api`."""
+    # as `claudekeeper serve` does
     tune_malloc()
     set_switch_interval()
     with DemoHome() as home:
         os.environ.update(home.environment(api))
-        places = DataPaths(home.config / "projects", home.root / "state.json", home.root / "c.db")
-        app = create_app(Config(token=TOKEN), places, "bench")
+        paths = DataPaths(home.config / "projects", home.root / "state.json", home.root / "c.db")
+        app = create_app(Config(token=TOKEN), paths, "bench")
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -49,13 +49,13 @@ async def gateway(api: str) -> AsyncIterator[Talker]:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         try:
             async with ClientSession(f"http://127.0.0.1:{port}", headers=headers) as session:
-                yield Talker(session, port, home.project("scratch"))
+                yield KeeperCaller(session, port, home.project("scratch"))
         finally:
             await runner.cleanup()
 
 
-class Talker:
-    """Says things to the gateway over its contract."""
+class KeeperCaller:
+    """A client of the keeper's API."""
 
     def __init__(self, http: ClientSession, port: int, workdir: Path) -> None:
         self.http = http
@@ -73,47 +73,47 @@ class Talker:
         return ws
 
     async def finished(self, ws: ClientWebSocketResponse, sessions: set[str]) -> None:
-        """Until each of these has ended a turn."""
-        left = set(sessions)
+        """Waits until a turn has ended in each of these sessions."""
+        pending = set(sessions)
         async for message in ws:
             event = orjson.loads(message.data)
             if event["type"] == "turn/finished":
-                left.discard(event["sessionId"])
-            if not left:
+                pending.discard(event["sessionId"])
+            if not pending:
                 return
 
 
 async def endurance(api: str) -> dict[int, dict[str, int]]:
-    """What the process holds after so many turns on ten sessions."""
-    held: dict[int, dict[str, int]] = {}
-    async with gateway(api) as talker:
-        ws = await talker.listen()
-        sessions = {await talker.send("say: hello") for _ in range(SESSIONS)}
-        await talker.finished(ws, sessions)
+    """Measures the process after so many turns of ten sessions."""
+    by_turns: dict[int, dict[str, int]] = {}
+    async with gateway(api) as caller:
+        ws = await caller.listen()
+        sessions = {await caller.send("say: hello") for _ in range(SESSIONS)}
+        await caller.finished(ws, sessions)
         for turns in range(SESSIONS, MARKS[-1] + 1, SESSIONS):
-            await _round(talker, ws, sessions)
+            await _round(caller, ws, sessions)
             if turns in MARKS:
-                held[turns] = await _held()
+                by_turns[turns] = await _min_sample()
         await ws.close()
-    return held
+    return by_turns
 
 
-async def _round(talker: Talker, ws: ClientWebSocketResponse, sessions: set[str]) -> None:
+async def _round(caller: KeeperCaller, ws: ClientWebSocketResponse, sessions: set[str]) -> None:
     for session in sessions:
-        await talker.send("say: again", session)
-    await talker.finished(ws, sessions)
+        await caller.send("say: again", session)
+    await caller.finished(ws, sessions)
 
 
-async def _held() -> dict[str, int]:
-    """The least of a moment: what is just being read or told is not held."""
-    looks: list[dict[str, int]] = []
-    for _ in range(LOOKS):
-        looks.append(_look())
-        await asyncio.sleep(LOOK)
-    return {what: min(look[what] for look in looks) for what in looks[0]}
+async def _min_sample() -> dict[str, int]:
+    """The minimum of some samples, without what is in use only for a moment."""
+    samples: list[dict[str, int]] = []
+    for _ in range(SAMPLES):
+        samples.append(_sample())
+        await asyncio.sleep(SAMPLE_SECONDS)
+    return {what: min(sample[what] for sample in samples) for what in samples[0]}
 
 
-def _look() -> dict[str, int]:
+def _sample() -> dict[str, int]:
     gc.collect()
     status = Path("/proc/self/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmRSS"))

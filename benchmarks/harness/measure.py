@@ -1,4 +1,4 @@
-"""Measuring side by side: each work in a process of its own, in turns, the best of several."""
+"""Measurements side by side: each work in a process of its own, in turns, the best of several."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 ROOT = Path(__file__).resolve().parents[2]
-# of the machine's own Claude Code nothing may be read or written
+# variables of the machine's own Claude Code, which must not be used
 INHERITED = ("ANTHROPIC_", "CLAUDE", "CLARVIS_", "XDG_")
 MEGABYTE = 1024 * 1024
 LONGEST = 600.0
@@ -22,17 +22,17 @@ LONGEST = 600.0
 
 @dataclass(frozen=True)
 class Taken:
-    """What one work took in its process."""
+    """The cost of one work in its process."""
 
     seconds: float
-    # peak of resident memory above what the process had before, in bytes
+    # peak of resident memory above that before the work, in bytes
     memory: int
     count: int
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the table. Without a goal it is for information."""
+    """A row of the table. Without a goal it is for information."""
 
     work: str
     measured: str
@@ -43,24 +43,24 @@ class Figure:
 
 @contextmanager
 def isolated(claude: Path) -> Iterator[dict[str, str]]:
-    """An environment with a home of its own; `claude` is what stands for ~/.claude."""
+    """An environment with a temporary home; `claude` is used as ~/.claude."""
     with tempfile.TemporaryDirectory(prefix="claudekeeper-bench-") as home:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(INHERITED)}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(INHERITED)}
         yield {
-            **kept,
+            **inherited,
             "HOME": home,
             "XDG_CACHE_HOME": f"{home}/cache",
             "XDG_CONFIG_HOME": f"{home}/config",
             "CLAUDE_CONFIG_DIR": str(claude),
             "CLAUDEKEEPER_HOME": f"{home}/keeper",
-            # a port that discards: whoever would talk to the network fails at once
+            # the discard port, so that a request to the network fails at once
             "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
             "PYTHONPATH": str(ROOT),
         }
 
 
 def run(environment: Mapping[str, str], work: str, *arguments: str | Path) -> Taken:
-    """Do one piece of work in a fresh process."""
+    """Does one work in a new process."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.harness.worker", work, *map(str, arguments)],
         env=environment,
@@ -75,7 +75,7 @@ def run(environment: Mapping[str, str], work: str, *arguments: str | Path) -> Ta
 def side_by_side(
     environment: Mapping[str, str], works: Mapping[str, Sequence[str | Path]], rounds: int
 ) -> dict[str, Taken]:
-    """Every work in every round, one after the other; of each the fastest and the smallest."""
+    """Runs every work in every round; returns the fastest time and the least memory of each."""
     runs: dict[str, list[Taken]] = {work: [] for work in works}
     for _ in range(rounds):
         for work, arguments in works.items():
@@ -84,7 +84,7 @@ def side_by_side(
 
 
 def best(taken: Sequence[Taken]) -> Taken:
-    # other processes can only add to either
+    # other processes can only add to both
     return Taken(
         min(each.seconds for each in taken),
         min(each.memory for each in taken),
@@ -105,8 +105,8 @@ def at_most(work: str, ratio: float, goal: float, of: str, details: str) -> Figu
 
 
 def at_least(work: str, ratio: float, goal: float, of: str, details: str) -> Figure:
-    shown = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.1f}"
-    return Figure(work, f"{shown} × faster than {of}", f"{goal:,.0f} ×", ratio >= goal, details)
+    factor = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.1f}"
+    return Figure(work, f"{factor} × faster than {of}", f"{goal:,.0f} ×", ratio >= goal, details)
 
 
 def below(work: str, value: float, goal: float, unit: str, details: str) -> Figure:

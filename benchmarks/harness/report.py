@@ -13,7 +13,7 @@ from benchmarks.corpus.corpus import Corpus
 from benchmarks.harness.measure import ROOT, Figure
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
-# what needs no corpus and has no goal: a section each, which can be measured again by itself
+# measurements without corpus and goal, each a section that can be measured alone
 COMPARED = {"watchers": "Watchers", "json": "JSON libraries"}
 _SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 _MET = {True: "met", False: "**missed**", None: ""}
@@ -33,7 +33,7 @@ def machine() -> str:
 
 
 def as_text(figures: Mapping[str, Sequence[Figure]]) -> str:
-    """For the terminal."""
+    """The table for the terminal."""
     rows = [("work", "measured", "goal", "", "for information")]
     rows += [
         (each.work, each.measured, each.goal, _MET[each.met].strip("*"), each.details)
@@ -48,7 +48,7 @@ def as_text(figures: Mapping[str, Sequence[Figure]]) -> str:
 
 
 def as_document(corpus: Corpus, figures: Mapping[str, Sequence[Figure]], load: float) -> str:
-    """For people who read the repository."""
+    """The document docs/benchmarks.md."""
     today = datetime.now(UTC).date().isoformat()
     giant = f"{corpus.giant.stat().st_size / 1e6:.0f} MB"
     table = "\n".join(
@@ -86,7 +86,7 @@ A smaller run: `make bench ARGS='--sessions 500 --bytes 300000000'`.
 
 
 def as_section(name: str, figures: Sequence[Figure], load: float) -> str:
-    """One comparison, with the day and the load of its own."""
+    """A section for one comparison, with its own date and load."""
     today = datetime.now(UTC).date().isoformat()
     table = "\n".join(f"| {each.work} | {each.measured} | {each.details} |" for each in figures)
     return f"""## {COMPARED[name]}
@@ -101,7 +101,7 @@ def as_section(name: str, figures: Sequence[Figure], load: float) -> str:
 
 
 def with_section(document: str, section: str) -> str:
-    """The document with this section in the place of an older one of its name, else at the end."""
+    """The document with this section instead of an older one of its name, else at the end."""
     parts = [part.rstrip() + "\n" for part in _SECTION.split(document)]
     heading = section.partition("\n")[0]
     for number, part in enumerate(parts):

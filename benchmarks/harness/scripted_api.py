@@ -1,4 +1,4 @@
-"""The scripted API in a process of its own, which notes when it sent what.
+"""The scripted API in a process of its own, which records the time of each delta.
 
 `python -m benchmarks.harness.scripted_api PACE` prints its address, and the times once its
 input ends.
@@ -20,21 +20,21 @@ from benchmarks.harness.measure import ROOT
 from claudekeeper.demo import messages_api, reply_events
 from claudekeeper.demo.messages_api import ScriptedApi
 
-# when which "pieces" of text and which whole "messages" (their last piece) were sent
+# the times at which "pieces" of text and whole "messages" (their last piece) were sent
 Times = dict[str, dict[str, float]]
 
 
 class Scripted:
-    """The process, from outside."""
+    """The process of the API."""
 
     def __init__(self, process: subprocess.Popen[bytes], url: str) -> None:
         self._process = process
         self.url = url
 
     def times(self) -> Times:
-        """Ends it; when what was sent, by the clock that all processes share."""
-        said, _ = self._process.communicate()
-        times: Times = orjson.loads(said)
+        """Ends the process; returns the times, by the clock that all processes share."""
+        output, _ = self._process.communicate()
+        times: Times = orjson.loads(output)
         return times
 
 
@@ -59,8 +59,8 @@ async def serve(pace: float) -> Times:
     times: Times = {"pieces": {}, "messages": {}}
     text = ""
 
-    def encoded(event: dict[str, Any]) -> bytes:
-        """It is written at once, as nothing else is waiting at this pace."""
+    def encode_event(event: dict[str, Any]) -> bytes:
+        """Records the time. At this pace an encoded event is written at once."""
         nonlocal text
         match event:
             case {"type": "content_block_start"}:
@@ -72,7 +72,7 @@ async def serve(pace: float) -> Times:
                 times["messages"].setdefault(text, monotonic())
         return reply_events.encode_event(event)
 
-    vars(messages_api)["encoded"] = encoded
+    vars(messages_api)["encode_event"] = encode_event
     async with ScriptedApi(pace=pace, max_requests=1) as scripted:
         print(scripted.url, flush=True)
         await asyncio.to_thread(sys.stdin.read)

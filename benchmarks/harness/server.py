@@ -1,4 +1,4 @@
-"""A keeper in a process of its own, as people run it, and a client that keeps its connection."""
+"""A keeper in a process of its own, and a client that keeps its connection open."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import orjson
 from benchmarks.harness.measure import LONGEST, ROOT
 
 LISTENING = "claudekeeper listening on http://127.0.0.1:"
-# between two questions: a client that never pauses measures only itself
+# seconds between two requests: a client without pauses measures itself
 PAUSE = 0.002
-# seconds: what a process settles to is what counts, so its threads are given their time
+# seconds in which the process settles before its memory is read
 SETTLED = 4.0
 
 
@@ -32,7 +32,7 @@ class Keeper:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
 
     def get(self, path: str) -> tuple[bytes, float]:
-        """The answer, and how long it took from the first byte asked to the last one read."""
+        """The answer, and the seconds from the first byte sent to the last one read."""
         start = time.perf_counter()
         self._connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
         answer = self._connection.getresponse()
@@ -49,7 +49,7 @@ class Keeper:
         return int(line.split()[1]) * 1024
 
     def read_to_the_end(self) -> list[float]:
-        """Wait until every session is read; returns what each /health took meanwhile."""
+        """Waits until every session is read; returns the latencies of /health meanwhile."""
         taken = []
         deadline = time.monotonic() + LONGEST
         while time.monotonic() < deadline:
@@ -62,17 +62,17 @@ class Keeper:
         raise TimeoutError("the keeper did not finish reading")
 
     def idle(self) -> None:
-        """Wait until it has nothing left to do by itself."""
+        """Waits until its background work is done."""
         deadline = time.monotonic() + LONGEST
         while orjson.loads(self.get("/health")[0])["search"]["stage"] != "ready":
             if time.monotonic() > deadline:
                 raise TimeoutError("the keeper did not finish its index")
             time.sleep(0.1)
-        # what was read is counted, and what that took is given back
+        # everything is counted, and the memory for it released
         time.sleep(SETTLED)
 
     def healths_while(self, busy: subprocess.Popen[bytes]) -> list[float]:
-        """What each /health took until the other process is done."""
+        """The latencies of /health until the other process ends."""
         taken = []
         deadline = time.monotonic() + LONGEST
         while busy.poll() is None and time.monotonic() < deadline:
@@ -92,7 +92,7 @@ class Keeper:
 
 @contextmanager
 def keeper(environment: Mapping[str, str]) -> Iterator[Keeper]:
-    """Start one, and end it."""
+    """Starts a keeper, and ends it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "claudekeeper", "serve", "--no-ui", "--port", "0"],
         env=environment,
@@ -116,7 +116,7 @@ def keeper(environment: Mapping[str, str]) -> Iterator[Keeper]:
 
 @contextmanager
 def fetching(keeper: Keeper, path: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Another client, in a process of its own, that reads a long answer."""
+    """A client in another process that reads a long answer."""
     process = subprocess.Popen(
         [sys.executable, "-c", _FETCH, str(keeper.port), path, keeper.token], cwd=ROOT
     )

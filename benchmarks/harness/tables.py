@@ -1,4 +1,4 @@
-"""A table of what was measured: on the terminal, and in the document that speaks of it."""
+"""A table of figures, on the terminal and in its document."""
 
 from __future__ import annotations
 

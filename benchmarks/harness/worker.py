@@ -1,7 +1,7 @@
 """One piece of work in a process of its own.
 
-`python -m benchmarks.harness.worker WORK …` prints what it took. Only what the
-work itself needs is imported, and before the clock starts.
+`python -m benchmarks.harness.worker WORK …` prints its cost. Only the modules of the work are
+imported, before the clock starts.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ WINDOW = 64 * 1024
 def main() -> None:
     name, *arguments = sys.argv[1:]
     work = WORKS[name](*arguments)
-    # the kernel forgets the peak of the imports, so that only the work is seen
+    # resets the peak, so that only the work counts
     Path("/proc/self/clear_refs").write_text("5")
     before = _status("VmRSS")
-    # the processor's time: every work here is one thread that waits for nothing, so on a quiet
-    # machine it is the clock's, and on a busy one the others' turns are not counted
+    # processor time: the work is one thread that never waits, so this is the wall time of a quiet
+    # machine, and on a busy one other processes do not count
     start = process_time()
     count = work()
     seconds = process_time() - start
@@ -52,7 +52,7 @@ def _paths(projects: str) -> list[str]:
 
 
 def bare_read(projects: str) -> Callable[[], int]:
-    """Head and tail of every file, and nothing done with them."""
+    """Reads head and tail of every file, and does nothing with them."""
     paths = _paths(projects)
 
     def work() -> int:
@@ -80,12 +80,12 @@ def bare_stat(projects: str) -> Callable[[], int]:
 
 
 def first_listing(projects: str) -> Callable[[], int]:
-    """What a server does that was never started before, until it can answer."""
+    """The work of a first start, until the list is ready."""
     return _listing(projects, Path(os.environ["XDG_CACHE_HOME"]) / f"{os.getpid()}.db")
 
 
 def listing_after_restart(projects: str, cache: str) -> Callable[[], int]:
-    """What a server does that finds its cache: load it, and verify every file."""
+    """The work of a restart: load the cache and verify every file."""
     return _listing(projects, Path(cache))
 
 
@@ -98,8 +98,8 @@ def _listing(projects: str, database: Path) -> Callable[[], int]:
         cache = Cache(database)
         shelves, times = cache.load()
         folders = project_folders(Path(projects))
-        looked = scan_folders(folders.keys() | shelves.keys(), shelves, cache, times)
-        rows = newest_first(row for folder in looked.values() for row in folder.rows.values())
+        scanned = scan_folders(folders.keys() | shelves.keys(), shelves, cache, times)
+        rows = newest_first(row for folder in scanned.values() for row in folder.rows.values())
         cache.close()
         return len(rows)
 
@@ -123,7 +123,7 @@ def last_page(path: str, session: str) -> Callable[[], int]:
 
 
 def whole_history(path: str, session: str) -> Callable[[], int]:
-    """Every message of the file, encoded for the wire as it goes by."""
+    """Reads and encodes every message of the file."""
     from claudekeeper.transcripts.history import History
 
     history = History()
@@ -148,7 +148,7 @@ def sdk_history(session: str) -> Callable[[], int]:
 
 
 def bare_extraction(projects: str) -> Callable[[], int]:
-    """The words of every message that is shown, gathered and thrown away."""
+    """Collects the words of every shown message, and discards them."""
     from claudekeeper.analysis.plain_text import join_parts, parts_of
     from claudekeeper.search.indexer import all_transcripts
     from claudekeeper.transcripts.entries import is_irrelevant, parse_line

@@ -1,7 +1,8 @@
 """The archive: transcripts that Claude Code deletes, kept by hard links in the keeper's home.
 
 A hard link costs no space and has whatever is appended. The folder `kept` has a link to each
-existing transcript. When one is deleted, its link moves to `gone`, where it can be read and restored.
+existing transcript. When one is deleted, its link moves to `gone`, where it can be read and
+restored.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class Archive:
     # ---- links ----
 
     def link_all(self) -> set[str]:
-        """Links existing transcripts, moves the links of deleted ones; returns the changed folders."""
+        """Links existing transcripts, and moves links of deleted ones; returns their folders."""
         folders: set[str] = set()
         make_private_folder(self.live_folder)
         for source in _files_below(self._projects):
