@@ -36,9 +36,9 @@ def programs(tmp_path: Path) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "mkdir"):
-        found = shutil.which(name)
-        assert found
-        (folder / name).symlink_to(found)
+        program = shutil.which(name)
+        assert program
+        (folder / name).symlink_to(program)
     return folder
 
 
@@ -62,7 +62,7 @@ def test_a_built_page_is_in_the_wheel(project: Path, programs: Path) -> None:
     assets.mkdir(parents=True)
     (assets.parent / "index.html").write_text("page")
     (assets / "index-abc.js").write_text("export {}")
-    names, said = build(project, programs)
+    names, output = build(project, programs)
     assert {"clarvis_ui/static/index.html", "clarvis_ui/static/assets/index-abc.js"} <= names
     assert {
         "clarvis_ui/server.py",
@@ -71,7 +71,7 @@ def test_a_built_page_is_in_the_wheel(project: Path, programs: Path) -> None:
     } <= names
     assert "claudekeeper/systemd/claudekeeper.service" in names
     assert not [name for name in names if "web/" in name or "node_modules" in name]
-    assert "npm" not in said
+    assert "npm" not in output
 
 
 def test_an_unbuilt_page_is_built_for_the_wheel(
@@ -88,8 +88,8 @@ def test_an_unbuilt_page_is_built_for_the_wheel(
 
 
 def test_without_npm_the_wheel_has_no_page_and_says_so(project: Path, programs: Path) -> None:
-    names, said = build(project, programs)
+    names, output = build(project, programs)
     assert "clarvis_ui/server.py" in names
     assert not [name for name in names if "/static/" in name]
-    assert "this wheel has no page" in said
-    assert "make ui" in said
+    assert "this wheel has no page" in output
+    assert "make ui" in output

@@ -181,17 +181,17 @@ async def test_a_round_that_fails_is_not_the_last(
     archive: Archive, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert main(["archive", "on"]) == 0
-    looked = asyncio.Queue[None]()
+    scans = asyncio.Queue[None]()
     loop = asyncio.get_running_loop()
 
     def fail() -> set[str]:
-        loop.call_soon_threadsafe(looked.put_nowait, None)
+        loop.call_soon_threadsafe(scans.put_nowait, None)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(archive, "link_all", fail)
     await archive.start()
     for _ in range(3):
-        await looked.get()
+        await scans.get()
         archive.wake()
     await archive.close()
     assert "No space left" in caplog.text

@@ -58,11 +58,11 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_every_session_is_found(small: Corpus) -> None:
-    found = [
+    uuids_found = [
         each for folder in project_folders(small.projects) for each in list_transcripts(folder)
     ]
-    assert {each.id for each in found} == {file.stem for file in small.transcripts()}
-    assert len(found) == small.sessions == 20
+    assert {each.id for each in uuids_found} == {file.stem for file in small.transcripts()}
+    assert len(uuids_found) == small.sessions == 20
 
 
 def test_every_line_is_json(small: Corpus) -> None:
@@ -104,11 +104,11 @@ def test_the_context_view_equals_the_sdk(small: Corpus, monkeypatch: pytest.Monk
 def test_the_full_view_shows_every_message_once(small: Corpus) -> None:
     for file in small.transcripts():
         messages = read_all_messages(file, file.stem)
-        shown = Counter(message.uuid for message in messages)
+        counts = Counter(message.uuid for message in messages)
         spoken = {
             line["uuid"]
             for line in map(json.loads, file.read_bytes().splitlines())
             if line["type"] in ("user", "assistant") and not line.get("isMeta")
         }
-        assert max(shown.values()) == 1
-        assert spoken <= shown.keys()
+        assert max(counts.values()) == 1
+        assert spoken <= counts.keys()

@@ -21,5 +21,5 @@ def test_the_set_covers_what_happens_at_the_end() -> None:
 
 def test_endings_are_read_as_a_person_reads_them() -> None:
     wrong = [each for each in endings() if not right(each)]
-    told = "\n".join(f"{each.kind}: {each.steps[-1]} → {read(each)}" for each in wrong)
-    assert len(wrong) <= 3, told
+    misread = "\n".join(f"{each.kind}: {each.steps[-1]} → {read(each)}" for each in wrong)
+    assert len(wrong) <= 3, misread

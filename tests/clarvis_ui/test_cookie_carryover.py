@@ -34,18 +34,18 @@ async def early(browser_of: MakeBrowser, ours: Ours) -> Browser:
     return await browser_of(token=ours)
 
 
-async def said(browser: Browser) -> tuple[int, str]:
+async def answer_of(browser: Browser) -> tuple[int, str]:
     answer = await browser.get("/api/sessions")
     return answer.status, "" if answer.ok else await error_code(answer)
 
 
 async def test_who_came_while_the_token_was_wrong_stays(early: Browser, ours: Ours) -> None:
-    assert await said(early) == (502, "keeper_refused")
+    assert await answer_of(early) == (502, "keeper_refused")
     ours.token = "wrong again"
-    assert await said(early) == (502, "keeper_refused")
+    assert await answer_of(early) == (502, "keeper_refused")
     ours.token = TOKEN
-    assert await said(early) == (200, "")
-    assert await said(early) == (200, "")
+    assert await answer_of(early) == (200, "")
+    assert await answer_of(early) == (200, "")
 
 
 async def test_the_line_comes_too(early: Browser, ours: Ours, keeper: FakeKeeper) -> None:
@@ -64,9 +64,9 @@ async def test_a_rotation_ends_who_was_carried_over(
     early: Browser, ours: Ours, keeper: FakeKeeper
 ) -> None:
     ours.token = TOKEN
-    assert await said(early) == (200, "")
+    assert await answer_of(early) == (200, "")
     ours.token = keeper.token = "rotated"
-    assert await said(early) == (401, "not_logged_in")
+    assert await answer_of(early) == (401, "not_logged_in")
 
 
 async def test_the_cookie_of_the_right_token_outlives_the_server(
@@ -90,16 +90,16 @@ async def test_a_token_that_was_never_refused_is_rotated_like_any(
     browser = await browser_of(token=ours)
     ours.token = keeper.token = "rotated while the keeper was away"
     await keeper.start()
-    assert await said(browser) == (401, "not_logged_in")
+    assert await answer_of(browser) == (401, "not_logged_in")
 
 
 async def test_a_token_that_is_taken_after_all_is_rotated_like_any(
     early: Browser, ours: Ours, keeper: FakeKeeper
 ) -> None:
     keeper.token = ours.token
-    assert await said(early) == (200, "")
+    assert await answer_of(early) == (200, "")
     ours.token = keeper.token = "rotated"
-    assert await said(early) == (401, "not_logged_in")
+    assert await answer_of(early) == (401, "not_logged_in")
 
 
 async def test_who_holds_the_refused_token_is_not_carried_over(
@@ -111,13 +111,13 @@ async def test_who_holds_the_refused_token_is_not_carried_over(
     minted = await (await thief.post("/login/code", headers=headers)).json()
     assert (await thief.post("/login", json={"code": minted["code"]})).status == 200
     ours.token = TOKEN
-    assert await said(thief) == (401, "not_logged_in")
+    assert await answer_of(thief) == (401, "not_logged_in")
 
 
 async def test_nobody_waits_for_ever(early: Browser, ours: Ours, clock: ManualClock) -> None:
     clock.now += CARRY_SECONDS + 1
     ours.token = TOKEN
-    assert await said(early) == (401, "not_logged_in")
+    assert await answer_of(early) == (401, "not_logged_in")
 
 
 async def test_logging_out_ends_the_waiting(early: Browser, ours: Ours) -> None:
@@ -133,25 +133,25 @@ async def test_a_token_that_became_wrong_turns_nobody_out(
 ) -> None:
     ours.token = TOKEN
     browser = await browser_of(token=ours)
-    assert await said(browser) == (200, "")
+    assert await answer_of(browser) == (200, "")
     ours.token = "a slip of the pen"
-    asked = len(keeper.requests)
-    assert await said(browser) == (502, "keeper_refused")
+    request_count = len(keeper.requests)
+    assert await answer_of(browser) == (502, "keeper_refused")
     # nothing was asked for in that person's name
-    assert [each.path for each in keeper.requests[asked:]] == ["/attention"]
+    assert [each.path for each in keeper.requests[request_count:]] == ["/attention"]
     ours.token = TOKEN
-    assert await said(browser) == (200, "")
+    assert await answer_of(browser) == (200, "")
 
 
 async def test_a_stranger_is_told_nothing_of_the_keeper(
     browser_of: MakeBrowser, ours: Ours
 ) -> None:
     stranger = await browser_of(logged_in=False, token=ours)
-    assert await said(stranger) == (401, "not_logged_in")
+    assert await answer_of(stranger) == (401, "not_logged_in")
 
 
 async def test_too_many_wrong_tokens_are_still_a_wrong_token(
     early: Browser, keeper: FakeKeeper
 ) -> None:
     keeper.too_many_attempts = True
-    assert await said(early) == (502, "keeper_refused")
+    assert await answer_of(early) == (502, "keeper_refused")

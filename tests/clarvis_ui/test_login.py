@@ -148,10 +148,11 @@ async def test_the_token_mints_a_link_that_works(stranger: Browser) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", "Bearer", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x", "Bearer \xe9"]
+    "authorization",
+    ["", "Bearer", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x", "Bearer \xe9"],
 )
-async def test_no_code_without_the_token(stranger: Browser, given: str) -> None:
-    answer = await stranger.post("/login/code", headers=BEARER | {"Authorization": given})
+async def test_no_code_without_the_token(stranger: Browser, authorization: str) -> None:
+    answer = await stranger.post("/login/code", headers=BEARER | {"Authorization": authorization})
     assert answer.status == 401
 
 
@@ -181,8 +182,8 @@ async def test_a_cookie_survives_a_restart(browser: Browser, browser_of: MakeBro
 async def test_logging_out_ends_the_cookie_and_its_copies(stranger: Browser) -> None:
     cookie = cookie_of(await stranger.post("/login", json={"code": minted(stranger)}))
     copy = {"Cookie": f"{cookie.key}={cookie.value}"}
-    left = await stranger.post("/logout", json={})
-    assert cookie_of(left)["max-age"] == "0"
+    response = await stranger.post("/logout", json={})
+    assert cookie_of(response)["max-age"] == "0"
     assert (await stranger.get("/api/health")).status == 401
     assert (await stranger.get("/api/health", headers=copy)).status == 401
 

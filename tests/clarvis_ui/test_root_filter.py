@@ -126,9 +126,9 @@ async def test_no_candidate_outside_is_named_whatever_the_keeper_says(
         "sessionId": inside["id"],
         "candidates": [fit(inside), fit(outside)],
     }
-    found = await (await browser.post("/api/route", json={"text": "also this"})).json()
-    assert found["sessionId"] == inside["id"]
-    assert found["candidates"] == [fit(inside)]
+    routing = await (await browser.post("/api/route", json={"text": "also this"})).json()
+    assert routing["sessionId"] == inside["id"]
+    assert routing["candidates"] == [fit(inside)]
     keeper.routing["sessionId"] = outside["id"]
     answer = await browser.post("/api/route", json={"text": "also this"})
     assert (answer.status, await error_code(answer)) == (403, "outside_roots")
@@ -151,8 +151,8 @@ async def test_why_a_message_is_here_names_no_candidate_outside(
             "reason": reason,
             "candidates": [fit(outside), fit(inside)],
         }
-        said = {"uuid": "u", "sessionId": inside["id"], "at": "now", "followed": True}
-        return {**said, "routing": routing}
+        message = {"uuid": "u", "sessionId": inside["id"], "at": "now", "followed": True}
+        return {**message, "routing": routing}
 
     keeper.routed_messages = [
         routed(inside, "It says so."),
@@ -160,11 +160,11 @@ async def test_why_a_message_is_here_names_no_candidate_outside(
         routed(None, "“A secret” fits best with 0.20."),
     ]
     address = f"/api/sessions/{inside['id']}/routings"
-    found = (await (await browser.get(address)).json())["routings"]
-    assert [each["routing"]["candidates"] for each in found] == [[fit(inside)]] * 3
-    assert found[0]["routing"]["reason"] == "It says so."
-    assert found[1]["routing"]["sessionId"] is found[1]["routing"]["title"] is None
-    assert "secret" not in json.dumps(found)
+    answer = (await (await browser.get(address)).json())["routings"]
+    assert [each["routing"]["candidates"] for each in answer] == [[fit(inside)]] * 3
+    assert answer[0]["routing"]["reason"] == "It says so."
+    assert answer[1]["routing"]["sessionId"] is answer[1]["routing"]["title"] is None
+    assert "secret" not in json.dumps(answer)
     assert (await browser.get(f"/api/sessions/{outside['id']}/routings")).status == 404
 
 
@@ -229,16 +229,18 @@ async def test_nothing_is_done_to_a_session_outside(
     without = await browser.request(method, f"/api/sessions/{outside['id']}{path}", json=body)
     assert without.status == 404
     assert await error_code(without) == "session_not_found"
-    assert not [asked for asked in keeper.requests if asked.path.endswith(f"{outside['id']}{path}")]
+    assert not [
+        request for request in keeper.requests if request.path.endswith(f"{outside['id']}{path}")
+    ]
 
 
 # ---- questions ----
 
 
 async def test_questions_of_sessions_outside_are_not_listed(browser: Browser) -> None:
-    found = await (await browser.get("/api/attention")).json()
-    assert [asked["id"] for asked in found["attention"]] == ["question-1"]
-    assert found["attention"][0]["input"] == {"command": "npm test"}
+    answer = await (await browser.get("/api/attention")).json()
+    assert [each["id"] for each in answer["attention"]] == ["question-1"]
+    assert answer["attention"][0]["input"] == {"command": "npm test"}
 
 
 @pytest.mark.parametrize("number", [2, 3])
@@ -265,8 +267,8 @@ async def test_a_question_inside_is_answered_once(browser: Browser) -> None:
 async def test_without_a_path_the_roots_are_listed(
     browser: Browser, keeper: FakeKeeper, root: Path
 ) -> None:
-    found = await (await browser.get("/api/directories")).json()
-    assert found == {
+    answer = await (await browser.get("/api/directories")).json()
+    assert answer == {
         "path": None,
         "parent": None,
         "directories": [{"name": "b", "path": str(root)}],
@@ -278,19 +280,19 @@ async def test_only_what_is_inside_is_browsed(
     browser: Browser, keeper: FakeKeeper, root: Path
 ) -> None:
     keeper.folders = {str(root): ["inner", "way-out", ".."], f"{root}/inner": []}
-    found = await (await browser.get("/api/directories", params={"path": str(root)})).json()
-    assert [entry["name"] for entry in found["directories"]] == ["inner"]
-    assert found["parent"] is None
-    found = await (await browser.get("/api/directories", params={"path": f"{root}/inner"})).json()
-    assert found["parent"] == str(root)
+    answer = await (await browser.get("/api/directories", params={"path": str(root)})).json()
+    assert [entry["name"] for entry in answer["directories"]] == ["inner"]
+    assert answer["parent"] is None
+    answer = await (await browser.get("/api/directories", params={"path": f"{root}/inner"})).json()
+    assert answer["parent"] == str(root)
 
 
 @pytest.mark.parametrize("path", ["/", "..", "way-out", "../b/../bc", "", "inner\0"])
 async def test_nothing_is_browsed_outside(
     browser: Browser, keeper: FakeKeeper, root: Path, path: str
 ) -> None:
-    asked = path if path in {"/", ""} else f"{root}/{path}"
-    answer = await browser.get("/api/directories", params={"path": asked})
+    directory = path if path in {"/", ""} else f"{root}/{path}"
+    answer = await browser.get("/api/directories", params={"path": directory})
     assert answer.status == 404
     assert await error_code(answer) == "directory_not_found"
     assert not keeper.requests
@@ -325,9 +327,9 @@ async def test_what_is_about_to_go_is_told_of_inside_only_and_nothing_is_switche
         {"sessionId": row["id"], "workdir": row["workdir"], "at": at} for row in (inside, outside)
     ]
     keeper.archive["due"] = [*due, {"sessionId": NEW, "workdir": None, "at": at}]
-    found = await (await browser.get("/api/archive")).json()
+    answer = await (await browser.get("/api/archive")).json()
     # how much is kept of the whole machine is not told
-    assert found == {"on": False, "days": 30, "due": due[:1]}
+    assert answer == {"on": False, "days": 30, "due": due[:1]}
     assert (await browser.post("/api/archive", json={"on": True})).status == 403
     assert not keeper.bodies
 
@@ -346,13 +348,13 @@ async def test_nothing_is_found_outside(
         {"sessionId": row["id"], "workdir": row["workdir"], "snippet": []}
         for row in (inside, outside)
     ]
-    found = await (await browser.get("/api/search?q=heron&within=/")).json()
-    assert [hit["sessionId"] for hit in found["hits"]] == [inside["id"]]
-    assert found["cursor"] == "0:1:0"
-    (asked,) = keeper.search_queries
-    assert asked["q"] == "heron"
-    assert str(inside["workdir"]).startswith(asked["within"])
-    assert asked["within"] != "/"
+    answer = await (await browser.get("/api/search?q=heron&within=/")).json()
+    assert [hit["sessionId"] for hit in answer["hits"]] == [inside["id"]]
+    assert answer["cursor"] == "0:1:0"
+    (request,) = keeper.search_queries
+    assert request["q"] == "heron"
+    assert str(inside["workdir"]).startswith(request["within"])
+    assert request["within"] != "/"
 
 
 # ---- coming back ----
@@ -391,8 +393,8 @@ async def test_forks_outside_are_absent(
     outside: dict[str, object],
 ) -> None:
     keeper.rows = {str(row["id"]): row for row in (outside, inside)}
-    found = await (await browser.get(f"/api/sessions/{inside['id']}/family")).json()
-    (kin,) = found["sessions"]
+    answer = await (await browser.get(f"/api/sessions/{inside['id']}/family")).json()
+    (kin,) = answer["sessions"]
     # not even what it is a fork of is named
     assert kin == {**kin, "sessionId": inside["id"], "parent": None, "at": None}
     assert (await browser.get(f"/api/sessions/{outside['id']}/family")).status == 404
@@ -406,10 +408,10 @@ async def test_no_branch_is_put_beside_one_outside(
     outside: dict[str, object],
     path: str,
 ) -> None:
-    place = f"/api/sessions/{inside['id']}/{path}?with="
-    assert (await browser.get(f"{place}{inside['id']}")).status == 200
+    address = f"/api/sessions/{inside['id']}/{path}?with="
+    assert (await browser.get(f"{address}{inside['id']}")).status == 200
     for other in (outside["id"], "", "..", "%2e%2e/health"):
-        assert (await browser.get(f"{place}{other}")).status == 404
+        assert (await browser.get(f"{address}{other}")).status == 404
     assert (await browser.get(f"/api/sessions/{outside['id']}/{path}?with=x")).status == 404
     assert len([each for each in keeper.requests if each.path.endswith(path)]) == 1
 
@@ -418,8 +420,8 @@ async def test_usage_is_asked_for_within_the_roots_whatever_the_page_says(
     browser: Browser, keeper: FakeKeeper, root: Path
 ) -> None:
     assert (await browser.get("/api/usage", params={"by": "day", "within": "/"})).status == 200
-    (asked,) = [each for each in keeper.requests if each.path == "/usage"]
-    assert dict(asked.query) == {"by": "day", "within": str(root.resolve())}
+    (request,) = [each for each in keeper.requests if each.path == "/usage"]
+    assert dict(request.query) == {"by": "day", "within": str(root.resolve())}
 
 
 async def test_what_was_done_is_told_of_those_inside(
@@ -434,9 +436,9 @@ async def test_what_was_done_is_told_of_those_inside(
         {"sessionId": row["id"], "workdir": row["workdir"], "text": "a prompt"}
         for row in (inside, outside)
     ]
-    found = await (await browser.get("/api/timeline?workdir=/code&within=/")).json()
-    assert [prompt["sessionId"] for prompt in found["prompts"]] == [inside["id"]]
-    (asked,) = [each for each in keeper.requests if each.path == "/timeline"]
-    assert dict(asked.query) == {"workdir": "/code", "within": str(root.resolve())}
+    answer = await (await browser.get("/api/timeline?workdir=/code&within=/")).json()
+    assert [prompt["sessionId"] for prompt in answer["prompts"]] == [inside["id"]]
+    (request,) = [each for each in keeper.requests if each.path == "/timeline"]
+    assert dict(request.query) == {"workdir": "/code", "within": str(root.resolve())}
     assert (await browser.get(f"/api/sessions/{inside['id']}/timeline")).status == 200
     assert (await browser.get(f"/api/sessions/{outside['id']}/timeline")).status == 404

@@ -143,8 +143,8 @@ async def test_where_a_session_lies_is_remembered_for_a_moment(
 
 
 async def test_directories_outside_are_not_listed(browser: Browser, root: Path) -> None:
-    found = await (await browser.get("/api/workdirs")).json()
-    assert [row["workdir"] for row in found["workdirs"]] == [str(root)]
+    answer = await (await browser.get("/api/workdirs")).json()
+    assert [row["workdir"] for row in answer["workdirs"]] == [str(root)]
 
 
 async def test_a_keeper_that_is_away_is_said_to_be(browser: Browser, keeper: FakeKeeper) -> None:

@@ -164,14 +164,14 @@ class Scripted:
     close_code: int | None = None
 
     def __init__(self) -> None:
-        self.given = 0
+        self.received_count = 0
         self.taken: list[bytes] = []
         self.asked_to_take = asyncio.Event()
         self.may_take = asyncio.Semaphore(0)
 
     async def receive(self) -> WSMessage:
-        self.given += 1
-        return WSMessage(WSMsgType.TEXT, b"%d" % self.given, None)
+        self.received_count += 1
+        return WSMessage(WSMsgType.TEXT, b"%d" % self.received_count, None)
 
     async def send_frame(self, message: bytes, opcode: WSMsgType) -> None:
         assert opcode is WSMsgType.TEXT
@@ -188,7 +188,7 @@ async def test_nothing_is_read_that_the_other_side_does_not_take() -> None:
     for number in range(1, 4):
         await sink.asked_to_take.wait()
         sink.asked_to_take.clear()
-        assert source.given == number
+        assert source.received_count == number
         sink.may_take.release()
     pumping.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -242,7 +242,7 @@ async def narrow(browser_of: MakeBrowser, keeper: FakeKeeper) -> Browser:
     return await browser_of(roots=Roots.parse("/code"))
 
 
-async def told(socket: aiohttp.ClientWebSocketResponse, keeper: FakeKeeper) -> list[Any]:
+async def received(socket: aiohttp.ClientWebSocketResponse, keeper: FakeKeeper) -> list[Any]:
     """What came until now: a last event, which is let through, marks the end."""
     await keeper.publish("turn/finished", INSIDE["id"], uuid="the end")
     events = []
@@ -258,7 +258,7 @@ async def test_events_of_sessions_outside_are_not_told(narrow: Browser, keeper: 
     await keeper.publish("session/updated", OUTSIDE["id"], session=OUTSIDE)
     await keeper.publish("attention/raised", OUTSIDE["id"], attention=question(1, OUTSIDE))
     await keeper.publish("attention/raised", INSIDE["id"], attention=question(2, INSIDE))
-    assert await told(socket, keeper) == [
+    assert await received(socket, keeper) == [
         ("turn/started", INSIDE["id"]),
         ("attention/raised", INSIDE["id"]),
     ]
@@ -270,7 +270,7 @@ async def test_a_session_is_hidden_until_it_is_known(narrow: Browser, keeper: Fa
     await keeper.publish("turn/started", new["id"])
     await keeper.publish("session/updated", new["id"], session=new)
     await keeper.publish("turn/started", new["id"])
-    assert await told(socket, keeper) == [
+    assert await received(socket, keeper) == [
         ("session/updated", new["id"]),
         ("turn/started", new["id"]),
     ]
@@ -283,7 +283,7 @@ async def test_a_session_that_moved_out_is_no_longer_told(
     await keeper.publish("session/updated", INSIDE["id"], session=OUTSIDE | {"id": "x"})
     await keeper.publish("turn/started", INSIDE["id"])
     await keeper.publish("session/updated", INSIDE["id"], session=INSIDE)
-    assert await told(socket, keeper) == [("session/updated", INSIDE["id"])]
+    assert await received(socket, keeper) == [("session/updated", INSIDE["id"])]
 
 
 async def test_what_names_no_session_is_told_only_of_the_socket(
@@ -295,4 +295,4 @@ async def test_what_names_no_session_is_told_only_of_the_socket(
     line = await keeper.sockets.get()
     await line.send_str("[1, 2")
     await line.send_str('{"type": "turn/started", "sessionId": 7}')
-    assert await told(socket, keeper) == [("resync", None)]
+    assert await received(socket, keeper) == [("resync", None)]

@@ -132,10 +132,10 @@ def test_a_refusal_is_said_in_the_keeper_s_words(home: DemoHome) -> None:
 def test_a_command_finds_its_conversation(home: DemoHome) -> None:
     with KeeperProcess(home, "--no-ui") as keeper:
         # the directory of that session is not on this machine: nothing comes of it but the way
-        found = keeper.run_command("send", "also say hello", "--workdir", "/code/shop")
-        assert found.returncode == 0, found.stderr
-        assert found.stdout.startswith("Continuing: hello")
-        assert SESSION_ID in found.stdout
+        ran = keeper.run_command("send", "also say hello", "--workdir", "/code/shop")
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout.startswith("Continuing: hello")
+        assert SESSION_ID in ran.stdout
         gone = keeper.run_command("send", "also say hello", "--workdir", "/code/shop", "--new")
         assert gone.returncode == 2
         assert "/code/shop" in gone.stderr
@@ -166,8 +166,8 @@ def test_the_page_reaches_its_keeper_wherever_that_listens(home: DemoHome, kind:
         where += ["--socket", str(home.root / "k.sock")]
     with KeeperProcess(home, *where) as keeper:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        known = None if kind == "unix" else client_context(home.root / "box.test.crt")
-        browser = urllib.request.build_opener(jar, urllib.request.HTTPSHandler(context=known))
+        context = None if kind == "unix" else client_context(home.root / "box.test.crt")
+        browser = urllib.request.build_opener(jar, urllib.request.HTTPSHandler(context=context))
         login = urllib.request.Request(
             f"{keeper.page_url}/login",
             json.dumps({"code": keeper.login_code()}).encode(),
@@ -181,26 +181,26 @@ def test_the_page_reaches_its_keeper_wherever_that_listens(home: DemoHome, kind:
 async def test_words_are_found_and_cannot_speak_to_the_terminal(home: DemoHome) -> None:
     with KeeperProcess(home, "--no-ui") as keeper:
         await wait_until(lambda: keeper.run_command("search", "hello").returncode == 0)
-        found = keeper.run_command("search", "hello", "--kind", "prompt", "--order", "relevance")
-        assert SESSION_ID in found.stdout
-        assert "hello" in found.stdout
-        assert "\x1b" not in found.stdout
+        ran = keeper.run_command("search", "hello", "--kind", "prompt", "--order", "relevance")
+        assert SESSION_ID in ran.stdout
+        assert "hello" in ran.stdout
+        assert "\x1b" not in ran.stdout
 
 
 def test_an_item_that_reached_its_ceiling_goes_on_so_much_further(home: DemoHome) -> None:
     path = home.keeper / "conversations.db"
     item, used = WorkItem("ticket-42", "shop"), CeilingUsage(0.0, 3, 0.0)
-    book = ConversationStore(path)
-    book.open()
+    store = ConversationStore(path)
+    store.open()
     question = question_about(item, SESSION_ID, used, Ceilings(turns=3), Ceilings(turns=3))
-    book.put(
+    store.put(
         ConversationRecord(
             key=item.key, project=item.project, workdir="/w", session=SESSION_ID, prompt=None,
             metadata={}, created=1.0, updated=1.0, expires=1e12, lifetime=1e12, dispatches=3,
             ceilings=Ceilings(turns=3), question=question,
         )
     )  # fmt: skip
-    book.close()
+    store.close()
     with KeeperProcess(home, "--no-ui") as keeper:
         listed = keeper.run_command("resolve")
         assert "ceiling: “ticket-42” (shop) has reached its ceiling" in listed.stdout
@@ -210,8 +210,8 @@ def test_an_item_that_reached_its_ceiling_goes_on_so_much_further(home: DemoHome
         allowed = keeper.run_command("resolve", question.id, "allow", "--further", "turns=5")
         assert allowed.returncode == 0, allowed.stderr
         assert keeper.run_command("resolve").stdout == ""
-    book.open()
-    kept = book.get(item)
-    book.close()
-    assert kept is not None
-    assert (kept.question, kept.allowed) == (None, Ceilings(turns=8))
+    store.open()
+    record = store.get(item)
+    store.close()
+    assert record is not None
+    assert (record.question, record.allowed) == (None, Ceilings(turns=8))

@@ -33,7 +33,7 @@ def other_ports(isolated: Path) -> None:
     file.chmod(0o600)
 
 
-def found(about: str) -> list[Finding]:
+def findings_about(about: str) -> list[Finding]:
     return [each for each in run_checks() if each.subject == about]
 
 
@@ -42,17 +42,17 @@ def test_a_healthy_machine(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
     assert main(["doctor"]) == 0
-    said = capsys.readouterr().out
-    assert "BAD" not in said
-    assert "Claude Code 2." in said
-    assert "claude-agent-sdk 0." in said
-    assert "ANTHROPIC_API_KEY is set" in said
-    assert SECRET not in said
+    output = capsys.readouterr().out
+    assert "BAD" not in output
+    assert "Claude Code 2." in output
+    assert "claude-agent-sdk 0." in output
+    assert "ANTHROPIC_API_KEY is set" in output
+    assert SECRET not in output
 
 
 def test_missing_credentials_are_a_warning_with_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
-    (finding,) = found("credentials")
+    (finding,) = findings_about("credentials")
     assert finding.verdict == "warning"
     assert "log in" in str(finding.remedy)
 
@@ -62,13 +62,13 @@ def test_who_has_no_claude_on_the_path_is_told_of_the_bundled_one(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     monkeypatch.setenv("PATH", str(tmp_path))
-    (finding,) = found("credentials")
+    (finding,) = findings_about("credentials")
     program = str(finding.remedy).split("'")[1]
     assert program.endswith("_bundled/claude")
     assert Path(program).is_file()
     (tmp_path / "claude").write_text("#!/bin/sh\n")
     (tmp_path / "claude").chmod(0o755)
-    (finding,) = found("credentials")
+    (finding,) = findings_about("credentials")
     assert str(finding.remedy).startswith("Run 'claude' once")
 
 
@@ -77,7 +77,7 @@ def test_a_login_of_claude_code_is_seen_and_not_shown(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     (isolated / ".claude" / ".credentials.json").write_text(SECRET)
-    (finding,) = found("credentials")
+    (finding,) = findings_about("credentials")
     assert finding.verdict == "ok"
     assert SECRET not in str(finding)
 
@@ -96,9 +96,9 @@ def test_credentials_for_the_service_alone_are_seen_and_not_shown(
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     file = isolated / ".claudekeeper" / "environment"
     file.write_text("ANTHROPIC_API_KEY=\n")
-    assert found("credentials")[0].verdict == "warning"
+    assert findings_about("credentials")[0].verdict == "warning"
     file.write_text(f"# mine\nANTHROPIC_API_KEY={SECRET}\n")
-    (finding,) = found("credentials")
+    (finding,) = findings_about("credentials")
     assert finding.verdict == "ok"
     assert SECRET not in str(finding)
 
@@ -108,16 +108,16 @@ def test_a_cli_that_is_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     program.write_text("#!/bin/sh\necho '1.0.17 (Claude Code)'\n")
     program.chmod(0o700)
     monkeypatch.setenv("CLAUDEKEEPER_CLI", str(program))
-    (finding,) = found("cli")
+    (finding,) = findings_about("cli")
     assert (finding.verdict, "older" in finding.message) == ("warning", True)
 
 
 def test_hooks_that_claude_code_does_not_run(isolated: Path) -> None:
     settings = isolated / ".claude" / "settings.json"
     settings.write_text('{"disableAllHooks": true}')
-    assert found("hooks")[0].verdict == "ok"
+    assert findings_about("hooks")[0].verdict == "ok"
     assert main(["hooks", "install", "--yes"]) == 0
-    (finding,) = found("hooks")
+    (finding,) = findings_about("hooks")
     assert (finding.verdict, "disableAllHooks" in finding.message) == ("warning", True)
 
 
@@ -125,7 +125,7 @@ def test_files_that_others_can_read(isolated: Path) -> None:
     state = isolated / ".claudekeeper" / "state.json"
     state.write_text("{}")
     state.chmod(0o644)
-    (finding,) = found("permissions")
+    (finding,) = findings_about("permissions")
     assert finding.verdict == "wrong"
     assert finding.remedy == f"chmod 600 {state}"
 
@@ -133,14 +133,14 @@ def test_files_that_others_can_read(isolated: Path) -> None:
 def test_folders_that_others_can_write_to(isolated: Path) -> None:
     home = isolated / ".claudekeeper"
     home.chmod(0o777)
-    (finding,) = found("permissions")
+    (finding,) = findings_about("permissions")
     assert (finding.verdict, finding.remedy) == ("wrong", f"chmod 700 {home}")
 
 
 def test_a_port_that_another_program_has(isolated: Path) -> None:
     port = load_config(isolated / ".claudekeeper").port
     with socket.create_server(("127.0.0.1", port)):
-        findings = found("ports")
+        findings = findings_about("ports")
     assert [each.verdict for each in findings] == ["wrong", "ok"]
     assert str(port) in findings[0].message
 
@@ -148,7 +148,7 @@ def test_a_port_that_another_program_has(isolated: Path) -> None:
 def test_a_keeper_that_runs_and_does_not_answer(isolated: Path) -> None:
     with hold_instance_lock(isolated / ".claudekeeper") as instance:
         instance.announce(keeper="http://127.0.0.1:9")
-        (finding,) = found("keeper")
+        (finding,) = findings_about("keeper")
     assert finding.verdict == "wrong"
     assert "restart" in str(finding.remedy)
 
@@ -162,23 +162,23 @@ def test_a_configuration_that_cannot_be_used_hides_nothing_else(isolated: Path) 
 
 def test_hooks_that_cannot_be_read(isolated: Path) -> None:
     (isolated / ".claude" / "settings.json").write_text("{")
-    assert found("hooks")[0].verdict == "wrong"
+    assert findings_about("hooks")[0].verdict == "wrong"
 
 
 def test_hooks_that_are_not_those_of_this_installation(isolated: Path) -> None:
     settings = isolated / ".claude" / "settings.json"
     assert main(["hooks", "install", "--yes"]) == 0
-    assert found("hooks")[0].message == "prompts of terminal sessions reach the keeper"
+    assert findings_about("hooks")[0].message == "prompts of terminal sessions reach the keeper"
     settings.write_text(settings.read_text().replace("-IS", "-IB"))
-    (finding,) = found("hooks")
+    (finding,) = findings_about("hooks")
     assert (finding.verdict, finding.remedy) == ("warning", "claudekeeper hooks install")
 
 
 def test_few_watches_and_little_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("claudekeeper.cli.doctor.MIN_WATCHES", 10**12)
     monkeypatch.setattr("claudekeeper.cli.doctor.MIN_FREE_BYTES", 10**18)
-    assert "sysctl fs.inotify.max_user_watches=" in str(found("watching")[0].remedy)
-    assert {each.verdict for each in found("disk")} == {"warning"}
+    assert "sysctl fs.inotify.max_user_watches=" in str(findings_about("watching")[0].remedy)
+    assert {each.verdict for each in findings_about("disk")} == {"warning"}
 
 
 def with_settings(home: Path, **more: object) -> None:
@@ -199,7 +199,7 @@ def with_settings(home: Path, **more: object) -> None:
 )
 def test_settings_that_a_start_would_refuse(isolated: Path, more: Any, says: str) -> None:
     with_settings(isolated, **more)
-    wrong = [each for each in found("config") if each.verdict == "wrong"]
+    wrong = [each for each in findings_about("config") if each.verdict == "wrong"]
     assert wrong
     assert says in wrong[0].message
     assert wrong[0].remedy
@@ -208,18 +208,18 @@ def test_settings_that_a_start_would_refuse(isolated: Path, more: Any, says: str
 @pytest.mark.parametrize("more", [{"allowedHost": ["box"]}, {"host": "0.0.0.0"}])
 def test_settings_that_may_not_be_meant(isolated: Path, more: dict[str, Any]) -> None:
     with_settings(isolated, **more)
-    assert [each.verdict for each in found("config")] == ["warning", "ok"]
+    assert [each.verdict for each in findings_about("config")] == ["warning", "ok"]
 
 
 @pytest.mark.parametrize("host", ["::1", "[::1]"])
 def test_an_address_in_brackets_is_one(isolated: Path, host: str) -> None:
     with_settings(isolated, host=host)
-    assert {each.verdict for each in found("ports")} == {"ok"}
+    assert {each.verdict for each in findings_about("ports")} == {"ok"}
 
 
 def test_an_address_that_is_none_is_not_called_taken(isolated: Path) -> None:
     with_settings(isolated, host="no such place")
-    for finding in found("ports"):
+    for finding in findings_about("ports"):
         assert "cannot be used" in finding.message
         assert "host" in str(finding.remedy)
 
@@ -229,7 +229,7 @@ def test_something_else_than_a_config(isolated: Path, make: Callable[[Path], Non
     file = isolated / ".claudekeeper" / "config.json"
     file.unlink()
     make(file)
-    (finding,) = found("config")
+    (finding,) = findings_about("config")
     assert "not an ordinary file" in finding.message
     assert "aside" in str(finding.remedy)
 
@@ -251,7 +251,7 @@ def test_roots_that_a_start_would_refuse(
     monkeypatch: pytest.MonkeyPatch, roots: str, verdict: str, says: str
 ) -> None:
     monkeypatch.setenv("CLARVIS_ALLOWED_ROOTS", roots)
-    (finding,) = found("environment")
+    (finding,) = findings_about("environment")
     assert finding.verdict == verdict
     assert says in finding.message
 

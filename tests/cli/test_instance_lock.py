@@ -54,9 +54,9 @@ def test_a_second_keeper_ends_with_words_and_the_first_goes_on(
     with KeeperProcess(home, "--no-ui") as first:
         monkeypatch.setenv("CLAUDEKEEPER_HOME", str(home.keeper))
         assert main(["serve", "--port", "0", "--ui-port", "0"]) == 2
-        said = capsys.readouterr().err
-        assert f"pid {first.pid}" in said
-        assert first.url in said
+        errors = capsys.readouterr().err
+        assert f"pid {first.pid}" in errors
+        assert first.url in errors
         assert first.process.poll() is None
 
 

@@ -74,21 +74,21 @@ async def test_a_taken_port_is_said_with_a_way_out() -> None:
         process = await asyncio.create_subprocess_exec(
             *KEEPER, "serve", "--port", str(port), stderr=asyncio.subprocess.PIPE
         )
-        _, said = await process.communicate()
+        _, errors = await process.communicate()
     assert process.returncode == 2
-    assert f"127.0.0.1:{port}" in said.decode()
-    assert "--port" in said.decode()
+    assert f"127.0.0.1:{port}" in errors.decode()
+    assert "--port" in errors.decode()
 
 
 async def test_an_address_that_cannot_be_had_is_not_called_taken() -> None:
     process = await asyncio.create_subprocess_exec(
         *KEEPER, "serve", "--host", "192.0.2.1", "--allow-remote", stderr=asyncio.subprocess.PIPE
     )
-    _, said = await process.communicate()
+    _, errors = await process.communicate()
     assert process.returncode == 2
-    assert "192.0.2.1" in said.decode()
-    assert "--host" in said.decode()
-    assert "running already" not in said.decode()
+    assert "192.0.2.1" in errors.decode()
+    assert "--host" in errors.decode()
+    assert "running already" not in errors.decode()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "::ffff:0.0.0.0", "192.168.1.5", "box"])

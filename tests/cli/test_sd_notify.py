@@ -49,8 +49,8 @@ def manager(home: DemoHome) -> Iterator[Manager]:
 def test_ready_comes_when_it_serves_then_life_signs_then_the_end(
     home: DemoHome, manager: Manager
 ) -> None:
-    asked = {"NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"}
-    with KeeperProcess(home, environment=asked) as keeper:
+    environment = {"NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"}
+    with KeeperProcess(home, environment=environment) as keeper:
         assert f"MAINPID={keeper.pid}" in manager.hears("READY=1")
         with urlopen(f"{keeper.url}/health") as answer:
             assert answer.status == 200

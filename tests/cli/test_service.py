@@ -62,8 +62,8 @@ def test_install_writes_the_units_and_starts_them(
 ) -> None:
     log = put(programs, "systemctl")
     assert main(["service", "install"]) == 0
-    asked = log.read_text().splitlines()
-    assert asked[-2:] == [
+    calls = log.read_text().splitlines()
+    assert calls[-2:] == [
         "systemctl --user daemon-reload",
         f"systemctl --user enable --now {' '.join(SOCKETS)} claudekeeper.service",
     ]
@@ -95,9 +95,9 @@ def test_status_says_what_runs_and_where(
     with hold_instance_lock(isolated / ".claudekeeper") as instance:
         instance.announce(keeper="http://127.0.0.1:1")
         assert main(["service", "status"]) == 0
-    said = capsys.readouterr().out
-    assert "claudekeeper.service: active" in said
-    assert f"pid {os.getpid()}" in said
+    output = capsys.readouterr().out
+    assert "claudekeeper.service: active" in output
+    assert f"pid {os.getpid()}" in output
 
 
 def test_logs_are_those_of_the_journal(programs: Path) -> None:
@@ -113,10 +113,10 @@ def test_without_systemd_other_ways_are_named(
 ) -> None:
     monkeypatch.setenv("PATH", str(programs))
     assert main(["service", "install"]) == 2
-    said = capsys.readouterr().err
-    assert "no systemctl" in said
-    assert "tmux" in said
-    assert f"XDG_RUNTIME_DIR=/run/user/{os.getuid()}" in said
+    output = capsys.readouterr().err
+    assert "no systemctl" in output
+    assert "tmux" in output
+    assert f"XDG_RUNTIME_DIR=/run/user/{os.getuid()}" in output
     assert not unit_folder().exists()
     # each is answered with what is of use there
     assert main(["service", "logs"]) == 2
@@ -161,15 +161,15 @@ def test_what_systemd_refuses_is_said(programs: Path, capsys: pytest.CaptureFixt
 
 def test_the_service_is_as_promised() -> None:
     unit = render_unit("claudekeeper.service", Config(token="x" * 16))
-    found = directives(unit)
-    assert found["Type"] == "notify"
-    assert found["UMask"] == "0077"
-    assert found["LimitCORE"] == "0"
-    assert found["OOMPolicy"] == "continue"
-    assert found["Restart"] == "on-failure"
-    assert found["ExecStart"].endswith("claudekeeper serve")
-    assert {"WatchdogSec", "StartLimitBurst", "TimeoutStopSec"} <= found.keys()
-    assert not found.keys() & set(BREAKING)
+    unit_directives = directives(unit)
+    assert unit_directives["Type"] == "notify"
+    assert unit_directives["UMask"] == "0077"
+    assert unit_directives["LimitCORE"] == "0"
+    assert unit_directives["OOMPolicy"] == "continue"
+    assert unit_directives["Restart"] == "on-failure"
+    assert unit_directives["ExecStart"].endswith("claudekeeper serve")
+    assert {"WatchdogSec", "StartLimitBurst", "TimeoutStopSec"} <= unit_directives.keys()
+    assert not unit_directives.keys() & set(BREAKING)
 
 
 @pytest.mark.parametrize("name", UNITS)

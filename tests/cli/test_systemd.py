@@ -131,8 +131,8 @@ def test_the_units_under_a_real_systemd(user: User) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), "port": port, "uiPort": page}))
     url = f"http://127.0.0.1:{port}"
 
-    said = user.keeper("service", "install")
-    assert "Installed in" in said, said
+    output = user.keeper("service", "install")
+    assert "Installed in" in output, output
     # it is started when it serves, and not before
     assert (user.unit("Type"), user.unit("SubState")) == ("notify", "running")
     assert asked(url, "GET", "/health").status == 200

@@ -65,14 +65,14 @@ def test_every_variable_is_described() -> None:
 
 
 def test_every_variable_of_ours_in_the_program_is_known() -> None:
-    found = set()
+    names = set()
     for folder in ("claudekeeper", "clarvis_ui"):
         for source in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(source.read_text())):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found |= set(re.findall(r"^(?:CLAUDEKEEPER|CLARVIS)_[A-Z_]+[A-Z]$", node.value))
-    assert found >= set(PUBLIC_VARIABLES)
-    assert not unknown_variables(found)
+                    names |= set(re.findall(r"^(?:CLAUDEKEEPER|CLARVIS)_[A-Z_]+[A-Z]$", node.value))
+    assert names >= set(PUBLIC_VARIABLES)
+    assert not unknown_variables(names)
 
 
 def test_every_field_of_the_state_is_described() -> None:
@@ -135,10 +135,10 @@ def test_what_nothing_is_like_is_named_all_the_same() -> None:
 def test_a_wrong_value_is_named_and_its_default_used(
     tmp_path: Path, name: str, value: Any, says: str
 ) -> None:
-    given: Any = value
+    settings: Any = value
     for part in reversed(name.split(".")):
-        given = {part: given}
-    (tmp_path / "config.json").write_text(json.dumps({"token": TOKEN, "port": 7000, **given}))
+        settings = {part: settings}
+    (tmp_path / "config.json").write_text(json.dumps({"token": TOKEN, "port": 7000, **settings}))
     config = load_config(tmp_path)
     assert (config.token, config.port) == (TOKEN, 7000)
     (sentence,) = config_warnings(tmp_path)
@@ -150,7 +150,7 @@ def test_a_wrong_value_is_named_and_its_default_used(
 
 
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {"port": "7433"},
         {"uiPort": 70_000},
@@ -166,8 +166,8 @@ def test_a_wrong_value_is_named_and_its_default_used(
         {"conversations": 1},
     ],
 )
-def test_what_guards_is_not_guessed_at(tmp_path: Path, given: dict[str, Any]) -> None:
-    (tmp_path / "config.json").write_text(json.dumps({"token": TOKEN, **given}))
+def test_what_guards_is_not_guessed_at(tmp_path: Path, settings: dict[str, Any]) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"token": TOKEN, **settings}))
     with pytest.raises(ConfigInvalid, match=r"config\.json is not usable"):
         load_config(tmp_path)
 
@@ -240,8 +240,8 @@ def test_the_doctor_says_it(
     (home / "config.json").write_text(json.dumps(MISSPELLED))
     monkeypatch.setenv("CLARVIS_ALLOWED_ROOT", "/code")
     main(["doctor"])
-    found = capsys.readouterr().out
-    assert not [each for each in SAID if each not in found]
+    names = capsys.readouterr().out
+    assert not [each for each in SAID if each not in names]
 
 
 @pytest.mark.parametrize("level", ["info", "error"])
@@ -256,8 +256,8 @@ def test_a_start_says_it_and_serves(level: str) -> None:
 
 
 def test_a_number_may_be_written_without_a_point(tmp_path: Path) -> None:
-    given = {"token": TOKEN, "limits": {"idleSeconds": 5}, "conversations": {"expiryHours": 2}}
-    (tmp_path / "config.json").write_text(json.dumps(given))
+    settings = {"token": TOKEN, "limits": {"idleSeconds": 5}, "conversations": {"expiryHours": 2}}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
     config = load_config(tmp_path)
     assert (config.limits.idle_seconds, config.conversations.expiry_hours) == (5, 2)
     assert config_warnings(tmp_path) == []

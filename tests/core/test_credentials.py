@@ -47,10 +47,10 @@ def test_a_file_that_cannot_be_used_changes_nothing(tmp_path: Path, content: byt
     assert credentials().scope_of(token) == "owner"
 
 
-@pytest.mark.parametrize("given", ["", "x", "token-of-the-owner", "\udcff", "é"])
-def test_what_is_no_secret_opens_nothing(given: str) -> None:
-    assert Credentials(b"token-of-the-owner!", None).scope_of(given) is None
-    assert Credentials(b"token-of-the-owner!", b"token-of-hooks").scope_of(given) is None
+@pytest.mark.parametrize("secret", ["", "x", "token-of-the-owner", "\udcff", "é"])
+def test_what_is_no_secret_opens_nothing(secret: str) -> None:
+    assert Credentials(b"token-of-the-owner!", None).scope_of(secret) is None
+    assert Credentials(b"token-of-the-owner!", b"token-of-hooks").scope_of(secret) is None
 
 
 def test_secrets_are_not_shown(tmp_path: Path) -> None:
@@ -68,12 +68,12 @@ def test_rotating_says_where_and_not_what(
         assert main(["token", "rotate", "--hooks"]) == 0
     finally:
         os.umask(before)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     file = isolated / ".claudekeeper" / "config.json"
     config = load_config(file.parent)
-    assert str(file) in said
-    assert config.token not in said
-    assert str(config.hook_token) not in said
+    assert str(file) in output
+    assert config.token not in output
+    assert str(config.hook_token) not in output
     assert file.stat().st_mode & 0o777 == 0o600
 
 
@@ -82,13 +82,13 @@ def test_every_secret_is_compared_in_constant_time_whatever_the_first_says(
 ) -> None:
     compared: list[bytes] = []
 
-    def compare(given: bytes, known: bytes) -> bool:
-        compared.append(known)
-        return given == known
+    def compare(secret: bytes, expected: bytes) -> bool:
+        compared.append(expected)
+        return secret == expected
 
     monkeypatch.setattr(hmac, "compare_digest", compare)
     ours = Credentials(b"the-token", b"the-hook-token")
-    for given, scope in (("the-token", "owner"), ("the-hook-token", "hook"), ("the-toke", None)):
+    for secret, scope in (("the-token", "owner"), ("the-hook-token", "hook"), ("the-toke", None)):
         compared.clear()
-        assert ours.scope_of(given) == scope
+        assert ours.scope_of(secret) == scope
         assert compared == [b"the-token", b"the-hook-token"]

@@ -57,8 +57,8 @@ def test_a_member_goes_in_and_out_without_a_trace(holder: Any, layout: Any) -> N
 def test_any_element_can_be_taken_out(holder: Any, layout: Any, data: st.DataObject) -> None:
     text = json.dumps(holder, **layout)
     index = data.draw(st.integers(0, len(holder) - 1))
-    left = remove_element(text, parse(text), index)
-    assert json.loads(left) == holder[:index] + holder[index + 1 :]
+    rest = remove_element(text, parse(text), index)
+    assert json.loads(rest) == holder[:index] + holder[index + 1 :]
 
 
 def test_of_a_name_that_comes_twice_the_last_counts() -> None:

@@ -57,10 +57,10 @@ def test_what_the_standard_library_writes_is_read_as_it_reads_it(
 @given(halves=st.text(st.characters(min_codepoint=0xD7F0, max_codepoint=0xE00F), max_size=4))
 def test_halves_of_emoji_can_be_written_down_and_everything_keeps_its_place(halves: str) -> None:
     text = json.dumps({"a": halves, "b": 1})
-    found = loads(text.encode())
+    value = loads(text.encode())
     whole = halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    assert found == {"a": whole, "b": 1}
-    assert json.loads(bytes(dumps(found))) == found
+    assert value == {"a": whole, "b": 1}
+    assert json.loads(bytes(dumps(value))) == value
     assert len(repair_in_place(text)) == len(text)
 
 

@@ -49,9 +49,9 @@ def test_secrets_are_left_out_wherever_they_stand() -> None:
 
 
 def test_an_object_for_programs(in_a_request: None) -> None:
-    said = json.loads(JsonFormatter().format(record("GET %s", "/x", status=200)))
-    assert said.pop("time").endswith("Z")
-    assert said == {
+    fields = json.loads(JsonFormatter().format(record("GET %s", "/x", status=200)))
+    assert fields.pop("time").endswith("Z")
+    assert fields == {
         "level": "info",
         "logger": "claudekeeper.test",
         "message": "GET /x",
@@ -62,12 +62,12 @@ def test_an_object_for_programs(in_a_request: None) -> None:
 
 def test_what_is_inside_of_an_object_stays_so() -> None:
     routing = {"action": "resume", "candidates": [{"sessionId": "s", "score": 0.5}], "left": None}
-    said = json.loads(JsonFormatter().format(record("routed", routing=routing)))
-    assert said["routing"] == routing
-    said = json.loads(
+    fields = json.loads(JsonFormatter().format(record("routed", routing=routing)))
+    assert fields["routing"] == routing
+    fields = json.loads(
         JsonFormatter().format(record("routed", routing={"x\udcff": ["y\udcff", 2**80]}))
     )
-    assert said["routing"] == {r"x\udcff": [r"y\udcff", str(2**80)]}
+    assert fields["routing"] == {r"x\udcff": [r"y\udcff", str(2**80)]}
 
 
 def test_tracebacks_are_kept() -> None:
@@ -86,7 +86,7 @@ def test_nothing_that_is_no_text_loses_a_line() -> None:
         raise ValueError("/y\udcff")
     except ValueError:
         made.exc_info = sys.exc_info()
-    said = json.loads(JsonFormatter().format(made))
-    assert said["message"] == r"GET /\udcff"
-    assert (said["path"], said["size"], said["seconds"]) == (r"/x\udcff", str(2**80), 0.5)
-    assert said["exception"].endswith(r"ValueError: /y\udcff")
+    fields = json.loads(JsonFormatter().format(made))
+    assert fields["message"] == r"GET /\udcff"
+    assert (fields["path"], fields["size"], fields["seconds"]) == (r"/x\udcff", str(2**80), 0.5)
+    assert fields["exception"].endswith(r"ValueError: /y\udcff")

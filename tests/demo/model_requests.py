@@ -52,8 +52,8 @@ def assistant(*blocks: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": list(blocks)}
 
 
-def called(tool: str, call_id: str = "toolu_1", **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": call_id, "name": tool, "input": given}
+def called(tool: str, call_id: str = "toolu_1", **tool_input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": tool, "input": tool_input}
 
 
 def result(content: Any, call_id: str = "toolu_1", *, failed: bool = False) -> dict[str, Any]:

@@ -28,8 +28,8 @@ PROMPTS = {
 }
 
 
-def refuse(_tool: str, given: dict[str, object]) -> str | None:
-    return "Not on a Friday." if "forbidden" in str(given.get("command")) else None
+def refuse(_tool: str, tool_input: dict[str, object]) -> str | None:
+    return "Not on a Friday." if "forbidden" in str(tool_input.get("command")) else None
 
 
 @pytest.fixture(scope="module")

@@ -35,9 +35,9 @@ sys.stdin.read()
 
 def test_every_place_is_inside_the_home() -> None:
     with DemoHome() as home:
-        places = home.environment(API, inherited={})
+        variables = home.environment(API, inherited={})
         names = ["HOME", "CLAUDE_CONFIG_DIR", "CLAUDEKEEPER_HOME", "XDG_CACHE_HOME"]
-        assert all(Path(places[name]).is_relative_to(home.root) for name in names)
+        assert all(Path(variables[name]).is_relative_to(home.root) for name in names)
 
 
 def test_another_claude_is_silenced() -> None:

@@ -28,11 +28,11 @@ def test_the_command_for_another_link_works_as_it_is_printed() -> None:
         )
         assert serving.stdout is not None
         try:
-            said = ""
-            while (printed := re.search(r"once; '(.+ open)' makes", said)) is None:
+            output = ""
+            while (printed := re.search(r"once; '(.+ open)' makes", output)) is None:
                 line = serving.stdout.readline()
-                assert line, said
-                said += line
+                assert line, output
+                output += line
             link = serving.stdout.readline().strip()
             another = subprocess.check_output(
                 ["/bin/sh", "-c", printed[1]], env=environment, text=True

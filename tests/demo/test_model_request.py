@@ -16,46 +16,46 @@ from tests.demo.model_requests import (
 
 
 def test_the_prompt_is_what_a_person_typed() -> None:
-    asked = request(prompt("run: ls"), environment())
-    assert asked.prompt == "run: ls"
+    model_request = request(prompt("run: ls"), environment())
+    assert model_request.prompt == "run: ls"
 
 
 def test_reminders_are_not_prompts() -> None:
-    asked = request(prompt("run: ls"), user(text(REMINDER)))
-    assert asked.prompts == ["run: ls"]
+    model_request = request(prompt("run: ls"), user(text(REMINDER)))
+    assert model_request.prompts == ["run: ls"]
 
 
 def test_an_interruption_is_not_a_prompt() -> None:
-    asked = request(
+    model_request = request(
         prompt("slow: 5"), user(text("[Request interrupted by user]"), text("say: hello"))
     )
-    assert asked.prompts == ["slow: 5", "say: hello"]
+    assert model_request.prompts == ["slow: 5", "say: hello"]
 
 
 def test_the_place_of_an_image_is_not_a_prompt() -> None:
-    asked = request(user(text("what is this?"), text("[Image: source: /tmp/1.png]")))
-    assert asked.prompt == "what is this?"
+    model_request = request(user(text("what is this?"), text("[Image: source: /tmp/1.png]")))
+    assert model_request.prompt == "what is this?"
 
 
 def test_a_slash_command_is_not_a_prompt() -> None:
-    asked = request(
+    model_request = request(
         prompt("say: before"),
         user(text("<command-name>/rename</command-name>\n<command-args>x</command-args>")),
         user(text("<local-command-stdout>Renamed</local-command-stdout>")),
     )
-    assert asked.prompt == "say: before"
+    assert model_request.prompt == "say: before"
 
 
 def test_a_compaction_summary_is_not_a_prompt() -> None:
-    asked = request(
+    model_request = request(
         user(text("This session is being continued from a previous conversation that ran out.")),
         user(text("go on")),
     )
-    assert asked.prompts == ["go on"]
+    assert model_request.prompts == ["go on"]
 
 
 def test_a_message_in_mid_turn_is_an_interjection() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: make"),
         assistant(called("Bash", command="make")),
         user(result("ok")),
@@ -65,12 +65,12 @@ def test_a_message_in_mid_turn_is_an_interjection() -> None:
             "This is how Claude Code surfaces messages.",
         },
     )
-    assert asked.prompt == "run: make"
-    assert asked.interjections == ["say: hurry"]
+    assert model_request.prompt == "run: make"
+    assert model_request.interjections == ["say: hurry"]
 
 
 def test_replies_are_counted_since_the_prompt() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: one"),
         assistant(called("Bash", "a")),
         user(result("1", "a")),
@@ -79,32 +79,32 @@ def test_replies_are_counted_since_the_prompt() -> None:
         assistant(called("Bash", "b")),
         user(result("2", "b")),
     )
-    assert asked.reply_count == 1
+    assert model_request.reply_count == 1
 
 
 def test_outcomes_follow_the_order_of_the_calls() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: one && run: two"),
         assistant(called("Bash", "a", command="one"), called("Bash", "b", command="two")),
         user(result("second", "b"), result("first", "a")),
     )
-    assert [outcome.text for outcome in asked.latest_tool_results] == ["first", "second"]
+    assert [outcome.text for outcome in model_request.latest_tool_results] == ["first", "second"]
 
 
 def test_a_refusal_is_told_from_a_failure() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: one && run: two"),
         assistant(called("Bash", "a"), called("Bash", "b")),
         user(result("Not today", "a", failed=True), result("Exit code 1", "b", failed=True)),
     )
-    assert [outcome.denied for outcome in asked.latest_tool_results] == [True, False]
+    assert [outcome.denied for outcome in model_request.latest_tool_results] == [True, False]
 
 
 def test_nested_results_are_read() -> None:
-    asked = request(
+    model_request = request(
         prompt("agent: x"), assistant(called("Agent")), user(result([text("one"), text("two")]))
     )
-    assert asked.tool_results[0].text == "one\ntwo"
+    assert model_request.tool_results[0].text == "one\ntwo"
 
 
 def test_the_working_directory_is_known() -> None:
@@ -112,10 +112,10 @@ def test_the_working_directory_is_known() -> None:
 
 
 def test_tools_are_offered_listed_or_deferred() -> None:
-    asked = request(prompt("hello"), environment())
-    assert asked.offers_tool("Bash")
-    assert asked.offers_tool("TaskCreate")
-    assert not asked.offers_tool("TodoWrite")
+    model_request = request(prompt("hello"), environment())
+    assert model_request.offers_tool("Bash")
+    assert model_request.offers_tool("TaskCreate")
+    assert not model_request.offers_tool("TodoWrite")
 
 
 def test_a_subagent_is_recognised() -> None:
@@ -129,20 +129,20 @@ def test_a_finished_background_task_is_news() -> None:
         "<system-reminder><task-notification><summary>Agent finished</summary>"
         "<result>All well</result></task-notification></system-reminder>"
     )
-    asked = request(prompt("x"), assistant(text("Wait.")), user(text(words)))
-    assert asked.task_reports == [("Agent finished", "All well")]
-    assert asked.only_task_reports
+    model_request = request(prompt("x"), assistant(text("Wait.")), user(text(words)))
+    assert model_request.task_reports == [("Agent finished", "All well")]
+    assert model_request.only_task_reports
 
 
 def test_news_in_mid_turn_does_not_end_the_turn() -> None:
     words = "<task-notification><summary>Agent finished</summary></task-notification>"
-    asked = request(prompt("x"), assistant(called("Bash")), user(result("ok"), text(words)))
-    assert asked.task_reports == [("Agent finished", "")]
-    assert not asked.only_task_reports
+    model_request = request(prompt("x"), assistant(called("Bash")), user(result("ok"), text(words)))
+    assert model_request.task_reports == [("Agent finished", "")]
+    assert not model_request.only_task_reports
 
 
 def test_unknown_blocks_and_fields_are_ignored() -> None:
-    asked = request(
+    model_request = request(
         user({"type": "novelty", "shape": 1}, text("hello")), novelty=True, tools=[{"x": 1}]
     )
-    assert asked.prompt == "hello"
+    assert model_request.prompt == "hello"

@@ -26,8 +26,8 @@ def sent(*reply: Any) -> list[Any]:
     return list(events(reply, "claude-opus-5-5", USAGE))
 
 
-def of_type(found: list[Any], kind: str) -> list[dict[str, Any]]:
-    return [event for event in found if isinstance(event, dict) and event["type"] == kind]
+def of_type(sent_events: list[Any], kind: str) -> list[dict[str, Any]]:
+    return [event for event in sent_events if isinstance(event, dict) and event["type"] == kind]
 
 
 def test_a_text_comes_in_many_deltas_that_add_up() -> None:
@@ -49,12 +49,14 @@ def test_the_order_is_that_of_the_messages_api() -> None:
 
 
 def test_a_tool_call_is_streamed_as_json() -> None:
-    given = {"command": "echo " + "x" * 500}
-    found = sent(Call("Bash", given))
-    pieces = [event["delta"]["partial_json"] for event in of_type(found, "content_block_delta")]
+    tool_input = {"command": "echo " + "x" * 500}
+    sent_events = sent(Call("Bash", tool_input))
+    pieces = [
+        event["delta"]["partial_json"] for event in of_type(sent_events, "content_block_delta")
+    ]
     assert len(pieces) > 1
-    assert msgspec.json.decode("".join(pieces)) == given
-    assert of_type(found, "message_delta")[0]["delta"]["stop_reason"] == "tool_use"
+    assert msgspec.json.decode("".join(pieces)) == tool_input
+    assert of_type(sent_events, "message_delta")[0]["delta"]["stop_reason"] == "tool_use"
 
 
 def test_two_tool_calls_have_two_ids() -> None:
@@ -64,8 +66,8 @@ def test_two_tool_calls_have_two_ids() -> None:
 
 
 def test_thinking_is_signed() -> None:
-    found = of_type(sent(Think("hm"), Say("Yes.")), "content_block_delta")
-    assert [event["delta"]["type"] for event in found] == [
+    sent_events = of_type(sent(Think("hm"), Say("Yes.")), "content_block_delta")
+    assert [event["delta"]["type"] for event in sent_events] == [
         "thinking_delta",
         "signature_delta",
         "text_delta",
@@ -82,10 +84,10 @@ def test_a_slow_text_pauses_between_its_words() -> None:
 
 
 def test_a_dropped_connection_ends_in_the_middle() -> None:
-    found = sent(Say("First."), Fail("drop"))
-    assert isinstance(found[-1], Drop)
-    assert of_type(found, "content_block_delta")
-    assert not of_type(found, "message_stop")
+    sent_events = sent(Say("First."), Fail("drop"))
+    assert isinstance(sent_events[-1], Drop)
+    assert of_type(sent_events, "content_block_delta")
+    assert not of_type(sent_events, "message_stop")
 
 
 def test_an_error_in_the_stream_is_an_event() -> None:
@@ -112,8 +114,8 @@ def test_a_first_request_fills_the_cache() -> None:
 
 
 def test_a_later_request_reads_from_the_cache() -> None:
-    asked = request(prompt("hello"), assistant(text("Hi")), user(text("x" * 4_000)))
-    usage = usage_of(asked, 40_000)
+    model_request = request(prompt("hello"), assistant(text("Hi")), user(text("x" * 4_000)))
+    usage = usage_of(model_request, 40_000)
     assert usage.total_input == 10_000
     assert usage.cache_read_input_tokens > 8_000
     assert 1_000 <= usage.cache_creation_input_tokens < 1_100
@@ -121,8 +123,8 @@ def test_a_later_request_reads_from_the_cache() -> None:
 
 def test_an_image_does_not_cost_its_bytes() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "x" * 1_000_000}
-    asked = request(user({"type": "image", "source": source}, text("what?")))
-    assert usage_of(asked, 1_004_000).total_input == 1_000 + 1_500
+    model_request = request(user({"type": "image", "source": source}, text("what?")))
+    assert usage_of(model_request, 1_004_000).total_input == 1_000 + 1_500
 
 
 def test_an_event_is_two_lines_and_an_empty_one() -> None:

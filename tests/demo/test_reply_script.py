@@ -22,20 +22,20 @@ from tests.demo.model_requests import (
 )
 
 
-def said(asked: ModelRequest) -> str:
-    return " ".join(step.text for step in choose_reply(asked) if isinstance(step, Say))
+def text_of(model_request: ModelRequest) -> str:
+    return " ".join(step.text for step in choose_reply(model_request) if isinstance(step, Say))
 
 
-def calls(asked: ModelRequest) -> list[Call]:
-    return [step for step in choose_reply(asked) if isinstance(step, Call)]
+def calls(model_request: ModelRequest) -> list[Call]:
+    return [step for step in choose_reply(model_request) if isinstance(step, Call)]
 
 
 def test_anything_else_is_echoed() -> None:
-    assert "How are you?" in said(request(prompt("How are you?")))
+    assert "How are you?" in text_of(request(prompt("How are you?")))
 
 
 def test_help_names_every_word_and_every_job() -> None:
-    words = said(request(prompt("help")))
+    words = text_of(request(prompt("help")))
     assert all(f"`{word.example}`" in words for word in WORDS.values())
     assert all(name in words for name in SCENARIOS)
 
@@ -46,23 +46,23 @@ def test_paths_are_made_absolute() -> None:
 
 
 def test_the_next_step_follows_the_last_reply() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: one\nrun: two"),
         assistant(called("Bash", command="one")),
         user(result("ok")),
     )
-    assert [call.input["command"] for call in calls(asked)] == ["two"]
+    assert [call.input["command"] for call in calls(model_request)] == ["two"]
 
 
 def test_a_new_prompt_starts_at_its_first_step() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: one"),
         assistant(called("Bash", command="one")),
         user(result("ok")),
         assistant(text("Done.")),
         user(text("run: two")),
     )
-    assert [call.input["command"] for call in calls(asked)] == ["two"]
+    assert [call.input["command"] for call in calls(model_request)] == ["two"]
 
 
 def test_what_is_typed_in_mid_turn_comes_after_the_rest() -> None:
@@ -74,48 +74,50 @@ def test_what_is_typed_in_mid_turn_comes_after_the_rest() -> None:
     begun = [prompt("run: one\nrun: two"), assistant(called("Bash", "a")), user(result("", "a"))]
     assert [call.input["command"] for call in calls(request(*begun, hurry))] == ["two"]
     done = [*begun, hurry, assistant(called("Bash", "b")), user(result("", "b"))]
-    assert said(request(*done)) == "Hurrying."
+    assert text_of(request(*done)) == "Hurrying."
 
 
 def test_the_end_tells_how_it_went() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: ls"), assistant(called("Bash", command="ls")), user(result("a.py"))
     )
-    assert said(asked) == "`ls` printed “a.py”."
+    assert text_of(model_request) == "`ls` printed “a.py”."
 
 
 def test_a_failure_is_told() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: ls"),
         assistant(called("Bash", command="ls")),
         user(result("Exit code 2\nno such file", failed=True)),
     )
-    assert said(asked).startswith("That failed: Exit code 2")
+    assert text_of(model_request).startswith("That failed: Exit code 2")
 
 
 def test_a_refusal_ends_the_script() -> None:
-    asked = request(
+    model_request = request(
         prompt("run: rm -r x\nrun: two"),
         assistant(called("Bash", command="rm -r x")),
         user(result("Not today", failed=True)),
     )
-    assert calls(asked) == []
-    assert "Not today" in said(asked)
+    assert calls(model_request) == []
+    assert "Not today" in text_of(model_request)
 
 
 def test_an_answer_is_repeated() -> None:
-    asked = request(
+    model_request = request(
         prompt("ask: Which? A | B"),
         assistant(called("AskUserQuestion")),
         user(result('Your questions have been answered: "Which?"="B". Go on.')),
     )
-    assert said(asked) == "Which? You chose “B”."
+    assert text_of(model_request) == "Which? You chose “B”."
 
 
 def test_the_report_of_an_agent_is_passed_on_without_the_book_keeping() -> None:
     handed = "[Subagent hand-back] The report follows:\n  All is well.\nagentId: a1"
-    asked = request(prompt("agent: x"), assistant(called("Agent")), user(result([text(handed)])))
-    assert said(asked).split() == ["The", "agent", "reports:", "All", "is", "well."]
+    model_request = request(
+        prompt("agent: x"), assistant(called("Agent")), user(result([text(handed)]))
+    )
+    assert text_of(model_request).split() == ["The", "agent", "reports:", "All", "is", "well."]
 
 
 def test_thinking_alone_is_followed_by_words() -> None:
@@ -126,12 +128,12 @@ def test_thinking_alone_is_followed_by_words() -> None:
 def test_an_image_is_described() -> None:
     data = base64.b64encode(phone_screenshot()).decode()
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
-    assert "PNG, 180×320 pixels" in said(request(user(image, text("what is this?"))))
+    assert "PNG, 180×320 pixels" in text_of(request(user(image, text("what is this?"))))
 
 
 def test_an_image_that_is_none_is_no_surprise() -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "!"}}
-    assert "cannot decode" in said(request(user(image, text("what is this?"))))
+    assert "cannot decode" in text_of(request(user(image, text("what is this?"))))
 
 
 def test_a_scenario_is_found_by_its_name() -> None:
@@ -140,7 +142,7 @@ def test_a_scenario_is_found_by_its_name() -> None:
 
 
 def test_an_unknown_scenario_lists_those_there_are() -> None:
-    assert "Upgrade to Postgres 17" in said(request(prompt("scenario: nothing")))
+    assert "Upgrade to Postgres 17" in text_of(request(prompt("scenario: nothing")))
 
 
 def test_a_task_list_is_written_with_the_tool_there_is() -> None:
@@ -154,13 +156,13 @@ def test_a_task_list_is_written_with_the_tool_there_is() -> None:
 
 
 def test_tasks_are_updated_by_the_numbers_they_got() -> None:
-    asked = request(
+    model_request = request(
         prompt("todo: [x] read; test"),
         environment(),
         assistant(called("TaskCreate", "a"), called("TaskCreate", "b")),
         user(result("Task #7 created", "a"), result("Task #8 created", "b")),
     )
-    assert [call.input for call in calls(asked)] == [{"taskId": "7", "status": "completed"}]
+    assert [call.input for call in calls(model_request)] == [{"taskId": "7", "status": "completed"}]
 
 
 def test_a_subagent_looks_around_when_it_is_told_nothing_else() -> None:
@@ -170,15 +172,15 @@ def test_a_subagent_looks_around_when_it_is_told_nothing_else() -> None:
 
 def test_a_title_is_json() -> None:
     schema = {"type": "object", "properties": {"title": {"type": "string"}}}
-    asked = request(
+    model_request = request(
         user(text("<session>\nFix the auth bug in login\n</session>\n\nWrite the title.")),
         output_config={"format": {"type": "json_schema", "schema": schema}},
     )
-    assert said(asked) == '{"title":"Auth bug in login"}'
+    assert text_of(model_request) == '{"title":"Auth bug in login"}'
 
 
 def test_a_compaction_is_summarised() -> None:
-    asked = request(
+    model_request = request(
         prompt("read: a.py"),
         assistant(called("Read", file_path="/code/a.py")),
         user(
@@ -186,26 +188,26 @@ def test_a_compaction_is_summarised() -> None:
             text("Your task is to create a detailed summary of the conversation so far."),
         ),
     )
-    assert "<summary>" in said(asked)
-    assert "/code/a.py" in said(asked)
-    assert "- read: a.py" in said(asked)
+    assert "<summary>" in text_of(model_request)
+    assert "/code/a.py" in text_of(model_request)
+    assert "- read: a.py" in text_of(model_request)
 
 
 NEWS = "<task-notification><summary>Agent done</summary><result>Fine</result></task-notification>"
 
 
 def test_news_of_a_background_task_is_told() -> None:
-    asked = request(prompt("agent later: x"), assistant(text("Wait.")), user(text(NEWS)))
-    assert said(asked) == "Agent done. Fine"
+    model_request = request(prompt("agent later: x"), assistant(text("Wait.")), user(text(NEWS)))
+    assert text_of(model_request) == "Agent done. Fine"
 
 
 def test_news_in_mid_turn_is_told_at_its_end() -> None:
     begun = [prompt("run: a"), assistant(called("Bash", command="a"))]
-    asked = request(*begun, user(result("ok"), text(NEWS)))
-    assert said(asked) == "`a` printed “ok”. Agent done. Fine"
+    model_request = request(*begun, user(result("ok"), text(NEWS)))
+    assert text_of(model_request) == "`a` printed “ok”. Agent done. Fine"
 
 
 def test_a_failure_lasts_as_often_as_it_says() -> None:
-    asked = request(prompt("error: 529 once\nsay: Back."))
-    assert choose_reply(asked, attempt=0) == (Fail(529, 1), Say("Back."))
-    assert choose_reply(asked, attempt=1) == (Say("Back."),)
+    model_request = request(prompt("error: 529 once\nsay: Back."))
+    assert choose_reply(model_request, attempt=0) == (Fail(529, 1), Say("Back."))
+    assert choose_reply(model_request, attempt=1) == (Say("Back."),)

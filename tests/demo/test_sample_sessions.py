@@ -15,10 +15,10 @@ Lines = list[dict[str, Any]]
 class Made:
     """The samples, by their titles."""
 
-    def __init__(self, real_cli: RealCli, samples: list[Sample], told: list[str]) -> None:
+    def __init__(self, real_cli: RealCli, samples: list[Sample], progress: list[str]) -> None:
         self._real_cli = real_cli
         self.samples = {sample.title: sample for sample in samples}
-        self.told = told
+        self.progress = progress
 
     def lines(self, title: str) -> Lines:
         return self._real_cli.transcript(self.samples[title].session_id)
@@ -37,24 +37,24 @@ class Made:
 
 
 def blocks(lines: Lines) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    joined: list[dict[str, Any]] = []
     for line in lines:
         # other lines carry a `message` too: api-request-blob, for one
         content = line["message"]["content"] if line["type"] in {"user", "assistant"} else []
-        found += [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return found
+        joined += [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return joined
 
 
 @pytest.fixture(scope="module")
 def made(real_cli: RealCli) -> Made:
-    told: list[str] = []
-    samples = run_in_thread(make_samples(real_cli.home, real_cli.api.url, told.append))
-    return Made(real_cli, samples, told)
+    progress: list[str] = []
+    samples = run_in_thread(make_samples(real_cli.home, real_cli.api.url, progress.append))
+    return Made(real_cli, samples, progress)
 
 
 def test_there_are_a_dozen(made: Made) -> None:
     assert len(made.samples) == SAMPLE_COUNT
-    assert len(made.told) == SAMPLE_COUNT
+    assert len(made.progress) == SAMPLE_COUNT
 
 
 def test_every_session_of_the_home_is_a_sample(made: Made, real_cli: RealCli) -> None:

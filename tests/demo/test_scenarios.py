@@ -35,7 +35,7 @@ def test_every_edit_finds_what_it_changes() -> None:
 @pytest.mark.parametrize("script", [*SCENARIOS.values(), *SUBAGENT_JOBS.values()])
 def test_every_file_that_is_read_exists(script: Script) -> None:
     names = {name for project in PROJECTS.values() for name in project}
-    assert {given["file_path"] for given in calls(script, "Read")} <= names
+    assert {tool_input["file_path"] for tool_input in calls(script, "Read")} <= names
 
 
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if "disk alerts" not in name])

@@ -23,8 +23,8 @@ async def test_a_compaction_asks_the_model_once(real_cli: RealCli) -> None:
     async with real_cli.open_conversation() as talk:
         await talk.run_turn("say: hello")
         await talk.run_turn("/compact")
-    asked = [seen for seen in real_cli.api.requests if seen.session == talk.session_id]
-    assert [seen.model_request.wants_summary for seen in asked] == [False, True]
+    requests = [seen for seen in real_cli.api.requests if seen.session == talk.session_id]
+    assert [seen.model_request.wants_summary for seen in requests] == [False, True]
 
 
 async def test_a_fork_knows_the_past_and_leaves_it_alone(real_cli: RealCli) -> None:

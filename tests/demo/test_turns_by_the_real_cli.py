@@ -37,9 +37,9 @@ async def test_words_typed_in_mid_turn_are_heard_in_it(real_cli: RealCli) -> Non
 
         talk: CliConversation
 
-        async def decide(self, tool: str, given: dict[str, Any], context: Any) -> Any:
+        async def decide(self, tool: str, tool_input: dict[str, Any], context: Any) -> Any:
             await self.talk.send_during_turn("say: Heard.")
-            return await super().decide(tool, given, context)
+            return await super().decide(tool, tool_input, context)
 
     person = Impatient()
     async with real_cli.open_conversation(person=person) as talk:

@@ -60,7 +60,7 @@ def certificate(folder: Path, name: str = "box.test") -> TlsFiles:
     return tls
 
 
-async def said(url: str, connector: aiohttp.BaseConnector | None = None) -> str:
+async def get_text(url: str, connector: aiohttp.BaseConnector | None = None) -> str:
     async with (
         aiohttp.ClientSession(connector=connector) as client,
         client.get(url) as answer,
@@ -71,7 +71,7 @@ async def said(url: str, connector: aiohttp.BaseConnector | None = None) -> str:
 async def test_a_port() -> None:
     async with serve_app(app(), ListenAddress()) as url:
         assert url.startswith("http://127.0.0.1:")
-        assert await said(url) == "hello"
+        assert await get_text(url) == "hello"
 
 
 async def test_who_never_ends_a_request_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +89,10 @@ async def test_who_was_let_in_is_answered_although_it_ends() -> None:
     url = await stack.enter_async_context(serve_app(app(), ListenAddress()))
     reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
     # they are let in one after the other
-    assert await said(url) == "hello"
+    assert await get_text(url) == "hello"
     ending = asyncio.create_task(stack.aclose())
     with suppress(aiohttp.ClientError):
-        while await said(url):
+        while await get_text(url):
             pass
     writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert (await reader.read()).endswith(b"hello")
@@ -120,7 +120,7 @@ async def test_who_is_let_in_encrypted_while_it_ends_is_answered(
     stack = AsyncExitStack()
     url = await stack.enter_async_context(serve_app(app(), ListenAddress(tls=tls)))
     reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
-    assert await said(url, aiohttp.TCPConnector(ssl=client_context(tls.certificate))) == "hello"
+    assert await get_text(url, aiohttp.TCPConnector(ssl=client_context(tls.certificate))) == "hello"
     ending = asyncio.create_task(stack.aclose())
     await asyncio.wait({ending}, timeout=0.1)
     assert not ending.done()
@@ -137,14 +137,14 @@ async def test_who_was_let_in_and_says_nothing_does_not_hold_up_the_end(
     monkeypatch.setattr("claudekeeper.net.listen.ACCEPT_GRACE", 0.1)
     async with serve_app(app(), ListenAddress()) as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", URL(url).port)
-        assert await said(url) == "hello"
+        assert await get_text(url) == "hello"
     assert await reader.read() == b""
     writer.close()
 
 
 async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("claudekeeper.net.listen.SEND_TIMEOUT", 0.1)
-    left = asyncio.Event()
+    leftover = asyncio.Event()
 
     async def endless(request: web.Request) -> web.StreamResponse:
         answer = web.StreamResponse()
@@ -153,7 +153,7 @@ async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.Mon
             while True:
                 await answer.write(b"x" * 1_000_000)
         finally:
-            left.set()
+            leftover.set()
 
     application = web.Application()
     application.router.add_get("/", endless)
@@ -161,7 +161,7 @@ async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.Mon
         with socket.create_connection(("127.0.0.1", URL(url).port or 0)) as line:
             line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             # it reads nothing at all
-            await left.wait()
+            await leftover.wait()
 
 
 async def test_a_unix_socket_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_a_unix_socket_is_for_us_alone_whatever_the_umask(tmp_path: Path) 
             assert url == f"unix:{path}"
             assert path.stat().st_mode & 0o777 == 0o600
             assert path.parent.stat().st_mode & 0o777 == 0o700
-            assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+            assert await get_text("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
         assert not path.exists()
     finally:
         os.umask(before)
@@ -181,11 +181,11 @@ async def test_a_unix_socket_is_for_us_alone_whatever_the_umask(tmp_path: Path) 
 async def test_a_socket_that_a_kill_left_behind_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "keeper.sock"
     async with serve_app(app(), ListenAddress(path=path)):
-        left = path.with_suffix(".left")
-        os.link(path, left)
-    left.rename(path)
+        leftover = path.with_suffix(".left")
+        os.link(path, leftover)
+    leftover.rename(path)
     async with serve_app(app(), ListenAddress(path=path)):
-        assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+        assert await get_text("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
 
 
 async def test_but_not_that_of_a_server_that_lives(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_but_not_that_of_a_server_that_lives(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="in use"):
             async with serve_app(app(), ListenAddress(path=path)):
                 pass
-        assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+        assert await get_text("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
 
 
 async def test_who_ends_takes_away_no_socket_but_its_own(tmp_path: Path) -> None:
@@ -203,14 +203,14 @@ async def test_who_ends_takes_away_no_socket_but_its_own(tmp_path: Path) -> None
         async with serve_app(app(), ListenAddress(path=path)):
             path.rename(tmp_path / "moved.sock")
             await later.enter_async_context(serve_app(app(), ListenAddress(path=path)))
-        assert await said("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+        assert await get_text("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
 
 
 @pytest.mark.parametrize("host", ["::1", "[::1]"])
 async def test_ipv6_is_written_with_brackets_or_without(host: str) -> None:
     async with serve_app(app(), ListenAddress(host)) as url:
         assert url.startswith("http://[::1]:")
-        assert await said(url) == "hello"
+        assert await get_text(url) == "hello"
 
 
 async def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
@@ -227,11 +227,11 @@ async def test_tls_is_known_by_its_very_certificate(tmp_path: Path) -> None:
     async with serve_app(app(), ListenAddress(tls=tls)) as url:
         assert url.startswith("https://127.0.0.1:")
         pinned = aiohttp.TCPConnector(ssl=client_context(tls.certificate))
-        assert await said(url, pinned) == "hello"
+        assert await get_text(url, pinned) == "hello"
         with pytest.raises(aiohttp.ClientConnectorCertificateError):
-            await said(url, aiohttp.TCPConnector(ssl=client_context(other.certificate)))
+            await get_text(url, aiohttp.TCPConnector(ssl=client_context(other.certificate)))
         with pytest.raises(aiohttp.ClientConnectorCertificateError):
-            await said(url)
+            await get_text(url)
 
 
 def test_old_tls_is_not_spoken(tmp_path: Path) -> None:
