@@ -59,55 +59,39 @@ class SampleWriter:
         self._progress(f"sample session {len(self.samples)} of {SAMPLE_COUNT}: {title}")
 
 
+MakeSample = Callable[[SampleWriter], Awaitable[None]]
+
+
+def one_turn(title: str, project: str, **options: Any) -> MakeSample:
+    """A sample of one turn, whose prompt is the title."""
+
+    async def make(writer: SampleWriter) -> None:
+        async with writer.open_conversation(project, **options) as conversation:
+            await conversation.run_turn(title)
+            writer.add_sample(title, project, conversation)
+
+    return make
+
+
 async def login_and_its_fork(writer: SampleWriter) -> None:
     title = "Fix the auth bug in login"
     async with writer.open_conversation("payments-api") as conversation:
         await conversation.run_turn(title)
         await conversation.run_turn("Yes, add a test for an expired token")
         writer.add_sample(title, "payments-api", conversation)
-    original = conversation.session_id
-    title = "Compare the passwords in constant time instead"
-    async with writer.open_conversation(
-        "payments-api", resume=original, fork_session=True
-    ) as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "payments-api", conversation)
-
-
-async def retry_queue(writer: SampleWriter) -> None:
-    title = "Retry queue with backoff"
-    async with writer.open_conversation("payments-api", model="sonnet") as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "payments-api", conversation)
-
-
-async def typed_handlers(writer: SampleWriter) -> None:
-    title = "Add types to all payment handlers"
-    async with writer.open_conversation(
-        "payments-api", permission_mode="acceptEdits"
-    ) as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "payments-api", conversation)
-
-
-async def slow_export(writer: SampleWriter) -> None:
-    title = "Why does the nightly export time out?"
-    async with writer.open_conversation("payments-api") as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "payments-api", conversation)
+    fork = one_turn(
+        "Compare the passwords in constant time instead",
+        "payments-api",
+        resume=conversation.session_id,
+        fork_session=True,
+    )
+    await fork(writer)
 
 
 async def phone_button(writer: SampleWriter) -> None:
     title = "The checkout button overlaps the price on phones"
     async with writer.open_conversation("website") as conversation:
         await conversation.run_image_turn(phone_screenshot(), title)
-        writer.add_sample(title, "website", conversation)
-
-
-async def bundle(writer: SampleWriter) -> None:
-    title = "What can we drop from the bundle?"
-    async with writer.open_conversation("website", model="haiku") as conversation:
-        await conversation.run_turn(title)
         writer.add_sample(title, "website", conversation)
 
 
@@ -128,34 +112,6 @@ async def dark_mode(writer: SampleWriter) -> None:
         writer.add_sample(title, "website", conversation)
 
 
-async def postgres(writer: SampleWriter) -> None:
-    title = "Upgrade to Postgres 17"
-    async with writer.open_conversation("infra", permission_mode="plan") as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "infra", conversation)
-
-
-async def backups(writer: SampleWriter) -> None:
-    title = "Set up nightly backups"
-    async with writer.open_conversation("infra") as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "infra", conversation)
-
-
-async def rotated_keys(writer: SampleWriter) -> None:
-    title = "Rotate the API keys"
-    careful = SimulatedPerson(
-        lambda _, tool_input: (
-            "Not yet, the old key is still used by the shop."
-            if "rm " in str(tool_input.get("command"))
-            else None
-        )
-    )
-    async with writer.open_conversation("infra", person=careful) as conversation:
-        await conversation.run_turn(title)
-        writer.add_sample(title, "infra", conversation)
-
-
 async def disk_alerts(writer: SampleWriter) -> None:
     title = "Disk alerts, 3 am"
     impatient = {"CLAUDE_CODE_MAX_RETRIES": "0"}
@@ -166,12 +122,34 @@ async def disk_alerts(writer: SampleWriter) -> None:
         writer.add_sample(title, "infra", conversation)
 
 
+def refuse_removal(_tool: str, tool_input: dict[str, Any]) -> str | None:
+    is_removal = "rm " in str(tool_input.get("command"))
+    return "Not yet, the old key is still used by the shop." if is_removal else None
+
+
 # Each lane runs one CLI at a time. Samples that change the same files of payments-api or website
 # share a lane.
-LANES: list[list[Callable[[SampleWriter], Awaitable[None]]]] = [
-    [typed_handlers, postgres, backups],
-    [login_and_its_fork, retry_queue, slow_export],
-    [accessible_form, dark_mode, phone_button, bundle, disk_alerts, rotated_keys],
+LANES: list[list[MakeSample]] = [
+    [
+        one_turn(
+            "Add types to all payment handlers", "payments-api", permission_mode="acceptEdits"
+        ),
+        one_turn("Upgrade to Postgres 17", "infra", permission_mode="plan"),
+        one_turn("Set up nightly backups", "infra"),
+    ],
+    [
+        login_and_its_fork,
+        one_turn("Retry queue with backoff", "payments-api", model="sonnet"),
+        one_turn("Why does the nightly export time out?", "payments-api"),
+    ],
+    [
+        accessible_form,
+        dark_mode,
+        phone_button,
+        one_turn("What can we drop from the bundle?", "website", model="haiku"),
+        disk_alerts,
+        one_turn("Rotate the API keys", "infra", person=SimulatedPerson(refuse_removal)),
+    ],
 ]
 SAMPLE_COUNT = 13
 
@@ -182,7 +160,7 @@ async def make_samples(home: DemoHome, api_url: str, progress: Progress) -> list
     for project in PROJECTS:
         await asyncio.to_thread(home.project, project)
 
-    async def work(lane: list[Callable[[SampleWriter], Awaitable[None]]]) -> None:
+    async def work(lane: list[MakeSample]) -> None:
         for sample in lane:
             await sample(writer)
 

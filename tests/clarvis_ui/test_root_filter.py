@@ -112,23 +112,24 @@ async def test_a_command_is_routed_inside_only(
         assert json.loads(keeper.bodies[-1]) == {**inside, "within": [str(root)]}
 
 
+def candidate(row: dict[str, object]) -> dict[str, object]:
+    return {"sessionId": row["id"], "workdir": row["workdir"], "title": row["title"]}
+
+
 async def test_no_candidate_outside_is_named_whatever_the_keeper_says(
     browser: Browser,
     keeper: FakeKeeper,
     inside: dict[str, object],
     outside: dict[str, object],
 ) -> None:
-    def fit(row: dict[str, object]) -> dict[str, object]:
-        return {"sessionId": row["id"], "workdir": row["workdir"], "title": row["title"]}
-
     keeper.routing = {
         "action": "resume",
         "sessionId": inside["id"],
-        "candidates": [fit(inside), fit(outside)],
+        "candidates": [candidate(inside), candidate(outside)],
     }
     routing = await (await browser.post("/api/route", json={"text": "also this"})).json()
     assert routing["sessionId"] == inside["id"]
-    assert routing["candidates"] == [fit(inside)]
+    assert routing["candidates"] == [candidate(inside)]
     keeper.routing["sessionId"] = outside["id"]
     answer = await browser.post("/api/route", json={"text": "also this"})
     assert (answer.status, await error_code(answer)) == (403, "outside_roots")
@@ -140,16 +141,13 @@ async def test_why_a_message_is_here_names_no_candidate_outside(
     inside: dict[str, object],
     outside: dict[str, object],
 ) -> None:
-    def fit(row: dict[str, object]) -> dict[str, object]:
-        return {"sessionId": row["id"], "workdir": row["workdir"], "title": row["title"]}
-
     def routed(row: dict[str, object] | None, reason: str) -> dict[str, object]:
         routing = NO_ROUTING | {
             "action": "resume" if row else "new",
             "sessionId": row and row["id"],
             "title": row and row["title"],
             "reason": reason,
-            "candidates": [fit(outside), fit(inside)],
+            "candidates": [candidate(outside), candidate(inside)],
         }
         message = {"uuid": "u", "sessionId": inside["id"], "at": "now", "followed": True}
         return {**message, "routing": routing}
@@ -161,7 +159,7 @@ async def test_why_a_message_is_here_names_no_candidate_outside(
     ]
     address = f"/api/sessions/{inside['id']}/routings"
     answer = (await (await browser.get(address)).json())["routings"]
-    assert [each["routing"]["candidates"] for each in answer] == [[fit(inside)]] * 3
+    assert [each["routing"]["candidates"] for each in answer] == [[candidate(inside)]] * 3
     assert answer[0]["routing"]["reason"] == "It says so."
     assert answer[1]["routing"]["sessionId"] is answer[1]["routing"]["title"] is None
     assert "secret" not in json.dumps(answer)
