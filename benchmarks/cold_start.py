@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,13 +14,12 @@ import orjson
 
 from benchmarks.corpus.corpus import Corpus
 from benchmarks.harness.measure import (
-    LONGEST,
     MEGABYTE,
-    ROOT,
     Figure,
     below,
     megabytes,
     milliseconds,
+    run_module,
 )
 from benchmarks.harness.server import fetching, keeper
 
@@ -165,13 +162,7 @@ def _slow(taken: list[float], one_in: int) -> float:
 
 
 def _inside(environment: Mapping[str, str], path: str, *body: str) -> list[float]:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.profile_request", path, str(REQUESTS), *body],
-        env=environment,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        timeout=LONGEST,
-        check=True,
+    taken: list[float] = run_module(
+        environment, "benchmarks.profile_request", path, REQUESTS, *body
     )
-    taken: list[float] = orjson.loads(done.stdout)
     return taken

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from time import perf_counter
@@ -20,7 +19,7 @@ import msgspec
 import orjson
 from aiohttp import web
 
-from benchmarks.harness.measure import LONGEST, ROOT, Figure
+from benchmarks.harness.measure import Figure, run_module
 from claudekeeper.contract.events import MessageAdded
 from claudekeeper.contract.message import Message
 from claudekeeper.events.bus import EventBus
@@ -60,15 +59,7 @@ def fan_out(environment: Mapping[str, str]) -> list[Figure]:
 
 
 def _run(environment: Mapping[str, str], way: str, sockets: int, events: int) -> float:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.fanout", way, str(sockets), str(events)],
-        env=environment,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        timeout=LONGEST,
-        check=True,
-    )
-    return float(orjson.loads(done.stdout))
+    return float(run_module(environment, "benchmarks.fanout", way, sockets, events))
 
 
 def _message(text: str) -> Message:

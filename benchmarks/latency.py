@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +25,7 @@ import orjson
 from aiohttp import ClientSession
 
 from benchmarks.harness.gateway import TOKEN, KeeperCaller, gateway
-from benchmarks.harness.measure import LONGEST, ROOT, Figure, milliseconds
+from benchmarks.harness.measure import Figure, milliseconds, run_module
 from benchmarks.harness.scripted_api import Times, scripted
 from claudekeeper.demo.home import DemoHome
 
@@ -62,19 +61,11 @@ def latency(environment: Mapping[str, str]) -> list[Figure]:
 
 def _run(environment: Mapping[str, str], way: str) -> dict[str, list[float]]:
     with scripted(environment, PACE) as api:
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.latency", way, api.url],
-            env=environment,
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            timeout=LONGEST,
-            check=True,
-        )
+        arrived: Times = run_module(environment, "benchmarks.latency", way, api.url)
         sent = api.times()
-    got: Times = orjson.loads(done.stdout)
     return {
         what: [at - sent[what][text] for text, at in times.items() if text in sent[what]]
-        for what, times in got.items()
+        for what, times in arrived.items()
     }
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 
-import orjson
-
-from benchmarks.harness.measure import LONGEST, MEGABYTE, ROOT, Figure, megabytes
+from benchmarks.harness.measure import MEGABYTE, Figure, megabytes, run_module
 from benchmarks.harness.scripted_api import scripted
 
 # less than the lines of the transcripts would take
@@ -42,12 +38,5 @@ def endurance(environment: Mapping[str, str]) -> list[Figure]:
 
 def _by_turns(environment: Mapping[str, str]) -> dict[int, dict[str, int]]:
     with scripted(environment) as api:
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.harness.gateway", "endurance", api.url],
-            env=environment,
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            timeout=LONGEST,
-            check=True,
-        )
-    return {int(turns): each for turns, each in orjson.loads(done.stdout).items()}
+        by_turns = run_module(environment, "benchmarks.harness.gateway", "endurance", api.url)
+    return {int(turns): each for turns, each in by_turns.items()}

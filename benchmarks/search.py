@@ -20,15 +20,14 @@ import orjson
 
 from benchmarks.corpus.corpus import Corpus
 from benchmarks.harness.measure import (
-    LONGEST,
     MEGABYTE,
-    ROOT,
     Figure,
     at_most,
     below,
     megabytes,
     milliseconds,
     run,
+    run_module,
 )
 
 ROUNDS = 21
@@ -102,15 +101,7 @@ def _scanned(ripgrep: str, words: str, projects: Path) -> float:
 def _searched(
     environment: Mapping[str, str], index: Path, query: str, rounds: int = ROUNDS
 ) -> tuple[list[float], int]:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.search", index, str(rounds), query],
-        env=environment,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        timeout=LONGEST,
-        check=True,
-    )
-    answer = orjson.loads(done.stdout)
+    answer = run_module(environment, "benchmarks.search", index, rounds, query)
     return answer["seconds"], answer["found"]
 
 

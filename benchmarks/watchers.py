@@ -20,7 +20,7 @@ from statistics import median
 
 import watchfiles
 
-from benchmarks.harness.measure import LONGEST, ROOT, Figure, milliseconds
+from benchmarks.harness.measure import MAX_SECONDS, ROOT, Figure, milliseconds
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.watcher.watcher import Watcher
 from claudekeeper.watcher.watchfiles_watch import changed_paths
@@ -100,7 +100,7 @@ def _run(
             time.sleep(PAUSE)
     finally:
         child.terminate()
-        child.wait(LONGEST)
+        child.wait(MAX_SECONDS)
         child.stdout.close()
     return median(delays), idle
 

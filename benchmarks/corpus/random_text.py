@@ -62,7 +62,7 @@ ABROAD_IN_CODE = 0.0015
 PROSE_BYTES = 768 * 1024
 CODE_BYTES = 1024 * 1024
 # pieces are at most this long
-LONGEST = 256 * 1024
+MAX_SECONDS = 256 * 1024
 
 
 class Text:
@@ -76,12 +76,12 @@ class Text:
         for part in parts:
             self._cuts.append(at)
             at += len(part)
-        self._starts = bisect_left(self._cuts, at - LONGEST)
+        self._starts = bisect_left(self._cuts, at - MAX_SECONDS)
 
     def piece(self, random: Random, length: float) -> bytes:
         """Whole sentences of about so many bytes."""
         start = self._cuts[int(random.random() * self._starts)]
-        end = bisect_left(self._cuts, start + min(length, LONGEST - 4096))
+        end = bisect_left(self._cuts, start + min(length, MAX_SECONDS - 4096))
         return self._text[start : self._cuts[max(end, 1)]]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # variables of the machine's own Claude Code, which must not be used
 INHERITED = ("ANTHROPIC_", "CLAUDE", "CLARVIS_", "XDG_")
 MEGABYTE = 1024 * 1024
-LONGEST = 600.0
+MAX_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,22 @@ def isolated(claude: Path) -> Iterator[dict[str, str]]:
         }
 
 
-def run(environment: Mapping[str, str], work: str, *arguments: str | Path) -> Taken:
-    """Does one work in a new process."""
+def run_module(environment: Mapping[str, str], module: str, *arguments: object) -> Any:
+    """The JSON that a module prints in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.harness.worker", work, *map(str, arguments)],
+        [sys.executable, "-m", module, *map(str, arguments)],
         env=environment,
         cwd=ROOT,
         stdout=subprocess.PIPE,
-        timeout=LONGEST,
+        timeout=MAX_SECONDS,
         check=True,
     )
-    return Taken(**orjson.loads(done.stdout))
+    return orjson.loads(done.stdout)
+
+
+def run(environment: Mapping[str, str], work: str, *arguments: str | Path) -> Taken:
+    """Does one work in a new process."""
+    return Taken(**run_module(environment, "benchmarks.harness.worker", work, *arguments))
 
 
 def side_by_side(
