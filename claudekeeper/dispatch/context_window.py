@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from itertools import takewhile
 
-from claudekeeper.contract.conversations import AuditAction, ConversationSettings
+from claudekeeper.contract.conversations import ConversationSettings
 from claudekeeper.contract.requests import SendRequest
+from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.session_reader import MAX_MESSAGES, LastMessages, SessionReader
 from claudekeeper.dispatch.store import ConversationStore
@@ -25,8 +26,6 @@ BYTES_PER_TOKEN = 3
 ROOM_SHARE = 0.5
 COMPACT_COMMAND = "/compact"
 
-RecordAct = Callable[[ConversationRecord, AuditAction, str, str], Awaitable[None]]
-
 
 class WindowManager:
     """Makes room in a conversation that fills its window."""
@@ -38,7 +37,7 @@ class WindowManager:
         turn_results: TurnResults,
         sessions: SessionReader,
         settings: ConversationSettings,
-        record_act: RecordAct,
+        state: ConversationState,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
@@ -46,7 +45,7 @@ class WindowManager:
         self._turn_results = turn_results
         self._sessions = sessions
         self._settings = settings
-        self._record_act = record_act
+        self._state = state
         self._clock = clock
 
     async def make_room(self, record: ConversationRecord) -> int:
@@ -65,7 +64,7 @@ class WindowManager:
         assert record.session is not None
         full, room = record.window, room_bytes(record.model, settings)
         last = await self._sessions.last_messages(record.session, settings.keep_messages, room)
-        if self._busy(record.session):
+        if self._state.is_busy(record.session):
             return 0  # a person sent a prompt meanwhile
         record.primer, count = verbatim_prompt(last, room)
         # Claude Code takes another system prompt only when it compacts: so it is restarted with
@@ -75,7 +74,7 @@ class WindowManager:
         send = SendRequest(session_id=record.session, text=COMPACT_COMMAND, wait=True).validate()
         future = self._turn_results.expect(record.session, send.uuid or "")
         try:
-            await self._manager.send(send, append_prompt=append_prompt_of(record))
+            await self._manager.send(send, append_prompt=record.append_prompt)
             ended = await future
         finally:
             future.cancel()
@@ -88,7 +87,7 @@ class WindowManager:
             f"Claude Code's own compaction at {full} tokens: {ended.outcome}. "
             f"Messages kept word for word: {count}."
         )
-        await self._record_act(record, "summary", done, record.session)
+        await self._state.record_act(record, "summary", done, record.session)
         return ended.tokens_used
 
     async def _hand_over(self, record: ConversationRecord, settings: ConversationSettings) -> None:
@@ -96,7 +95,7 @@ class WindowManager:
         room = room_bytes(record.model, settings)
         last = await self._last_messages(record, room)
         old, tokens = record.session, record.window
-        if self._busy(old):
+        if self._state.is_busy(old):
             return  # a person sent a prompt meanwhile
         await self._manager.close_session(old)
         record.primer, left_out = handover_prompt(last, room)
@@ -106,11 +105,7 @@ class WindowManager:
         await asyncio.to_thread(
             self._store.detach_session, record, old, "window", self._clock(), details
         )
-        await self._record_act(record, "window", details, old)
-
-    def _busy(self, session_id: str) -> bool:
-        live = self._manager.get(session_id)
-        return live is not None and live.is_busy
+        await self._state.record_act(record, "window", details, old)
 
     async def _last_messages(self, record: ConversationRecord, room: int) -> LastMessages:
         """Also of the sessions before this one, where it continues them."""
@@ -172,8 +167,3 @@ def _messages_that_fit(last: LastMessages, room: int) -> list[str]:
             break
         lines.append(line)
     return lines[::-1]
-
-
-def append_prompt_of(record: ConversationRecord) -> str | None:
-    parts = [part for part in (record.prompt, record.primer) if part]
-    return "\n\n".join(parts) or None

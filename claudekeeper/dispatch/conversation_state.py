@@ -127,6 +127,19 @@ class ConversationState:
             attention_id=record.question.id if record.question is not None else None,
         )
 
+    async def add_missing_usage(self, record: ConversationRecord) -> None:
+        """Counts turns whose keeper was killed, from their transcripts."""
+        for session_id, uuid in await asyncio.to_thread(
+            self._store.uncounted_dispatches, record.item
+        ):
+            if self.is_busy(session_id):
+                continue  # a person continues the turn
+            tokens, cost = await self._sessions.usage_of_prompt(session_id, uuid)
+            record.tokens += tokens
+            record.cost += cost
+            self.counters["tokens"] += tokens
+            await asyncio.to_thread(self._store.record_usage, record, uuid, tokens, cost)
+
     # ---- ending a session ----
 
     async def detach_and_close(self, record: ConversationRecord, why: EndReason) -> None:

@@ -25,7 +25,6 @@ from claudekeeper.core.tasks import Tasks
 from claudekeeper.dispatch.ceiling_questions import CeilingQuestions
 from claudekeeper.dispatch.conversation_state import ConversationState
 from claudekeeper.dispatch.dispatches import DispatchService
-from claudekeeper.dispatch.killed_turns import KilledTurnUsage
 from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationStore, ListCursor, cursor_of
@@ -62,7 +61,6 @@ class ConversationService:
         self._state = state = ConversationState(store, manager, bus, sessions, settings, clock)
         self._turn_results = TurnResults(bus, owners.belongs_to_item)
         self._ceilings = CeilingQuestions(store, state, attention, locks, clock)
-        self._killed_turns = KilledTurnUsage(store, sessions, state)
         self._dispatches = DispatchService(
             store,
             manager,
@@ -71,7 +69,6 @@ class ConversationService:
             state,
             owners,
             self._ceilings,
-            self._killed_turns,
             locks,
             settings,
             clock,
@@ -184,7 +181,7 @@ class ConversationService:
             async with self._lock(item):
                 record = await asyncio.to_thread(self._store.get, item)
                 if record is not None:
-                    await self._killed_turns.add_missing_usage(record)
+                    await self._state.add_missing_usage(record)
         if self._settings.audit_days is not None:
             before = self._clock() - self._settings.audit_days * DAY_SECONDS
             await asyncio.to_thread(self._store.forget_dispatches, before)

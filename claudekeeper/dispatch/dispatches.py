@@ -24,13 +24,8 @@ from claudekeeper.core.keyed_locks import KeyedLocks
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.timestamps import iso_of
 from claudekeeper.dispatch.ceiling_questions import CeilingQuestions
-from claudekeeper.dispatch.context_window import (
-    WindowManager,
-    append_prompt_of,
-    is_full,
-)
+from claudekeeper.dispatch.context_window import WindowManager, is_full
 from claudekeeper.dispatch.conversation_state import ConversationState
-from claudekeeper.dispatch.killed_turns import KilledTurnUsage
 from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.dispatch.session_reader import SessionReader
 from claudekeeper.dispatch.store import ConversationStore
@@ -54,7 +49,6 @@ class DispatchService:
         state: ConversationState,
         owners: SessionOwners,
         ceilings: CeilingQuestions,
-        killed_turns: KilledTurnUsage,
         locks: KeyedLocks,
         settings: ConversationSettings,
         clock: Callable[[], float],
@@ -66,12 +60,11 @@ class DispatchService:
         self._state = state
         self._owners = owners
         self._ceilings = ceilings
-        self._killed_turns = killed_turns
         self._lock = locks.hold
         self._settings = settings
         self._clock = clock
         self._window_manager = WindowManager(
-            store, manager, turn_results, sessions, settings, state.record_act, clock
+            store, manager, turn_results, sessions, settings, state, clock
         )
         self._outcome_tasks = Tasks()
         self._tasks = Tasks()
@@ -178,7 +171,7 @@ class DispatchService:
         future = self._turn_results.expect(record.session, uuid)
         try:
             session = await self._manager.send(
-                send, append_prompt=append_prompt_of(record), new_id=record.session
+                send, append_prompt=record.append_prompt, new_id=record.session
             )
             if session.id != record.session:
                 raise InvalidRequest(UUID_TAKEN)
@@ -238,7 +231,7 @@ class DispatchService:
         if record is None:
             record, how = self._new_record(item, request), "created"
         else:
-            await self._killed_turns.add_missing_usage(record)
+            await self._state.add_missing_usage(record)
             record.ceilings = request.ceilings if request.ceilings is not None else record.ceilings
             await self._ceilings.check(record)
             if self._state.has_expired(record):

@@ -52,6 +52,11 @@ class ConversationRecord(msgspec.Struct, kw_only=True):
     def item(self) -> WorkItem:
         return WorkItem(self.key, self.project)
 
+    @property
+    def append_prompt(self) -> str | None:
+        """What is appended to Claude Code's own system prompt."""
+        return "\n\n".join(filter(None, (self.prompt, self.primer))) or None
+
     def usage_at(self, now: float) -> CeilingUsage:
         return CeilingUsage(
             round(self.cost, 6), self.dispatches, max(0.0, now - self.created) / 3600
