@@ -150,12 +150,12 @@ async def _set_up_demo(stack: AsyncExitStack, stopped: asyncio.Event) -> None:
     from claudekeeper.demo.start import start_demo
 
     print("Making a demo: a dozen sample sessions, a few seconds…", flush=True)
-    home = await _race(
+    demo = await _race(
         stack.enter_async_context(start_demo(progress=lambda step: print(f"  {step}", flush=True))),
         stopped.wait(),
     )
-    if home is not None:
-        os.environ.update(home.environment)
+    if demo is not None:
+        os.environ.update(demo.environment)
 
 
 async def _race(work: Coroutine[Any, Any, T], end: Coroutine[Any, Any, Any]) -> T | None:
