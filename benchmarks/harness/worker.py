@@ -91,15 +91,16 @@ def listing_after_restart(projects: str, cache: str) -> Callable[[], int]:
 
 def _listing(projects: str, database: Path) -> Callable[[], int]:
     from claudekeeper.catalog.cache import Cache
-    from claudekeeper.catalog.discovery import newest_first, project_folders
+    from claudekeeper.catalog.discovery import project_folders
     from claudekeeper.catalog.folder_scan import scan_folders
+    from claudekeeper.catalog.row_list import RowList
 
     def work() -> int:
         cache = Cache(database)
         shelves, times = cache.load()
         folders = project_folders(Path(projects))
         scanned = scan_folders(folders.keys() | shelves.keys(), shelves, cache, times)
-        rows = newest_first(row for folder in scanned.values() for row in folder.rows.values())
+        rows = RowList(row for folder in scanned.values() for row in folder.rows.values())
         cache.close()
         return len(rows)
 

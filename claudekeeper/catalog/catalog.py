@@ -1,13 +1,14 @@
-"""Every session of the machine, kept current: the list that people see first.
+"""The catalog: the list of all sessions of the machine, kept current.
 
-Rows live on the event loop and are replaced, never changed. Reading happens in threads, which
-only return what they found.
+Rows live on the event loop and are replaced, never changed. Threads read files and only return
+what they read.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -24,13 +25,13 @@ from claudekeeper.catalog.cache_writer import CacheWriter
 from claudekeeper.catalog.discovery import (
     SessionRow,
     continue_fold,
-    newest_first,
     project_folders,
     stat_again,
 )
-from claudekeeper.catalog.folder_scan import folder_of, scan_folders
+from claudekeeper.catalog.folder_scan import FolderScan, folder_of, scan_folders
 from claudekeeper.catalog.full_scan import FullScanRunner
 from claudekeeper.catalog.full_scan_worker import scan_rows
+from claudekeeper.catalog.row_list import RowList, SortKey, sort_key
 from claudekeeper.core.runtime_options import release_memory
 from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
@@ -38,14 +39,14 @@ from claudekeeper.transcripts.entries import Entry
 from claudekeeper.transcripts.tail import read_last_entries
 from claudekeeper.watcher.watcher import Watcher
 
-# seconds between two looks at everything
+# seconds between two scans of everything
 SCAN_INTERVAL = 60.0
-# and from a look at what changed to the next: a turn writes many lines
+# seconds between two scans of changed folders: a turn writes many lines
 DEBOUNCE = 0.15
 # how much one trip to a thread folds, so that progress shows and closing does not wait long
 BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
-# a file this small is read for whoever asks
+# a file this small is read to answer a request
 MAX_READ_ON_REQUEST = 1024 * 1024
 
 
@@ -54,6 +55,13 @@ class ScanProgress(msgspec.Struct, gc=False):
 
     done: int
     total: int
+
+
+class RowPage(msgspec.Struct):
+    """Some rows of the list, and the position after which the next ones come; None: no more."""
+
+    rows: list[SessionRow]
+    cursor: SortKey | None
 
 
 class RowChange(msgspec.Struct, frozen=True, gc=False):
@@ -72,23 +80,22 @@ class RowChange(msgspec.Struct, frozen=True, gc=False):
         return before is not None and after is not None and before.file.is_same_version(after.file)
 
 
-class SessionCounts(msgspec.Struct):
+class ReadRow(msgspec.Struct):
     """A row, and what it is once every line is read; None where its file is gone."""
 
     before: SessionRow
     after: SessionRow | None
-    # what its fold remembers, packed
+    # the state of its fold, packed
     fold: bytes | None
 
 
 class Catalog:
-    """The sessions below one projects folder."""
+    """The sessions below one projects folder, and those that the archive has of it."""
 
-    def __init__(self, projects: Path, cache: Cache, also: Path | None = None) -> None:
+    def __init__(self, projects: Path, cache: Cache, archive_projects: Path | None = None) -> None:
         self.row_changed = Signal[RowChange]()
         self.projects = projects
-        # where sessions are kept that were deleted there
-        self._archive_projects = also
+        self._archive_projects = archive_projects
         self.watcher = Watcher(projects)
         self._cache = cache
         self._full_scan = FullScanRunner()
@@ -98,17 +105,17 @@ class Catalog:
         self._full_scan_done = asyncio.Event()
         self._full_scan_done.set()
         self._scan_lock = asyncio.Lock()
-        # by folder and path, as read; by id, newest first, as shown
+        # a thread may read the rows of a folder: they are replaced, never changed
         self._rows_by_folder: RowsByFolder = {}
-        self._rows: dict[str, SessionRow] = {}
+        self._sessions = RowList()
         self._folder_times: dict[str, int] = {}
         self._cache_writer = CacheWriter(cache, self._rows_by_folder, self._folder_times)
 
     async def start(self) -> None:
-        """Begin; the first listing waits for the first sweep, nothing else does."""
-        self._tasks.start(self._run_scans(), name="catalog:sweep")
-        self._tasks.start(self._follow_changes(), name="catalog:watch")
-        self._tasks.start(self._run_full_scans(), name="catalog:count")
+        """Start; only the first listing waits for the first scan."""
+        self._tasks.start(self._run_scans(), name="catalog:scan")
+        self._tasks.start(self._follow_changes(), name="catalog:follow-changes")
+        self._tasks.start(self._run_full_scans(), name="catalog:full-scan")
         self._tasks.start(self._cache_writer.run(), name="catalog:save")
 
     async def close(self) -> None:
@@ -118,56 +125,65 @@ class Catalog:
 
     @property
     def progress(self) -> ScanProgress:
-        rows = self._rows.values()
-        # nothing more will come of one that cannot be read
-        done = sum(row.is_fully_scanned or row.fault is not None for row in rows)
-        return ScanProgress(done, len(rows))
+        return ScanProgress(self._sessions.done, len(self._sessions))
 
     async def wait_full_scan(self) -> None:
-        """Wait until no transcript is left to be read to its end."""
+        """Wait until every transcript has been read to its end."""
         await self._full_scan_done.wait()
 
     async def rows(self) -> list[SessionRow]:
         """Every session, newest first, as it stands on disk."""
         await self._ready.wait()
         await self._scan_changed_folders()
-        return list(self._rows.values())
+        return list(self._sessions.newest_first())
+
+    async def page(
+        self, limit: int, after: SortKey | None, matches: Callable[[SessionRow], bool]
+    ) -> RowPage:
+        """The sessions that follow a position in the list, as they stand on disk."""
+        await self._ready.wait()
+        await self._scan_changed_folders()
+        # one more than the page says whether there is another
+        rows = list(islice(filter(matches, self._sessions.newest_first(after)), limit + 1))
+        cursor = sort_key(rows[limit - 1]) if len(rows) > limit else None
+        current = await self.refresh(rows[:limit])
+        current.sort(key=sort_key, reverse=True)
+        return RowPage(current, cursor)
 
     async def refresh(self, rows: Iterable[SessionRow]) -> list[SessionRow]:
-        """The same sessions with what changed in their files since; without those gone."""
+        """The same sessions, as their files are now; without those whose files are gone."""
         before = list(rows)
-        seen = await asyncio.to_thread(lambda: [stat_again(row.file) for row in before])
+        files = await asyncio.to_thread(lambda: [stat_again(row.file) for row in before])
         stale = [
             row
-            for row, now in zip(before, seen, strict=True)
-            if now is None or not now.is_same_version(row.file)
+            for row, file in zip(before, files, strict=True)
+            if file is None or not file.is_same_version(row.file)
         ]
         if stale:
             await self._scan_folders({folder_of(row) for row in stale})
-        return [self._rows[row.file.id] for row in before if row.file.id in self._rows]
+        return [row for each in before if (row := self._sessions.get(each.file.id)) is not None]
 
     async def row(self, session_id: str) -> SessionRow | None:
         """One session, as it stands on disk."""
         await self._ready.wait()
         session_id = session_id.lower()
-        current = await self.refresh([row for row in [self._rows.get(session_id)] if row])
-        if not current:
+        row = self._sessions.get(session_id)
+        if row is None or not await self.refresh([row]):
             # new, or moved to another project's folder
             await self._scan_changed_folders()
-            current = [row for row in [self._rows.get(session_id)] if row]
-        return current[0] if current else None
+        return self._sessions.get(session_id)
 
     async def wait_ready(self) -> None:
-        """Wait until the sessions are known."""
+        """Wait for the first scan."""
         await self._ready.wait()
 
     async def save(self) -> None:
-        """Until the cache has everything that is known by now."""
+        """Wait until the cache has every row and fold of now."""
         await self._cache_writer.save_all()
 
     def peek_row(self, session_id: str) -> SessionRow | None:
-        """One session as it was seen last; no disk is asked."""
-        return self._rows.get(session_id)
+        """One session as of the last scan, without reading the disk."""
+        return self._sessions.get(session_id)
 
     async def recent_entries(self, session_id: str) -> list[Entry]:
         """The entries at the end of a session's transcript."""
@@ -178,25 +194,25 @@ class Catalog:
         """The session with every line read, where that takes no time; else as it is."""
         if row.is_fully_scanned or row.file.size > BATCH_BYTES:
             return row
-        self._apply_counts(await asyncio.to_thread(self._full_scan_row, row))
-        return self._rows.get(row.file.id, row)
+        self._apply_full_scan(await asyncio.to_thread(self._full_scan_row, row))
+        return self._sessions.get(row.file.id) or row
 
     async def facts(
         self, row: SessionRow
     ) -> tuple[SessionRow, SessionFacts | None, list[SubagentShare]]:
-        """What was done there, where every line was read or that takes no time; else None.
+        """What was done in a session, and what its subagents did, as far as that was read.
 
-        And what its subagents did, as far as that was read.
+        None: not every line of it was read, and reading it would take time.
         """
         row, fold = await self._load_fold(row)
         if fold is None:
             return row, None, []
-        folded = unpack_state(fold)
+        state = unpack_state(fold)
         shares = await asyncio.to_thread(self._cache.subagent_shares, row.file.id)
-        return row, folded.facts, [share_of(folded.subagent_facts), *shares]
+        return row, state.facts, [share_of(state.subagent_facts), *shares]
 
     async def activity(self, row: SessionRow) -> tuple[SessionRow, SessionActivity | None]:
-        """When that was, and what was asked, where as much is known."""
+        """When things were done in a session, and its prompts; None as for `facts`."""
         row, fold = await self._load_fold(row)
         return row, unpack_activity(fold) if fold is not None else None
 
@@ -219,13 +235,11 @@ class Catalog:
     # ---- staying current ----
 
     async def _run_scans(self) -> None:
-        shelves, times = await asyncio.to_thread(self._cache.load)
-        self._rows_by_folder |= shelves
-        await self._scan_folders(self._rows_by_folder.keys() | await self._project_folders(), times)
-        while True:
-            # a net below the watcher, which looks by itself where nothing is told
-            await asyncio.sleep(SCAN_INTERVAL)
-            await self._scan_all()
+        rows, times = await asyncio.to_thread(self._cache.load)
+        self._rows_by_folder |= rows
+        await self._scan_all(times)
+        # in case that the watcher missed something
+        self._tasks.every(SCAN_INTERVAL, self._scan_all, name="catalog:scan-again")
 
     async def _follow_changes(self) -> None:
         await self._ready.wait()
@@ -249,59 +263,83 @@ class Catalog:
         """Somebody else saw that these changed."""
         self._tasks.start(self._scan_folders(folders), name="catalog:scan-folders")
 
-    async def _project_folders(self) -> set[str]:
-        return set(await asyncio.to_thread(self._read_folder_times))
+    def _read_folder_times(self) -> FolderTimes:
+        archive = self._archive_projects
+        archived = project_folders(archive) if archive is not None else {}
+        return archived | project_folders(self.projects)
 
-    def _read_folder_times(self) -> dict[str, int]:
-        kept = project_folders(self._archive_projects) if self._archive_projects is not None else {}
-        return kept | project_folders(self.projects)
-
-    async def _scan_all(self) -> None:
+    async def _scan_all(self, times: FolderTimes | None = None) -> None:
+        folders = await asyncio.to_thread(self._read_folder_times)
         await self._scan_folders(
-            self._rows_by_folder.keys() | await self._project_folders(), self._folder_times
+            self._rows_by_folder.keys() | folders.keys(),
+            self._folder_times if times is None else times,
         )
 
     async def _scan_folders(self, folders: Iterable[str], times: FolderTimes | None = None) -> None:
         async with self._scan_lock:
-            looked = await asyncio.to_thread(
+            scans = await asyncio.to_thread(
                 scan_folders, folders, self._rows_by_folder, self._cache, times
             )
             folds: dict[str, bytes | None] = {}
-            for folder, found in looked.items():
-                folds |= found.folds
-                if found.mtime is None:
-                    self._rows_by_folder.pop(folder, None)
-                    self._folder_times.pop(folder, None)
-                else:
-                    self._rows_by_folder[folder] = _merge_rows(
-                        found.rows, self._rows_by_folder.get(folder, {})
-                    )
-                    self._folder_times[folder] = found.mtime
-            self._rebuild_list()
-            self._ready.set()
+            replaced: list[tuple[SessionRow | None, SessionRow | None]] = []
+            for folder, scan in scans.items():
+                folds |= scan.folds
+                replaced += self._apply_folder_scan(folder, scan)
+            if self._ready.is_set():
+                self._replace_rows(replaced)
+            else:
+                self._sessions = RowList(
+                    row for rows in self._rows_by_folder.values() for row in rows.values()
+                )
+                self._ready.set()
+            self._request_full_scan()
             self._cache_writer.schedule(
-                {folder for folder, found in looked.items() if found.folds}, folds
+                {folder for folder, scan in scans.items() if scan.folds}, folds
             )
 
-    def _rebuild_list(self) -> None:
-        rows = newest_first(
-            row for shelf in self._rows_by_folder.values() for row in shelf.values()
-        )
-        before, self._rows = self._rows, {row.file.id: row for row in rows}
-        if self._ready.is_set():
-            self._publish_changes(before)
-        if any(not row.is_fully_scanned for row in rows):
+    def _apply_folder_scan(
+        self, folder: str, scan: FolderScan
+    ) -> list[tuple[SessionRow | None, SessionRow | None]]:
+        """Take over the rows of a folder; returns those that are new, changed or gone."""
+        before = self._rows_by_folder.get(folder, {})
+        if scan.mtime is None:
+            self._rows_by_folder.pop(folder, None)
+            self._folder_times.pop(folder, None)
+            return [(row, None) for row in before.values()]
+        self._folder_times[folder] = scan.mtime
+        if scan.rows is before:
+            return []
+        self._rows_by_folder[folder] = rows = _keep_full_scans(scan.rows, before)
+        paths = before | rows
+        return [
+            (before.get(path), rows.get(path))
+            for path in paths
+            if before.get(path) is not rows.get(path)
+        ]
+
+    def _replace_rows(
+        self,
+        replaced: Iterable[tuple[SessionRow | None, SessionRow | None]],
+        *,
+        only_counted: bool = False,
+    ) -> None:
+        """Change the list, and say which sessions are new, other than they were, or gone."""
+        before: dict[str, SessionRow | None] = {}
+        for old, new in replaced:
+            row = new or old
+            if row is not None:
+                before.setdefault(row.file.id, self._sessions.get(row.file.id))
+                self._sessions.replace(old, new)
+        # a session that moved to another folder changed once
+        for session_id, row in before.items():
+            current = self._sessions.get(session_id)
+            if current is not row:
+                self.row_changed.emit(RowChange(session_id, row, current, only_counted))
+
+    def _request_full_scan(self) -> None:
+        if self._sessions.done < len(self._sessions):
             self._full_scan_done.clear()
             self._scan_needed.set()
-
-    def _publish_changes(self, before: dict[str, SessionRow]) -> None:
-        """Say which rows are new, other than they were, or gone."""
-        for session_id, row in self._rows.items():
-            was = before.get(session_id)
-            if was is not row:
-                self.row_changed.emit(RowChange(session_id, was, row))
-        for session_id in before.keys() - self._rows.keys():
-            self.row_changed.emit(RowChange(session_id, before[session_id], None))
 
     # ---- reading every line ----
 
@@ -309,14 +347,16 @@ class Catalog:
         try:
             while True:
                 await self._scan_needed.wait()
-                batch, left = self._next_batch()
+                batch = self._next_batch()
                 if batch:
                     folds = await asyncio.to_thread(self._load_folds, batch)
-                    counts = await self._full_scan.scan(list(zip(batch, folds, strict=True)), left)
-                    self._apply_counts(
-                        [SessionCounts(*each) for each in zip(batch, *counts, strict=True)]
+                    after, new_folds = await self._full_scan.scan(
+                        list(zip(batch, folds, strict=True)), self._sessions.unread_bytes
                     )
-                    del folds, counts
+                    self._apply_full_scan(
+                        [ReadRow(*each) for each in zip(batch, after, new_folds, strict=True)]
+                    )
+                    del folds, after, new_folds
                     if self._full_scan.has_process:
                         # those of a second would be megabytes
                         await self._cache_writer.save_folds()
@@ -330,86 +370,75 @@ class Catalog:
         finally:
             await self._full_scan.stop_process()
 
-    def _next_batch(self) -> tuple[list[SessionRow], int]:
-        """Some rows to be read now, and how many bytes there are to be read in all."""
+    def _next_batch(self) -> list[SessionRow]:
+        """Some rows that are to be read now, the newest first."""
         batch: list[SessionRow] = []
-        size = left = 0
-        for row in self._rows.values():
-            if row.is_fully_scanned or row.fault is not None:
-                continue
-            left += row.file.size
-            if size <= BATCH_BYTES and len(batch) < BATCH_FILES:
-                batch.append(row)
-                size += row.file.size
-        return batch, left
+        size = 0
+        most = min(BATCH_FILES, len(self._sessions) - self._sessions.done)
+        rows = self._sessions.newest_first()
+        while len(batch) < most and size <= BATCH_BYTES:
+            row = next(row for row in rows if not row.is_done)
+            batch.append(row)
+            size += row.file.size
+        return batch
 
     def _load_folds(self, batch: list[SessionRow]) -> list[bytes | None]:
         return [self._cache.load_fold(row.file.path) for row in batch]
 
-    def _full_scan_row(self, row: SessionRow) -> list[SessionCounts]:
+    def _full_scan_row(self, row: SessionRow) -> list[ReadRow]:
         (after,), (fold,) = scan_rows([(row, self._cache.load_fold(row.file.path))])
-        return [SessionCounts(row, after, fold)]
+        return [ReadRow(row, after, fold)]
 
-    def _apply_counts(self, counted: list[SessionCounts]) -> None:
-        shelves: RowsByFolder = {}
-        taken: list[SessionCounts] = []
-        for each in counted:
+    def _apply_full_scan(self, read_rows: list[ReadRow]) -> None:
+        copies: RowsByFolder = {}
+        applied: list[ReadRow] = []
+        for each in read_rows:
             folder, path = folder_of(each.before), each.before.file.path
-            if folder not in shelves:
-                # a look in another thread may hold the shelf: put up a new one
-                shelves[folder] = dict(self._rows_by_folder.get(folder, {}))
-            shelf = shelves[folder]
-            # a sweep may have seen a newer version meanwhile: it knows better
-            if shelf.get(path) is not each.before:
+            if folder not in copies:
+                # a folder scan in another thread may read the rows: change a copy
+                copies[folder] = dict(self._rows_by_folder.get(folder, {}))
+            rows = copies[folder]
+            # a folder scan may have seen a newer version meanwhile
+            if rows.get(path) is not each.before:
                 continue
-            taken.append(each)
+            applied.append(each)
             if each.after is None:
-                del shelf[path]
+                del rows[path]
                 continue
-            shelf[path] = each.after
+            rows[path] = each.after
             if each.after.file == each.before.file:
-                # thousands of these are kept: no second copy
+                # there are thousands: no second copy
                 each.after.file = each.before.file
-        self._rows_by_folder |= shelves
-        broken = {folder_of(each.before) for each in taken if each.after and each.after.is_lost}
+        self._rows_by_folder |= copies
+        broken = {folder_of(each.before) for each in applied if each.after and each.after.is_lost}
         if broken:
-            # where they worked is told by what lies beside them
-            self._tasks.start(self._scan_folders(broken), name="catalog:look-beside")
-        if all(_keeps_order(each) for each in taken):
-            self._replace_rows(taken)
-        else:
-            self._rebuild_list()
+            # their working directories are inferred from the other files of the folder
+            self._tasks.start(self._scan_folders(broken), name="catalog:infer-workdirs")
+        self._replace_rows(
+            [(each.before, each.after) for each in applied],
+            only_counted=all(_is_only_counted(each) for each in applied),
+        )
         self._cache_writer.schedule(
-            {folder_of(each.before) for each in taken},
-            {each.before.file.path: each.fold for each in taken},
+            {folder_of(each.before) for each in applied},
+            {each.before.file.path: each.fold for each in applied},
         )
 
-    def _replace_rows(self, rows: list[SessionCounts]) -> None:
-        """The list as it is, with these counted: ordering thousands again would take too long."""
-        for each in rows:
-            session_id = each.before.file.id
-            if each.after is not None and self._rows.get(session_id) is each.before:
-                self._rows[session_id] = each.after
-                self.row_changed.emit(
-                    RowChange(session_id, each.before, each.after, only_counted=True)
-                )
 
-
-def _keeps_order(counted: SessionCounts) -> bool:
-    """Whether only what is told of the session changed, not where it stands in the list."""
-    before, after = counted.before, counted.after
+def _is_only_counted(read: ReadRow) -> bool:
+    """Whether the file and its place in the list are what they were."""
+    before, after = read.before, read.after
     return after is not None and after.file == before.file and after.is_session == before.is_session
 
 
-def _merge_rows(found: FolderRows, shelf: FolderRows) -> FolderRows:
-    """What a look found, with what was counted while it looked."""
-    for path, row in found.items():
-        mine = shelf.get(path)
+def _keep_full_scans(rows: FolderRows, current: FolderRows) -> FolderRows:
+    """The rows of a folder scan, but those that were read to their end while it ran."""
+    for path, row in rows.items():
+        mine = current.get(path)
         if (
             mine is not None
             and mine.is_fully_scanned
             and not row.is_fully_scanned
             and mine.file.is_same_version(row.file)
         ):
-            found[path] = mine
-    return found
+            rows[path] = mine
+    return rows

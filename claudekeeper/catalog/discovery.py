@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -72,6 +70,11 @@ class SessionRow(msgspec.Struct, array_like=True, gc=False):
         return cls(found, summary, summary.is_fully_scanned, own, fault, own and broken)
 
     @property
+    def is_done(self) -> bool:
+        """Whether every line was read, or none can be."""
+        return self.is_fully_scanned or self.fault is not None
+
+    @property
     def summary(self) -> Summary:
         return (
             _summary_decoder.decode(self.stored_summary)
@@ -88,8 +91,6 @@ class SessionRow(msgspec.Struct, array_like=True, gc=False):
 
 _summary_decoder = msgspec.msgpack.Decoder(Summary)
 _pack = msgspec.msgpack.Encoder().encode
-_by_mtime = attrgetter("file.mtime")
-_by_mtime_and_id = attrgetter("file.mtime", "file.id")
 
 
 def project_folders(projects: Path) -> dict[str, int]:
@@ -185,29 +186,6 @@ def stat_again(found: TranscriptFile) -> TranscriptFile | None:
         return _transcript_file(found.path, found.id, os.stat(found.path))
     except OSError:
         return None
-
-
-def newest_first(rows: Iterable[SessionRow]) -> list[SessionRow]:
-    """One row a session, the one written last first."""
-    ordered = newest_by_id(rows)
-    # two in one tick are rare: only they need more than a number to be told apart
-    ordered.sort(key=_by_mtime, reverse=True)
-    if any(one.file.mtime == other.file.mtime for one, other in pairwise(ordered)):
-        ordered.sort(key=_by_mtime_and_id, reverse=True)
-    return ordered
-
-
-def newest_by_id(rows: Iterable[SessionRow]) -> list[SessionRow]:
-    """One row a session: of several files with its id, the one written last."""
-    by_id: dict[str, SessionRow] = {}
-    for row in rows:
-        if not row.is_session:
-            continue
-        found = row.file
-        known = by_id.get(found.id)
-        if known is None or (found.mtime, found.path) > (known.file.mtime, known.file.path):
-            by_id[found.id] = row
-    return list(by_id.values())
 
 
 def quick_scan_file(found: TranscriptFile) -> SessionRow | None:

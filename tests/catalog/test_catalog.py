@@ -86,7 +86,9 @@ async def test_changes_are_noticed_without_being_asked_for(catalog: Catalog) -> 
     transcript.prompt("one more")
     path.write_bytes(b"\n".join(transcript.lines) + b"\n")
     # only what is in memory: no question asks the disk here
-    await wait_until(lambda: catalog._rows[SESSION_ID].summary.messages == 2)
+    await wait_until(
+        lambda: (row := catalog.peek_row(SESSION_ID)) is not None and row.summary.messages == 2
+    )
 
 
 async def test_a_projects_folder_that_comes_later_is_found(catalog: Catalog) -> None:

@@ -14,11 +14,10 @@ from claudekeeper.catalog.discovery import (
     TranscriptFile,
     continue_fold,
     list_transcripts,
-    newest_by_id,
-    newest_first,
     project_folders,
     quick_scan_file,
 )
+from claudekeeper.catalog.row_list import RowList
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
 
 
@@ -268,7 +267,7 @@ def test_of_two_files_with_one_id_the_newer_is_the_session() -> None:
     new.prompt("new")
     new.write(projects_folder(), "-b")
     looks = [quick_scan_file(found) for found in found_in(projects_folder())]
-    (row,) = newest_by_id([look for look in looks if look is not None])
+    (row,) = RowList(look for look in looks if look is not None).newest_first()
     assert row.summary.title == "new"
 
 
@@ -302,5 +301,5 @@ def test_sessions_written_in_one_tick_have_an_order_all_the_same() -> None:
         transcript.prompt("hello")
         os.utime(transcript.write(projects_folder()), (1000, 1000))
     looks = [quick_scan_file(found) for found in found_in(projects_folder())]
-    rows = newest_first([look for look in looks if look is not None])
+    rows = RowList(look for look in looks if look is not None).newest_first()
     assert [row.file.id for row in rows] == [uuid_of(number) for number in (3, 2, 1)]

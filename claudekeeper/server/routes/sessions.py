@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 import msgspec
 from aiohttp import web
 
 from claudekeeper.catalog.discovery import SessionRow
+from claudekeeper.catalog.row_list import SortKey
 from claudekeeper.contract.errors import (
     SessionGoesOn,
     SessionNotFound,
@@ -35,33 +35,25 @@ from claudekeeper.server.schemas import (
     read_body,
 )
 from claudekeeper.sessions.preferences import GivenUp
+from claudekeeper.sessions.session_view import SessionViews
 
 _CURSOR = re.compile(r"(-?[0-9]{1,20}):([0-9a-f-]{36})")
 
 
 async def list_sessions(request: web.Request) -> web.Response:
     query = parse_query(request, ListQuery)
-    overview = request.app[VIEWS]
     after = _parse_cursor(query.cursor) if query.cursor is not None else None
-    rows = await request.app[CATALOG].rows()
-    wanted = (
-        row
-        for row in rows
-        if (after is None or _sort_key(row) < after) and _matches(request, row, query)
+    views = request.app[VIEWS]
+    page = await request.app[CATALOG].page(
+        query.limit, after, lambda row: _matches(views, row, query)
     )
-    # newest first: one more than the page tells whether there is another
-    page = list(islice(wanted, query.limit + 1))
-    more = len(page) > query.limit
-    page = page[: query.limit]
-    cursor = _format_cursor(page[-1]) if more and page else None
-    current = await request.app[CATALOG].refresh(page)
-    current.sort(key=_sort_key, reverse=True)
-    sessions = [overview.session(row.file.id, row) for row in current]
-    found = [session for session in sessions if session is not None]
+    rows = [views.session(row.file.id, row) for row in page.rows]
+    sessions = [session for session in rows if session is not None]
     if query.cursor is None:
-        found += _sessions_without_transcript(request, query)
-        found.sort(key=lambda session: session.modified, reverse=True)
-    return json_response(SessionList(found, cursor, current_position(request.app)))
+        sessions += _sessions_without_transcript(request, query)
+        sessions.sort(key=lambda session: session.modified, reverse=True)
+    cursor = f"{page.cursor[0]}:{page.cursor[1]}" if page.cursor is not None else None
+    return json_response(SessionList(sessions, cursor, current_position(request.app)))
 
 
 def _sessions_without_transcript(request: web.Request, query: ListQuery) -> list[Session]:
@@ -170,21 +162,13 @@ def current_position(app: web.Application) -> str:
     return app[BUS].position
 
 
-def _matches(request: web.Request, row: SessionRow, query: ListQuery) -> bool:
+def _matches(views: SessionViews, row: SessionRow, query: ListQuery) -> bool:
     if query.workdir is not None and row.summary.workdir != query.workdir:
         return False
-    return query.state in (None, request.app[VIEWS].state(row))
+    return query.state in (None, views.state(row))
 
 
-def _sort_key(row: SessionRow) -> tuple[int, str]:
-    return row.file.mtime, row.file.id
-
-
-def _format_cursor(row: SessionRow) -> str:
-    return f"{row.file.mtime}:{row.file.id}"
-
-
-def _parse_cursor(cursor: str) -> tuple[int, str]:
+def _parse_cursor(cursor: str) -> SortKey:
     parts = _CURSOR.fullmatch(cursor)
     if parts is None:
         raise InvalidRequest("The cursor is not one that the keeper gave.")
