@@ -91,9 +91,9 @@ def listing_after_restart(projects: str, cache: str) -> Callable[[], int]:
 
 def _listing(projects: str, database: Path) -> Callable[[], int]:
     from claudekeeper.catalog.cache import Cache
-    from claudekeeper.catalog.discovery import project_folders
     from claudekeeper.catalog.folder_scan import scan_folders
     from claudekeeper.catalog.row_list import RowList
+    from claudekeeper.transcripts.layout import project_folders
 
     def work() -> int:
         cache = Cache(database)
@@ -151,8 +151,8 @@ def sdk_history(session: str) -> Callable[[], int]:
 def bare_extraction(projects: str) -> Callable[[], int]:
     """Collects the words of every shown message, and discards them."""
     from claudekeeper.analysis.plain_text import join_parts, parts_of
-    from claudekeeper.search.indexer import all_transcripts
     from claudekeeper.transcripts.entries import is_irrelevant, parse_line
+    from claudekeeper.transcripts.layout import all_transcripts
     from claudekeeper.transcripts.line_reader import lines_forwards, open_readonly
     from claudekeeper.transcripts.messages import kind_of
 

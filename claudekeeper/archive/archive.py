@@ -20,7 +20,7 @@ import msgspec
 import orjson
 
 from claudekeeper.catalog.catalog import RowChange
-from claudekeeper.catalog.discovery import TRANSCRIPT_NAME, TRANSCRIPT_SUFFIX, SessionRow
+from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.contract.errors import StateUnwritable
 from claudekeeper.core.atomic_files import make_private_folder, read_file, replace_file
 from claudekeeper.core.config import config_path, load_config
@@ -29,6 +29,7 @@ from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.core.timestamps import iso_from_ns
 from claudekeeper.net.errors import ApiError
+from claudekeeper.transcripts.layout import TRANSCRIPT_NAME, TRANSCRIPT_SUFFIX
 
 log = logging.getLogger(__name__)
 

@@ -25,8 +25,6 @@ from claudekeeper.catalog.cache_writer import CacheWriter
 from claudekeeper.catalog.discovery import (
     SessionRow,
     continue_fold,
-    project_folders,
-    stat_again,
 )
 from claudekeeper.catalog.folder_scan import FolderScan, folder_of, scan_folders
 from claudekeeper.catalog.full_scan import FullScanRunner
@@ -36,6 +34,7 @@ from claudekeeper.core.runtime_options import release_memory
 from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.transcripts.entries import Entry
+from claudekeeper.transcripts.layout import project_folders, stat_again
 from claudekeeper.transcripts.tail import read_last_entries
 from claudekeeper.watcher.watcher import Watcher
 

@@ -7,43 +7,32 @@ whole file (counts, tokens, a title in the middle) is folded later, from where t
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import msgspec
 
-from claudekeeper.analysis.summary import FoldState, Summary, SummaryFold, pack_state, unpack_state
+from claudekeeper.analysis.summary import Summary, SummaryFold, pack_state, unpack_state
 from claudekeeper.catalog.quick_scan import HEAD_BYTES, read_head, read_tail
 from claudekeeper.contract.errors import Fault
 from claudekeeper.contract.sessions import Tokens
-from claudekeeper.core.paths import SESSION_ID, is_outside
+from claudekeeper.core.paths import is_outside
+from claudekeeper.transcripts.cursor import fingerprint_before, has_only_grown
 from claudekeeper.transcripts.entries import is_irrelevant, parse_line
+from claudekeeper.transcripts.layout import (
+    TRANSCRIPT_NAME,
+    TranscriptFile,
+    session_of_name,
+    stat_again,
+)
 from claudekeeper.transcripts.line_reader import (
     READ_ONLY,
     FileChanged,
-    fingerprint_before,
     lines_forwards,
     open_readonly,
 )
 
-TRANSCRIPT_SUFFIX = ".jsonl"
-TRANSCRIPT_NAME = re.compile(SESSION_ID.pattern + re.escape(TRANSCRIPT_SUFFIX))
 # a file this small is folded at once
 SMALL_FILE_BYTES = HEAD_BYTES
-
-
-class TranscriptFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A transcript on disk, and which version of it."""
-
-    id: str
-    path: str
-    inode: int
-    size: int
-    mtime: int
-
-    def is_same_version(self, other: TranscriptFile) -> bool:
-        return (self.inode, self.size, self.mtime) == (other.inode, other.size, other.mtime)
 
 
 EMPTY_FAULT = Fault("transcript_empty", "The transcript is empty.")
@@ -93,28 +82,6 @@ _summary_decoder = msgspec.msgpack.Decoder(Summary)
 _pack = msgspec.msgpack.Encoder().encode
 
 
-def project_folders(projects: Path) -> dict[str, int]:
-    """The folders of the projects with their modification times."""
-    folders: dict[str, int] = {}
-    root = str(projects)
-    try:
-        with os.scandir(root) as entries:
-            for entry in entries:
-                try:
-                    if entry.is_dir() and not (entry.is_symlink() and is_outside(entry.path, root)):
-                        folders[entry.path] = entry.stat().st_mtime_ns
-                except OSError:
-                    continue
-    except OSError:
-        return {}
-    return folders
-
-
-def list_transcripts(folder: str) -> list[TranscriptFile]:
-    """The main transcripts of one project; subagents' files have other names."""
-    return split_unchanged(folder, {})[1]
-
-
 def split_unchanged(
     folder: str, known: Mapping[str, SessionRow]
 ) -> tuple[dict[str, SessionRow], list[TranscriptFile]]:
@@ -145,9 +112,7 @@ def split_unchanged(
                 except OSError:
                     # gone between the listing and the look: it is not there
                     continue
-                others.append(
-                    _transcript_file(path, entry.name[: -len(TRANSCRIPT_SUFFIX)].lower(), facts)
-                )
+                others.append(TranscriptFile.from_stat(path, session_of_name(entry.name), facts))
     except OSError:
         return {}, []
     return same, others
@@ -180,14 +145,6 @@ def are_unchanged(folder: str, rows: Iterable[SessionRow]) -> bool:
     return True
 
 
-def stat_again(found: TranscriptFile) -> TranscriptFile | None:
-    """The version of a transcript that is on disk now; None when it is gone."""
-    try:
-        return _transcript_file(found.path, found.id, os.stat(found.path))
-    except OSError:
-        return None
-
-
 def quick_scan_file(found: TranscriptFile) -> SessionRow | None:
     """What head and tail of the file tell; None for a file that is gone."""
     try:
@@ -208,7 +165,7 @@ def quick_scan_folder(folder: str) -> Iterator[SessionRow]:
                     continue
                 if entry.is_symlink() and is_outside(entry.path, os.path.dirname(folder)):
                     continue
-                row = _quick_scan_path(entry.path, entry.name[: -len(TRANSCRIPT_SUFFIX)].lower())
+                row = _quick_scan_path(entry.path, session_of_name(entry.name))
                 if row is not None:
                     yield row
     except OSError:
@@ -220,7 +177,7 @@ def _quick_scan_path(path: str, session_id: str) -> SessionRow | None:
         descriptor = os.open(path, READ_ONLY)
         try:
             return _quick_scan_descriptor(
-                descriptor, _transcript_file(path, session_id, os.fstat(descriptor))
+                descriptor, TranscriptFile.from_stat(path, session_id, os.fstat(descriptor))
             )
         finally:
             os.close(descriptor)
@@ -229,7 +186,7 @@ def _quick_scan_path(path: str, session_id: str) -> SessionRow | None:
     except OSError as error:
         try:
             return SessionRow.from_summary(
-                _transcript_file(path, session_id, os.stat(path)), Summary(), _fault(error)
+                TranscriptFile.from_stat(path, session_id, os.stat(path)), Summary(), _fault(error)
             )
         except OSError:
             return None
@@ -268,7 +225,11 @@ def continue_fold(row: SessionRow, kept: bytes | None) -> tuple[SessionRow, byte
             fits = folded is not None and folded.lines == summary.lines
             # a directory that none of its own lines told was told by what lies beside it
             fits = fits and (summary.main_lines > 0 or not summary.workdir)
-            if folded is not None and fits and _only_grown(descriptor, found, folded):
+            if (
+                folded is not None
+                and fits
+                and has_only_grown(descriptor, folded.offset, folded.fingerprint)
+            ):
                 # the old row may be in somebody's hands: fold into a copy
                 summary = msgspec.structs.replace(summary)
                 summary.tokens = msgspec.structs.replace(summary.tokens or Tokens())
@@ -278,13 +239,6 @@ def continue_fold(row: SessionRow, kept: bytes | None) -> tuple[SessionRow, byte
         return None
     except (OSError, FileChanged) as error:
         return SessionRow.from_summary(found, row.summary, _fault(error)), None
-
-
-def _only_grown(descriptor: int, found: TranscriptFile, folded: FoldState) -> bool:
-    """Whether the part that was folded is still what it was."""
-    if found.size < folded.offset:
-        return False
-    return fingerprint_before(descriptor, folded.offset) == folded.fingerprint
 
 
 def _fold_lines(
@@ -306,10 +260,6 @@ def _fold_lines(
     summary, folded = fold.finish(offset, fingerprint_before(descriptor, offset))
     fault = EMPTY_FAULT if found.size == 0 else UNREADABLE_FAULT if summary.lines == 0 else None
     return SessionRow.from_summary(found, summary, fault), pack_state(folded)
-
-
-def _transcript_file(path: str, session_id: str, facts: os.stat_result) -> TranscriptFile:
-    return TranscriptFile(session_id, path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
 
 def _fault(error: Exception) -> Fault:

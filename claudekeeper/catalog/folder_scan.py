@@ -12,7 +12,6 @@ import msgspec
 from claudekeeper.catalog.cache import Cache, FolderRows, FolderTimes, RowsByFolder
 from claudekeeper.catalog.discovery import (
     SessionRow,
-    TranscriptFile,
     are_unchanged,
     continue_fold,
     quick_scan_file,
@@ -20,6 +19,7 @@ from claudekeeper.catalog.discovery import (
     split_unchanged,
 )
 from claudekeeper.catalog.workdir_inference import infer_workdirs
+from claudekeeper.transcripts.layout import TranscriptFile
 
 # a file that grew by no more than this is read on at once
 MAX_GROWTH = 8 * 1024 * 1024

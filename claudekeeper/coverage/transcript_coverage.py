@@ -14,6 +14,7 @@ from claudekeeper.analysis.summary import SYNTHETIC_MODEL
 from claudekeeper.coverage.checklist import Checklist
 from claudekeeper.coverage.coverage_fold import CoverageFold
 from claudekeeper.coverage.discussion import Discussion
+from claudekeeper.transcripts.cursor import fingerprint_before, has_only_grown
 from claudekeeper.transcripts.entries import (
     Entry,
     blocks_of,
@@ -24,7 +25,6 @@ from claudekeeper.transcripts.entries import (
 )
 from claudekeeper.transcripts.line_reader import (
     FileChanged,
-    fingerprint_before,
     lines_forwards,
     open_readonly,
 )
@@ -63,8 +63,7 @@ def fold_coverage(
     try:
         with open_readonly(path) as descriptor:
             size = os.fstat(descriptor).st_size
-            grown = size >= folding.offset
-            if not grown or fingerprint_before(descriptor, folding.offset) != folding.fingerprint:
+            if not has_only_grown(descriptor, folding.offset, folding.fingerprint):
                 folding = CoverageState(checklist.revision)
             end = size if most is None else min(size, folding.offset + most)
             whole = _fold_lines(descriptor, folding, checklist, end, size)

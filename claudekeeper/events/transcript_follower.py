@@ -12,12 +12,11 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.catalog.catalog import Catalog, RowChange
-from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX
 from claudekeeper.catalog.presence import PresenceChange, PresenceMonitor
 from claudekeeper.contract.events import Resync
 from claudekeeper.contract.message import Message
 from claudekeeper.core.bounded import BoundedDict
-from claudekeeper.core.paths import is_outside, is_session_id
+from claudekeeper.core.paths import is_outside
 from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.events.bus import EventBus
@@ -26,14 +25,14 @@ from claudekeeper.events.rewind_detector import RewindDetector
 from claudekeeper.net.errors import ApiError
 from claudekeeper.transcripts.entries import Entry
 from claudekeeper.transcripts.history import History
-from claudekeeper.transcripts.messages import kind_of, message_of
-from claudekeeper.transcripts.subagents import (
-    agent_id_of,
-    find_call_by_prompt,
-    spawn_call_of,
+from claudekeeper.transcripts.layout import (
+    parse_transcript_path,
+    session_folder,
     subagent_files_below,
     subagent_files_beside,
 )
+from claudekeeper.transcripts.messages import kind_of, message_of
+from claudekeeper.transcripts.subagents import find_call_by_prompt, spawn_call_of
 from claudekeeper.transcripts.tail import Growth, Tail, read_growth, tail_at_end
 
 # transcripts whose place is remembered; any other begins where the catalog knew it to end
@@ -41,8 +40,6 @@ MAX_FILES = 1_024
 # seconds without new entries after which what was delivered is compared with the history
 QUIET_SECONDS = 1.0
 MAX_COMPARED = 200
-# project/session.jsonl, below the projects folder
-SESSION_DEPTH = 2
 # lines that can be messages by themselves; one of a queue depends on what comes of it
 _MESSAGE_TYPES = frozenset({"user", "assistant", "system", "attachment"})
 
@@ -151,25 +148,16 @@ class TranscriptFollower:
 
     def _try_follow(self, path: str) -> bool:
         """Whether the path is a transcript; one that was not known begins."""
-        if not path.endswith(TRANSCRIPT_SUFFIX):
+        transcript = parse_transcript_path(path, self._root)
+        if transcript is None:
             return False
-        parts = Path(path).parts[len(self._root.parts) :]
-        agent_id = agent_id_of(parts[-1])
-        if len(parts) == SESSION_DEPTH:
-            if agent_id is None:
-                return self._try_follow_session(path, parts[1].removesuffix(TRANSCRIPT_SUFFIX))
-            # of an older Claude Code; whose it is stands in it
-            self._files[path] = FollowedFile("", Tail(path), agent_id)
-            return True
-        if agent_id is None or len(parts) < SESSION_DEPTH or parts[2] != "subagents":
-            return False
-        self._files[path] = FollowedFile(parts[1].lower(), Tail(path), agent_id)
+        if transcript.agent is None:
+            return self._try_follow_session(path, transcript.session)
+        # beside the sessions, as of an older Claude Code: whose it is stands in it
+        self._files[path] = FollowedFile(transcript.session, Tail(path), transcript.agent)
         return True
 
     def _try_follow_session(self, path: str, session_id: str) -> bool:
-        if not is_session_id(session_id):
-            return False
-        session_id = session_id.lower()
         row = self._catalog.peek_row(session_id)
         if row is None:
             self._add_file(path, session_id, Tail(path))
@@ -300,7 +288,7 @@ class TranscriptFollower:
         if path in self._with_subagents:
             return
         self._with_subagents.add(path)
-        folder = path.removesuffix(TRANSCRIPT_SUFFIX)
+        folder = session_folder(path)
         self.handle_file_changes(
             await asyncio.to_thread(subagent_files_beside, path, self._started_ns)
         )

@@ -18,7 +18,7 @@ import msgspec
 
 from claudekeeper.analysis.recorded_mode import written_mode
 from claudekeeper.catalog.catalog import Catalog
-from claudekeeper.catalog.discovery import SessionRow, TranscriptFile, stat_again
+from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.contract.errors import SessionElsewhere, WorkdirMissing
 from claudekeeper.contract.requests import PermissionMode, RouteRequest, SendRequest
 from claudekeeper.contract.routing import (
@@ -39,6 +39,7 @@ from claudekeeper.routing.transcript_words import SpokenWords, TranscriptWords
 from claudekeeper.sessions.manager import SessionManager
 from claudekeeper.sessions.session import LiveSession
 from claudekeeper.sessions.session_view import SessionViews
+from claudekeeper.transcripts.layout import TranscriptFile, stat_again
 
 log = logging.getLogger(__name__)
 

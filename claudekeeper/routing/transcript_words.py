@@ -12,11 +12,11 @@ from threading import Lock
 import msgspec
 
 from claudekeeper.analysis.summary import SYNTHETIC_MODEL
-from claudekeeper.catalog.discovery import TranscriptFile
+from claudekeeper.transcripts.cursor import fingerprint_before, has_only_grown
 from claudekeeper.transcripts.entries import Entry, blocks_of, is_irrelevant, parse_line
+from claudekeeper.transcripts.layout import TranscriptFile
 from claudekeeper.transcripts.line_reader import (
     FileChanged,
-    fingerprint_before,
     lines_forwards,
     open_readonly,
 )
@@ -75,11 +75,8 @@ class TranscriptWords:
 def _read_new_lines(found: TranscriptFile, before: _WordState | None) -> _WordState:
     with open_readonly(found.path) as descriptor:
         offset, said = 0, SpokenWords()
-        if (
-            before is not None
-            and before.file.inode == found.inode
-            and found.size >= before.offset
-            and fingerprint_before(descriptor, before.offset) == before.mark
+        if before is not None and has_only_grown(
+            descriptor, before.offset, before.mark, before.file.inode
         ):
             offset, said = before.offset, before.words
         elif found.size > MOST_BYTES:

@@ -13,6 +13,7 @@ from claudekeeper.net.errors import ApiError
 from claudekeeper.search.store import MessagePlace, paths_of
 from claudekeeper.transcripts.entries import Entry
 from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.layout import SUBAGENTS_FOLDER
 from claudekeeper.transcripts.messages import uuid_of
 from claudekeeper.transcripts.subagents import (
     Subagent,
@@ -86,7 +87,9 @@ class HitLocator:
             file = subagent_file(Path(transcript), place.session, place.agent)
             return file is not None and str(file) == place.path
         of, path = Path(transcript), Path(place.path)
-        return path.parent == of.parent or path.is_relative_to(of.with_suffix("") / "subagents")
+        return path.parent == of.parent or path.is_relative_to(
+            of.with_suffix("") / SUBAGENTS_FOLDER
+        )
 
     def _transcript_of(self, session: str) -> str | None:
         """Of several files with its id the one that was written last, as the list has it."""

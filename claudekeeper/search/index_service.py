@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from threading import Lock
 from typing import Literal
@@ -24,12 +25,9 @@ from claudekeeper.net.errors import ApiError
 from claudekeeper.search import index_worker, trigrams
 from claudekeeper.search.indexer import (
     IndexBacklog,
-    IndexedTranscript,
     find_backlog,
     index_transcripts,
     pending_bytes,
-    subagents_of,
-    transcript_of_path,
 )
 from claudekeeper.search.query import SearchQueryTerms
 from claudekeeper.search.searcher import Searcher, SearchFilters, SearchPage, parse_cursor
@@ -44,6 +42,12 @@ from claudekeeper.search.store import (
     write_updates,
 )
 from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.layout import (
+    TranscriptPath,
+    parse_transcript_path,
+    subagents_of,
+    with_session,
+)
 
 log = logging.getLogger(__name__)
 
@@ -257,15 +261,16 @@ class SearchService:
         self._index_transcripts(found)
         return True
 
-    def _transcripts_of_paths(self, paths: set[str]) -> Iterator[IndexedTranscript]:
-        for path in paths:
-            transcript = None if Path(path).is_symlink() else transcript_of_path(path, self._roots)
-            if transcript is not None:
-                yield transcript
-                if transcript.agent is None:
-                    yield from subagents_of(path, transcript.session)
+    def _transcripts_of_paths(self, paths: set[str]) -> Iterator[TranscriptPath]:
+        for path, root in product(paths, self._roots):
+            transcript = parse_transcript_path(path, root)
+            if transcript is None or Path(path).is_symlink():
+                continue
+            yield from with_session(transcript)
+            if transcript.agent is None:
+                yield from subagents_of(path, transcript.session)
 
-    def _index_transcripts(self, transcripts: list[IndexedTranscript]) -> None:
+    def _index_transcripts(self, transcripts: list[TranscriptPath]) -> None:
         with self._writer() as database:
             for _ in index_transcripts(database, transcripts):
                 pass

@@ -17,8 +17,6 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.analysis.plain_text import join_parts, parts_of
-from claudekeeper.catalog.discovery import TRANSCRIPT_SUFFIX, list_transcripts, project_folders
-from claudekeeper.core.paths import is_session_id
 from claudekeeper.search.store import (
     KINDS,
     IndexedMessage,
@@ -30,6 +28,7 @@ from claudekeeper.search.store import (
     workdir_tag,
     write_updates,
 )
+from claudekeeper.transcripts.cursor import fingerprint_before, has_only_grown, is_mid_line
 from claudekeeper.transcripts.entries import (
     Entry,
     ObjectSpan,
@@ -38,15 +37,14 @@ from claudekeeper.transcripts.entries import (
     parse_objects,
     parse_ordinary,
 )
+from claudekeeper.transcripts.layout import TranscriptPath, all_transcripts, main_transcript_of
 from claudekeeper.transcripts.line_reader import (
     FileChanged,
-    fingerprint_before,
     lines_forwards,
     open_readonly,
 )
 from claudekeeper.transcripts.message_link import kind_in_history
 from claudekeeper.transcripts.messages import role_of
-from claudekeeper.transcripts.subagents import agent_id_of, session_of, subagent_files_below
 
 # characters of words, and bytes of transcripts, that are written in one piece
 BATCH_CHARACTERS = 12_000_000
@@ -55,22 +53,12 @@ BATCH_BYTES = 64_000_000
 HEAD_BYTES = 64 * 1024
 # milliseconds: what says it was said before or after these was not
 EARLIEST, LATEST = 0, 4_102_444_800_000
-# project/session.jsonl, below the projects folder
-SESSION_DEPTH = 2
-
-
-class IndexedTranscript(msgspec.Struct, frozen=True, gc=False):
-    """A file with messages: a session's own, or that of one of its subagents."""
-
-    path: str
-    session: str
-    agent: str | None = None
 
 
 class StaleSource(msgspec.Struct, gc=False):
     """A transcript that the index does not have as it is; `size` is what there is to read."""
 
-    transcript: IndexedTranscript
+    transcript: TranscriptPath
     size: int
     time: int
 
@@ -82,60 +70,6 @@ class IndexBacklog(msgspec.Struct, gc=False):
     deleted: list[IndexSource]
     total: int
     size: int = 0
-
-
-# ---- which files there are ----
-
-
-def all_transcripts(roots: Iterable[Path]) -> Iterator[IndexedTranscript]:
-    """Every transcript below these folders, which are laid out like Claude Code's `projects`."""
-    for root in roots:
-        for folder in project_folders(root):
-            for found in list_transcripts(folder):
-                yield IndexedTranscript(found.path, found.id)
-                yield from subagents_of(found.path, found.id)
-            yield from _subagents_beside(folder)
-
-
-def subagents_of(path: str, session: str) -> Iterator[IndexedTranscript]:
-    """The transcripts in a session's own folder."""
-    below = path.removesuffix(TRANSCRIPT_SUFFIX)
-    if os.path.isdir(below):
-        for nested in subagent_files_below(below):
-            yield IndexedTranscript(nested, session, agent_id_of(os.path.basename(nested)))
-
-
-def transcript_of_path(path: str, roots: Iterable[Path]) -> IndexedTranscript | None:
-    """The transcript that a path names, if it is one; by its name alone."""
-    for root in roots:
-        parts = Path(path).parts
-        if parts[: len(root.parts)] != root.parts or not path.endswith(TRANSCRIPT_SUFFIX):
-            continue
-        inside = parts[len(root.parts) :]
-        session = inside[1].removesuffix(TRANSCRIPT_SUFFIX) if len(inside) >= SESSION_DEPTH else ""
-        if len(inside) == SESSION_DEPTH and is_session_id(session):
-            return IndexedTranscript(path, session.lower())
-        agent = agent_id_of(inside[-1]) if inside else None
-        if agent is None or len(inside) < SESSION_DEPTH:
-            return None
-        if len(inside) == SESSION_DEPTH:
-            of = session_of(Path(path))
-            return IndexedTranscript(path, of.lower(), agent) if of and is_session_id(of) else None
-        return IndexedTranscript(path, session.lower(), agent) if is_session_id(session) else None
-    return None
-
-
-def _subagents_beside(folder: str) -> Iterator[IndexedTranscript]:
-    """Subagents of versions that put them beside the sessions."""
-    try:
-        names = [name for name in os.listdir(folder) if agent_id_of(name)]
-    except OSError:
-        return
-    for name in names:
-        path = os.path.join(folder, name)
-        session = None if os.path.islink(path) else session_of(Path(path))
-        if session and is_session_id(session):
-            yield IndexedTranscript(path, session.lower(), agent_id_of(name))
 
 
 # ---- what is to be read ----
@@ -172,7 +106,7 @@ def _exists(path: str, roots: list[Path]) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
-def pending_bytes(database: sqlite3.Connection, transcripts: Iterable[IndexedTranscript]) -> int:
+def pending_bytes(database: sqlite3.Connection, transcripts: Iterable[TranscriptPath]) -> int:
     """How many bytes of these the index does not have."""
     size = 0
     for transcript in transcripts:
@@ -190,7 +124,7 @@ def _pending_bytes_of(facts: os.stat_result, known: IndexSource | None) -> int:
 
 
 def index_transcripts(
-    database: sqlite3.Connection, transcripts: Iterable[IndexedTranscript]
+    database: sqlite3.Connection, transcripts: Iterable[TranscriptPath]
 ) -> Iterator[int]:
     """Read these to their ends; yields how many bytes, batch by batch, were taken in."""
     workdirs: dict[str, str | None] = {}
@@ -218,7 +152,7 @@ def index_transcripts(
 
 
 def read_update(
-    transcript: IndexedTranscript, known: IndexSource | None, workdirs: dict[str, str | None]
+    transcript: TranscriptPath, known: IndexSource | None, workdirs: dict[str, str | None]
 ) -> tuple[IndexUpdate | None, int]:
     """What a file says beyond what is known of it, and how many bytes that is.
 
@@ -234,14 +168,19 @@ def read_update(
 
 def _read_update(
     descriptor: int,
-    transcript: IndexedTranscript,
+    transcript: TranscriptPath,
     known: IndexSource | None,
     workdirs: dict[str, str | None],
 ) -> tuple[IndexUpdate | None, int]:
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode):
         return None, 0
-    grown = known is not None and _only_grew(descriptor, facts, known)
+    grown = (
+        known is not None
+        and has_only_grown(descriptor, known.offset, known.fingerprint, known.inode)
+        # a line that had no end yet, and that went on, is another line now
+        and not is_mid_line(descriptor, known.offset)
+    )
     if known is not None and grown:
         now = msgspec.structs.replace(known)
     else:
@@ -280,7 +219,7 @@ def _read_update(
     if grown and now.offset == start:
         return None, 0
     now.time = time
-    now.mark = fingerprint_before(descriptor, now.offset)
+    now.fingerprint = fingerprint_before(descriptor, now.offset)
     for one in said:
         one.tags += f" {workdir_tag(now.workdir)}" if now.workdir else ""
     return IndexUpdate(known, now, said), now.offset - start
@@ -300,17 +239,6 @@ def _indexed_message(
     return IndexedMessage(time, offset, length, part, KINDS.index(kind), text, tags)
 
 
-def _only_grew(descriptor: int, facts: os.stat_result, known: IndexSource) -> bool:
-    """Whether the part that was read is still what it was."""
-    if known.inode != facts.st_ino or facts.st_size < known.offset:
-        return False
-    if fingerprint_before(descriptor, known.offset) != known.mark:
-        return False
-    # a line that had no end yet, and that went on, is another line now
-    ended = known.mark[-1:] in (b"", b"\n")
-    return ended or os.pread(descriptor, 1, known.offset) in (b"", b"\n")
-
-
 def milliseconds_of(timestamp: str | None) -> int | None:
     """Milliseconds since 1970; None for what is no time."""
     if timestamp is None:
@@ -324,18 +252,11 @@ def milliseconds_of(timestamp: str | None) -> int | None:
         return None
 
 
-def _workdir_of(transcript: IndexedTranscript, workdirs: dict[str, str | None]) -> str | None:
+def _workdir_of(transcript: TranscriptPath, workdirs: dict[str, str | None]) -> str | None:
     """Of a subagent: that of its session, which is where it is looked for."""
     if transcript.agent is None:
         return None
-    folder = os.path.dirname(transcript.path)
-    while os.path.basename(folder).lower() != transcript.session and "/" in folder.strip("/"):
-        folder = os.path.dirname(folder)
-    main = folder + TRANSCRIPT_SUFFIX
-    if not os.path.exists(main):
-        main = os.path.join(
-            os.path.dirname(transcript.path), transcript.session + TRANSCRIPT_SUFFIX
-        )
+    main = main_transcript_of(transcript)
     if main not in workdirs:
         workdirs[main] = _first_workdir(main)
     return workdirs[main]

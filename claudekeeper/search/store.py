@@ -93,7 +93,7 @@ class IndexSource(msgspec.Struct, gc=False):
     workdir: str | None
     inode: int
     offset: int = 0
-    mark: bytes = b""
+    fingerprint: bytes = b""
     time: int | None = None
     id: int | None = None
 
@@ -284,7 +284,7 @@ def _write_source(database: sqlite3.Connection, reading: IndexUpdate) -> int | N
         database.execute("DELETE FROM file WHERE id = ?", (before.id,))
     if after is None:
         return None
-    facts = (after.offset, after.mark, after.time, after.workdir)
+    facts = (after.offset, after.fingerprint, after.time, after.workdir)
     if after.id is not None:
         database.execute(
             "UPDATE file SET offset = ?, mark = ?, time = ?, workdir = ?,"

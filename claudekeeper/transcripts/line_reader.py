@@ -13,10 +13,6 @@ from pathlib import Path
 SMALL_READ = 32 * 1024
 # just below the size at which the allocator asks the system for every piece anew
 LARGE_READ = 120 * 1024
-# bytes by which a file is known again
-FINGERPRINT_BYTES = 64
-
-
 READ_ONLY = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -131,9 +127,3 @@ def _read_exactly(descriptor: int, size: int, position: int) -> bytes:
     if len(block) != size:
         raise FileChanged
     return block
-
-
-def fingerprint_before(descriptor: int, offset: int) -> bytes:
-    """The bytes before a place: if they are others at the next look, the file was rewritten."""
-    start = max(0, offset - FINGERPRINT_BYTES)
-    return os.pread(descriptor, offset - start, start)

@@ -15,7 +15,7 @@ import msgspec
 
 from claudekeeper.contract.errors import MessageNotFound, SubagentNotFound
 from claudekeeper.contract.message import Message
-from claudekeeper.core.paths import AGENT_ID, is_outside, is_session_id
+from claudekeeper.core.paths import is_outside, is_session_id
 from claudekeeper.transcripts.entries import (
     Entry,
     blocks_of,
@@ -25,6 +25,13 @@ from claudekeeper.transcripts.entries import (
     starts_with,
 )
 from claudekeeper.transcripts.history import History, HistorySlice
+from claudekeeper.transcripts.layout import (
+    SUBAGENTS_FOLDER,
+    TRANSCRIPT_SUFFIX,
+    agent_id_of,
+    first_entry,
+    session_of,
+)
 from claudekeeper.transcripts.line_reader import (
     FileChanged,
     lines_backwards,
@@ -35,10 +42,6 @@ from claudekeeper.transcripts.message_link import link_of
 from claudekeeper.transcripts.messages import kind_of, message_of, uuid_of
 from claudekeeper.transcripts.prompts import prompt_of
 
-AGENT_PREFIX = "agent-"
-TRANSCRIPT_SUFFIX = ".jsonl"
-# what Claude Code runs for its own purposes
-INTERNAL_PREFIXES = ("acompact-", "aprompt_suggestion-", "aside_question-")
 MAX_SIDECAR_BYTES = 1024 * 1024
 # how far back a call is looked for that has just begun to work
 LOOKBACK_BYTES = 1024 * 1024
@@ -129,68 +132,23 @@ class SubagentEntries:
 def _files_by_agent(transcript: Path, session_id: str) -> dict[str, Path]:
     """Transcripts of subagents by agent id."""
     found: dict[str, Path] = {}
-    own = transcript.with_suffix("") / "subagents"
+    own = transcript.with_suffix("") / SUBAGENTS_FOLDER
     for folder, folders, names in os.walk(own):
         folders.sort()
         for name in sorted(names):
             path = Path(folder, name)
-            agent_id = _agent_id(name)
+            agent_id = agent_id_of(name)
             if agent_id and not is_outside(path, transcript.parent):
                 found.setdefault(agent_id, path)
     try:
-        beside = sorted(name for name in os.listdir(transcript.parent) if _agent_id(name))
+        beside = sorted(name for name in os.listdir(transcript.parent) if agent_id_of(name))
     except OSError:
         beside = []
     for name in beside:
         path = transcript.parent / name
         if not path.is_symlink() and (session_of(path) or "").lower() == session_id:
-            found.setdefault(_agent_id(name) or name, path)
+            found.setdefault(agent_id_of(name) or name, path)
     return found
-
-
-def _agent_id(name: str) -> str | None:
-    if not (name.startswith(AGENT_PREFIX) and name.endswith(TRANSCRIPT_SUFFIX)):
-        return None
-    agent_id = name[len(AGENT_PREFIX) : -len(TRANSCRIPT_SUFFIX)]
-    return (
-        None
-        if agent_id.startswith(INTERNAL_PREFIXES) or not AGENT_ID.fullmatch(agent_id)
-        else agent_id
-    )
-
-
-def agent_id_of(name: str) -> str | None:
-    """The subagent whose transcript has this name; None for any other file."""
-    return _agent_id(name)
-
-
-def subagent_files_below(folder: str) -> list[str]:
-    """The subagents' transcripts in a session's own folder. Blocks: call it in a thread."""
-    own = os.path.join(folder, "subagents")
-    if is_outside(own, os.path.dirname(folder)):
-        return []
-    found = [
-        os.path.join(path, name)
-        for path, _, names in os.walk(own)
-        for name in names
-        if _agent_id(name)
-    ]
-    return [path for path in found if not os.path.islink(path)]
-
-
-def subagent_files_beside(transcript: str, since: int) -> list[str]:
-    """Transcripts of anybody's subagents in its folder, written since that moment. Blocks."""
-    try:
-        with os.scandir(os.path.dirname(transcript)) as entries:
-            return [
-                entry.path
-                for entry in entries
-                if _agent_id(entry.name)
-                and not entry.is_symlink()
-                and entry.stat().st_mtime_ns >= since
-            ]
-    except OSError:
-        return []
 
 
 def spawn_call_of(path: Path) -> str | None:
@@ -204,18 +162,12 @@ def top_level_spawn_call_of(path: Path) -> str | None:
     return None if described.parent_agent_id else described.tool_use_id
 
 
-def session_of(path: Path | str) -> str | None:
-    """Whose subagent a file beside the transcripts is: its lines repeat the session's id."""
-    first = _first_entry(path)
-    return first.session_id if first is not None else None
-
-
 def find_call_by_prompt(path: Path) -> tuple[str, str] | None:
     """The session and the call of a subagent whose file stands beside the session's own.
 
     Nothing names the call while it runs, but the subagent's first line repeats its prompt.
     """
-    first = _first_entry(path)
+    first = first_entry(path)
     if first is None or first.session_id is None or not is_session_id(first.session_id):
         return None
     prompt = prompt_of(blocks_of(first.message.content))
@@ -233,16 +185,6 @@ def find_call_by_prompt(path: Path) -> tuple[str, str] | None:
     except (OSError, FileChanged):
         return None
     return None
-
-
-def _first_entry(path: Path | str) -> Entry | None:
-    try:
-        with open_readonly(path) as descriptor:
-            line = os.pread(descriptor, 64 * 1024, 0).split(b"\n", 1)[0]
-    except OSError:
-        return None
-    entries, _ = parse_line(line)
-    return entries[0] if entries else None
 
 
 def _describe(agent_id: str, path: Path) -> Subagent:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from claudekeeper.core.timestamps import iso_from_ns
+from claudekeeper.transcripts.cursor import fingerprint_before, has_only_grown, is_mid_line
 from claudekeeper.transcripts.entries import (
     Entry,
     is_irrelevant,
@@ -18,7 +19,6 @@ from claudekeeper.transcripts.entries import (
 )
 from claudekeeper.transcripts.line_reader import (
     FileChanged,
-    fingerprint_before,
     lines_backwards,
     lines_forwards,
     open_readonly,
@@ -100,7 +100,7 @@ def _read_new(descriptor: int, tail: Tail) -> Growth:
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode):
         return Growth("gone", tail)
-    if _is_rewritten(descriptor, facts, tail):
+    if not has_only_grown(descriptor, tail.offset, tail.fingerprint, tail.inode):
         return Growth("rewritten", _tail_behind_all(descriptor, facts, tail.path))
     if facts.st_size - tail.offset > MAX_GROWTH_BYTES:
         return Growth("flood", _tail_behind_all(descriptor, facts, tail.path))
@@ -133,7 +133,7 @@ def _read_new(descriptor: int, tail: Tail) -> Growth:
     begun = tail.is_primed or offset >= tail.offset
     offset = offset if begun else tail.offset
     reached = Tail(tail.path, facts.st_ino, offset, fingerprint_before(descriptor, offset), begun)
-    unsure = tail.fingerprint is None and _is_mid_line(descriptor, tail.offset)
+    unsure = tail.fingerprint is None and is_mid_line(descriptor, tail.offset)
     return Growth("grown" if entries else "same", reached, entries, earlier, unsure)
 
 
@@ -143,21 +143,6 @@ def _is_complete_line(line: bytes) -> bool:
     return line.endswith((b"}", b"\0")) and (
         parse_ordinary(line) is not None or parse_objects(line)[1] == 0
     )
-
-
-def _is_rewritten(descriptor: int, facts: os.stat_result, tail: Tail) -> bool:
-    """Whether what was known of the file does not stand there any more."""
-    if tail.inode not in (0, facts.st_ino) or facts.st_size < tail.offset:
-        return True
-    return (
-        tail.fingerprint is not None
-        and fingerprint_before(descriptor, tail.offset) != tail.fingerprint
-    )
-
-
-def _is_mid_line(descriptor: int, offset: int) -> bool:
-    around = os.pread(descriptor, 2, offset - 1) if offset else b""
-    return len(around) == 2 and b"\n" not in around
 
 
 def _tail_behind_all(descriptor: int, facts: os.stat_result, path: str) -> Tail:

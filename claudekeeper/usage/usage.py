@@ -17,20 +17,20 @@ from claudekeeper.analysis.session_facts import SubagentShare, share_of
 from claudekeeper.analysis.summary import Summary, UsageFold, unpack_state, unpack_usage
 from claudekeeper.catalog.cache import Cache
 from claudekeeper.catalog.catalog import Catalog, RowChange
-from claudekeeper.catalog.discovery import SessionRow, TranscriptFile, continue_fold
-from claudekeeper.catalog.usage_files import (
-    is_main_transcript,
-    session_of_file,
-    transcript_file_at,
-    transcripts_below,
-    version_text,
-    with_subagent_files,
-)
+from claudekeeper.catalog.discovery import SessionRow, continue_fold
 from claudekeeper.catalog.usage_tables import FileUsage, UsageSums, time_zone
 from claudekeeper.contract.sessions import project_of
 from claudekeeper.core.paths import workdirs_in_roots
 from claudekeeper.core.runtime_options import release_memory
 from claudekeeper.core.tasks import Tasks
+from claudekeeper.transcripts.layout import (
+    TranscriptFile,
+    is_main_transcript,
+    owner_of,
+    stat_transcript,
+    usage_files,
+    with_subagent_usage_files,
+)
 
 Grouping = Literal["day", "project", "model", "session"]
 
@@ -214,7 +214,7 @@ class UsageService:
 
         Returns whether there was much to do.
         """
-        files = with_subagent_files(touched) if touched is not None else self._all_files()
+        files = with_subagent_usage_files(touched) if touched is not None else self._all_files()
         remaining = iter(files)
         done = 0
         while some := list(islice(remaining, FILES_PER_BATCH)):
@@ -222,8 +222,8 @@ class UsageService:
             batch: list[FileUsage] = []
             folds: dict[str, bytes] = {}
             for path in some:
-                found = transcript_file_at(path)
-                if found is None or known.get(path) == version_text(found):
+                found = stat_transcript(path)
+                if found is None or known.get(path) == found.version:
                     continue
                 row = rows.get(path)
                 if row is not None and not row.is_fully_scanned and row.fault is None:
@@ -248,7 +248,7 @@ class UsageService:
         release_memory()
 
     def _all_files(self) -> set[str]:
-        return {path for folder in self._folders for path in transcripts_below(folder)}
+        return {path for folder in self._folders for path in usage_files(folder)}
 
     def _usage_from_cache(self, found: TranscriptFile, row: SessionRow | None) -> FileUsage | None:
         """What the catalog's fold tells, if it has read this file to its end."""
@@ -270,7 +270,7 @@ class UsageService:
         if read is None or read[1] is None:
             return None
         folds[found.path] = read[1]
-        owner = session_of_file(found.path)
+        owner = owner_of(found.path)
         folded = unpack_state(read[1])
         share = None if is_main_transcript(found.path, owner) else share_of(folded.subagent_facts)
         summary = read[0].summary
@@ -303,7 +303,7 @@ def _file_usage(
         path=found.path,
         session=session,
         workdir=row.summary.workdir if row is not None else None,
-        version=version_text(found),
+        version=found.version,
         replies=account.replies,
         activity=account.activity,
         copy_counts=account.copy_counts,

@@ -11,7 +11,7 @@ import pytest
 from claude_agent_sdk import get_session_messages
 
 from benchmarks.corpus.corpus import Corpus, CorpusUnusable, Shape, corpus
-from claudekeeper.catalog.discovery import list_transcripts, project_folders
+from claudekeeper.transcripts.layout import list_transcripts, project_folders
 from tests.support.whole_history import read_all_messages
 
 SMALL = Shape(sessions=20, size=2_000_000)

@@ -11,13 +11,11 @@ import pytest
 from claudekeeper.analysis.summary import unpack_usage
 from claudekeeper.catalog.discovery import (
     SessionRow,
-    TranscriptFile,
     continue_fold,
-    list_transcripts,
-    project_folders,
     quick_scan_file,
 )
 from claudekeeper.catalog.row_list import RowList
+from claudekeeper.transcripts.layout import TranscriptFile, list_transcripts, project_folders
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
 
 

@@ -13,9 +13,10 @@ import pytest
 from claudekeeper.catalog import full_scan
 from claudekeeper.catalog.cache import Cache
 from claudekeeper.catalog.catalog import Catalog
-from claudekeeper.catalog.discovery import list_transcripts, quick_scan_file
+from claudekeeper.catalog.discovery import quick_scan_file
 from claudekeeper.catalog.full_scan import FullScanRunner
 from claudekeeper.catalog.full_scan_worker import RowToScan, scan_rows
+from claudekeeper.transcripts.layout import list_transcripts
 from tests.support.transcript_writer import TranscriptWriter, projects_folder, uuid_of
 from tests.support.waiting import wait_until
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claudekeeper.catalog.discovery import UNREADABLE_FAULT, SessionRow, TranscriptFile
+from claudekeeper.catalog.discovery import UNREADABLE_FAULT, SessionRow
 from claudekeeper.catalog.row_list import RowList, sort_key
+from claudekeeper.transcripts.layout import TranscriptFile
 
 FOLDERS, IDS = ("-a", "-b", "-c"), ("one", "two", "three", "four")
 # few of each, so that times are equal, sessions have several files, and files come back

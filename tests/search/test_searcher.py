@@ -19,6 +19,7 @@ from claudekeeper.search.query import parse
 from claudekeeper.search.searcher import Searcher, SearchFilters, SearchRow
 from claudekeeper.search.store import open_index, open_read_only
 from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.layout import TranscriptPath
 from tests.support.grep_scan import MessageIds, grep, read_messages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
 
@@ -132,9 +133,7 @@ def test_files_that_grow_while_they_are_read(index: Path, monkeypatch: pytest.Mo
         transcript.prompt(f"heron number{number} of the pond")
     path = transcript.write(projects_folder())
     with contextlib.closing(open_index(index)) as database:
-        work = indexer.index_transcripts(
-            database, [indexer.IndexedTranscript(str(path), SESSION_ID)]
-        )
+        work = indexer.index_transcripts(database, [TranscriptPath(str(path), SESSION_ID)])
         next(work)
         # a whole line, and the first half of another
         transcript.lines.clear()
@@ -147,9 +146,7 @@ def test_files_that_grow_while_they_are_read(index: Path, monkeypatch: pytest.Mo
         assert len(found(index, "heron")) == 101
         with path.open("ab") as file:
             file.write(second[40:])
-        list(
-            indexer.index_transcripts(database, [indexer.IndexedTranscript(str(path), SESSION_ID)])
-        )
+        list(indexer.index_transcripts(database, [TranscriptPath(str(path), SESSION_ID)]))
     assert names(found(index, "heron")) == grep(projects_folder(), "heron")
 
 

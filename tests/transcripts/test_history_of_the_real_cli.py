@@ -10,11 +10,10 @@ from claude_agent_sdk import get_session_messages
 
 from claudekeeper.catalog.discovery import (
     continue_fold,
-    list_transcripts,
-    project_folders,
     quick_scan_file,
 )
 from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.layout import list_transcripts, project_folders
 from claudekeeper.transcripts.subagents import list_subagents, read_subagent
 from tests.support.real_cli import RealCli, real_cli, scripted_api  # noqa: F401
 from tests.support.whole_history import read_all_messages

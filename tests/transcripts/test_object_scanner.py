@@ -11,11 +11,12 @@ import pytest
 from claude_agent_sdk import get_session_messages
 
 from claudekeeper.analysis.summary import Summary
-from claudekeeper.catalog.discovery import SessionRow, continue_fold, list_transcripts
+from claudekeeper.catalog.discovery import SessionRow, continue_fold
 from claudekeeper.catalog.quick_scan import read_head, read_tail
 from claudekeeper.transcripts import entries, object_scanner
 from claudekeeper.transcripts.entries import parse_line
 from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.layout import list_transcripts
 from claudekeeper.transcripts.line_reader import open_readonly
 from claudekeeper.transcripts.tail import Tail, read_growth, tail_at_end
 from tests.support.transcript_writer import SESSION_ID, projects_folder, uuid_of

@@ -6,8 +6,9 @@ import pytest
 
 from claudekeeper.analysis.last_turns import session_end_of
 from claudekeeper.analysis.summary import Summary, SummaryFold
-from claudekeeper.catalog.discovery import continue_fold, list_transcripts, quick_scan_file
+from claudekeeper.catalog.discovery import continue_fold, quick_scan_file
 from claudekeeper.transcripts.entries import parse_line
+from claudekeeper.transcripts.layout import list_transcripts
 from claudekeeper.transcripts.messages import kind_of, message_of
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
 
