@@ -176,9 +176,10 @@ def _quick_scan_path(path: str, session_id: str) -> SessionRow | None:
     try:
         descriptor = os.open(path, READ_ONLY)
         try:
-            return _quick_scan_descriptor(
-                descriptor, TranscriptFile.from_stat(path, session_id, os.fstat(descriptor))
-            )
+            facts = os.fstat(descriptor)
+            # no further call: there are thousands
+            file = TranscriptFile(session_id, path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            return _quick_scan_descriptor(descriptor, file)
         finally:
             os.close(descriptor)
     except FileNotFoundError:

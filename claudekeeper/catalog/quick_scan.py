@@ -62,10 +62,16 @@ class _Prompt(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing to unwrap and nothing to tell apart."""
+        """Whether it is a person's prompt with nothing to unwrap."""
         text = self.message.content
-        wrapped = "<" in text or text.startswith(("[", "(", "Caveat:")) or not text.strip()
-        return not (wrapped or self.is_sidechain or self.is_compact_summary)
+        return not (
+            "<" in text
+            or text.startswith(("[", "(", "Caveat:"))
+            or self.is_meta
+            or self.is_sidechain
+            or self.is_compact_summary
+            or not text.strip()
+        )
 
 
 class _Stamp(msgspec.Struct, rename="camel", gc=False):
@@ -100,7 +106,7 @@ _stamp_decoder = msgspec.json.Decoder(_Stamp)
 def read_head(descriptor: int, summary: Summary) -> None:
     """The first of everything: directory, time, prompt."""
     head = os.pread(descriptor, HEAD_BYTES, 0)
-    listener = PromptFilter()
+    prompt_filter = PromptFilter()
     at = head.find(USER_CONTENT)
     while True:
         end = head.find(b"\n", at) if at >= 0 else -1
@@ -109,7 +115,9 @@ def read_head(descriptor: int, summary: Summary) -> None:
             if summary.created is None and (link := head.find(LINK_PREFIX, 0, start)) >= 0:
                 # a hook spoke before the first prompt
                 summary.created = _timestamp_of(head[link : head.find(b"\n", link)])
-            if _read_prompt(head[start:end], at - start + len(USER_CONTENT), summary, listener):
+            if _read_prompt(
+                head[start:end], at - start + len(USER_CONTENT), summary, prompt_filter
+            ):
                 return
             at = head.find(USER_CONTENT, end)
             continue
@@ -124,7 +132,7 @@ def read_head(descriptor: int, summary: Summary) -> None:
     _read_every_line(head, summary)
 
 
-def _read_prompt(line: bytes, content: int, summary: Summary, listener: PromptFilter) -> bool:
+def _read_prompt(line: bytes, content: int, summary: Summary, prompt_filter: PromptFilter) -> bool:
     """Whether the line is the first prompt: then it has all that the head can tell."""
     if line.startswith(RESULT_PREFIX, content):
         return False
@@ -132,21 +140,21 @@ def _read_prompt(line: bytes, content: int, summary: Summary, listener: PromptFi
         user = _prompt_decoder.decode(line)
     except DECODE_ERRORS:
         user = None
+    if user is not None and user.is_plain:
+        summary.first_prompt = shorten_prompt(user.message.content)
+        summary.workdir = user.cwd
+        summary.git_branch = user.git_branch or None
+        summary.created = summary.created or user.timestamp
+        summary.main_lines += 1
+        return True
     if user is not None and user.is_aside:
         if user.is_meta and is_caveat(user.message.content):
-            listener.caveat_uuid = user.uuid
+            prompt_filter.caveat_uuid = user.uuid
         return False
-    if user is None or not user.is_plain:
-        # blocks, a command, something strange
-        for entry in parse_line(line)[0]:
-            _add_head_entry(summary, entry, listener)
-        return bool(summary.first_prompt and summary.workdir)
-    summary.first_prompt = shorten_prompt(user.message.content)
-    summary.workdir = user.cwd
-    summary.git_branch = user.git_branch or None
-    summary.created = summary.created or user.timestamp
-    summary.main_lines += 1
-    return True
+    # blocks, a command, something strange
+    for entry in parse_line(line)[0]:
+        _add_head_entry(summary, entry, prompt_filter)
+    return bool(summary.first_prompt and summary.workdir)
 
 
 def _timestamp_of(line: bytes) -> str | None:
@@ -159,14 +167,14 @@ def _timestamp_of(line: bytes) -> str | None:
 
 def _read_every_line(head: bytes, summary: Summary) -> None:
     """A head in which no prompt is found by its looks."""
-    listener = PromptFilter()
+    prompt_filter = PromptFilter()
     for line in head.split(b"\n"):
         if not is_irrelevant(line):
             for entry in parse_line(line)[0]:
-                _add_head_entry(summary, entry, listener)
+                _add_head_entry(summary, entry, prompt_filter)
 
 
-def _add_head_entry(summary: Summary, entry: Entry, listener: PromptFilter) -> None:
+def _add_head_entry(summary: Summary, entry: Entry, prompt_filter: PromptFilter) -> None:
     if entry.is_sidechain:
         summary.has_sidechains = True
         return
@@ -176,7 +184,7 @@ def _add_head_entry(summary: Summary, entry: Entry, listener: PromptFilter) -> N
         return
     summary.main_lines += 1
     summary.created = summary.created or entry.timestamp
-    if entry.type == "user" and (said := listener.short_prompt_in(entry)):
+    if entry.type == "user" and (said := prompt_filter.short_prompt_in(entry)):
         text, real = said
         if real:
             summary.first_prompt = summary.first_prompt or text

@@ -27,18 +27,19 @@ class RowList:
         self._by_id: dict[str, SessionRow] = {}
         # of several files with the id of one session: all but the one that was written last
         self._older_files: dict[str, list[SessionRow]] = {}
+        by_id = self._by_id
         for row in rows:
-            if row.is_session:
+            if row.is_session and by_id.setdefault(row.file.id, row) is not row:
                 self._add_file(row)
         # the oldest first, so that new ones come at the end
-        self._ordered = sorted(self._by_id.values(), key=_by_mtime)
+        self._ordered = sorted(by_id.values(), key=_by_mtime)
         # two in one tick are rare: only they need more than a number to be told apart
         if any(one.file.mtime == other.file.mtime for one, other in pairwise(self._ordered)):
             self._ordered.sort(key=sort_key)
+        unread = [row for row in self._ordered if not row.is_fully_scanned and row.fault is None]
         # how many were read to their end, or cannot be; and how much there is to be read
-        self.done = self.unread_bytes = 0
-        for row in self._ordered:
-            self._count(row, 1)
+        self.done = len(self._ordered) - len(unread)
+        self.unread_bytes = sum(row.file.size for row in unread)
 
     def __len__(self) -> int:
         return len(self._ordered)
