@@ -29,6 +29,7 @@ from benchmarks.harness.measure import ROOT, Figure, isolated
 
 # these need no corpus
 WITHOUT_CORPUS: dict[str, Callable[[dict[str, str]], list[Figure]]] = {
+    "many-sessions": listing.many_sessions,
     "watchers": watchers.watchers,
     "json": json_libraries.json_libraries,
     "page": lambda _: page.page(),
@@ -87,6 +88,7 @@ SUBJECTS = (
     "latency",
     "endurance",
     "follow",
+    "many-sessions",
     "watchers",
     "json",
     "search",

@@ -54,16 +54,16 @@ def cold_start(environment: Mapping[str, str]) -> ColdStart:
     return ColdStart(cache, first_answer, reading, healths, memory)
 
 
-def first_page(environment: Mapping[str, str]) -> list[Figure]:
-    inside = _inside(environment, FIRST_PAGE)
+def first_page(environment: Mapping[str, str], of: str = "") -> list[Figure]:
     with keeper(environment) as running:
         running.read_to_the_end()
         outside = [running.get(FIRST_PAGE)[1] for _ in range(REQUESTS)]
+    inside = _inside(environment, FIRST_PAGE)
     details = (
         f"median of {REQUESTS}; one in twenty takes {milliseconds(_slow(inside, 20))}; "
         f"over loopback {milliseconds(median(outside))}"
     )
-    name = "first page of a running server, inside it"
+    name = f"first page of a running server, inside it{of}"
     return [below(name, median(inside) * 1000, 5, "ms", details)]
 
 
