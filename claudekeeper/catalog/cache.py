@@ -63,13 +63,13 @@ class Cache:
         """Every row that was saved, and when each folder had last changed by then."""
 
         def read(database: sqlite3.Connection) -> tuple[RowsByFolder, FolderTimes]:
-            shelves: RowsByFolder = {}
+            rows_by_folder: RowsByFolder = {}
             times: FolderTimes = {}
             for folder, time, rows in database.execute("SELECT folder, time, rows FROM shelf"):
                 # the path stands in the row: told once, held once
-                shelves[folder] = {row.file.path: row for row in _rows_decoder.decode(rows)}
+                rows_by_folder[folder] = {row.file.path: row for row in _rows_decoder.decode(rows)}
                 times[folder] = time
-            return shelves, times
+            return rows_by_folder, times
 
         nothing: tuple[RowsByFolder, FolderTimes] = ({}, {})
         # the first start ever has nothing to wait for
@@ -81,26 +81,26 @@ class Cache:
 
     def save(
         self,
-        shelves: Mapping[str, FolderRows],
+        rows_by_folder: Mapping[str, FolderRows],
         times: Mapping[str, int],
         folds: Mapping[str, bytes | None],
     ) -> None:
         """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
-        full = [
-            (folder, times.get(folder), _encode([row.pack() for row in shelf.values()]))
-            for folder, shelf in shelves.items()
-            if shelf
+        folders = [
+            (folder, times.get(folder), _encode([row.pack() for row in rows.values()]))
+            for folder, rows in rows_by_folder.items()
+            if rows
         ]
-        empty = [(folder,) for folder, shelf in shelves.items() if not shelf]
-        kept = [(path, fold) for path, fold in folds.items() if fold is not None]
-        lost = [(path,) for path, fold in folds.items() if fold is None]
+        empty = [(folder,) for folder, rows in rows_by_folder.items() if not rows]
+        saved = [(path, fold) for path, fold in folds.items() if fold is not None]
+        deleted = [(path,) for path, fold in folds.items() if fold is None]
 
         def write(database: sqlite3.Connection) -> None:
             with database:
-                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?, ?)", full)
+                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?, ?)", folders)
                 database.executemany("DELETE FROM shelf WHERE folder = ?", empty)
-                database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", kept)
-                database.executemany("DELETE FROM fold WHERE path = ?", lost)
+                database.executemany("INSERT OR REPLACE INTO fold VALUES (?, ?)", saved)
+                database.executemany("DELETE FROM fold WHERE path = ?", deleted)
 
         self._with_database(write, None)
 
@@ -110,8 +110,8 @@ class Cache:
         """What a transcript covers of its project's checklist, packed."""
 
         def read(database: sqlite3.Connection) -> bytes | None:
-            found = database.execute("SELECT folded FROM coverage WHERE path = ?", (path,))
-            row = found.fetchone()
+            cursor = database.execute("SELECT folded FROM coverage WHERE path = ?", (path,))
+            row = cursor.fetchone()
             return row[0] if row else None
 
         return self._with_database(read, None)
@@ -120,11 +120,11 @@ class Cache:
         """What is None is forgotten."""
 
         def write(database: sqlite3.Connection) -> None:
-            kept = [(path, fold) for path, fold in folds.items() if fold is not None]
-            lost = [(path,) for path, fold in folds.items() if fold is None]
+            saved = [(path, fold) for path, fold in folds.items() if fold is not None]
+            deleted = [(path,) for path, fold in folds.items() if fold is None]
             with database:
-                database.executemany("INSERT OR REPLACE INTO coverage VALUES (?, ?)", kept)
-                database.executemany("DELETE FROM coverage WHERE path = ?", lost)
+                database.executemany("INSERT OR REPLACE INTO coverage VALUES (?, ?)", saved)
+                database.executemany("DELETE FROM coverage WHERE path = ?", deleted)
 
         if folds:
             self._with_database(write, None)
@@ -221,11 +221,11 @@ class Cache:
         self, after: str, before: str, allowed: Iterable[str] | None, limit: int
     ) -> list[SessionPrompt]:
         def read(database: sqlite3.Connection) -> list[SessionPrompt]:
-            def asked_in(path: str) -> list[PromptAt]:
+            def prompts_in(path: str) -> list[PromptAt]:
                 fold = _read_fold(database, path)
                 return unpack_activity(fold).prompts if fold is not None else []
 
-            return usage_tables.first_prompts(database, after, before, allowed, limit, asked_in)
+            return usage_tables.first_prompts(database, after, before, allowed, limit, prompts_in)
 
         return self._with_database(read, list[SessionPrompt]())
 
@@ -291,8 +291,8 @@ class Cache:
 
 
 def _read_fold(database: sqlite3.Connection, path: str) -> bytes | None:
-    found = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
-    return found[0] if found else None
+    row = database.execute("SELECT folded FROM fold WHERE path = ?", (path,)).fetchone()
+    return row[0] if row else None
 
 
 def _read_usage(database: sqlite3.Connection, path: str) -> StoredUsage | None:

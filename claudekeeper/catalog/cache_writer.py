@@ -14,11 +14,13 @@ SAVE_INTERVAL = 1.0
 class CacheWriter:
     """What the cache does not know yet, and the way there."""
 
-    def __init__(self, cache: Cache, shelves: RowsByFolder, times: FolderTimes) -> None:
+    def __init__(
+        self, cache: Cache, rows_by_folder: RowsByFolder, folder_times: FolderTimes
+    ) -> None:
         self._cache = cache
         # the catalog's own, as they are when they are saved
-        self._rows_by_folder = shelves
-        self._folder_times = times
+        self._rows_by_folder = rows_by_folder
+        self._folder_times = folder_times
         self._pending_folders: set[str] = set()
         self._pending_folds: dict[str, bytes | None] = {}
         self._save_lock = asyncio.Lock()
@@ -53,9 +55,11 @@ class CacheWriter:
         """Until the cache has all that is known by now."""
         async with self._save_lock:
             self._has_changes.clear()
-            shelves = {
+            rows_by_folder = {
                 folder: self._rows_by_folder.get(folder, {}) for folder in self._pending_folders
             }
             folds, self._pending_folders, self._pending_folds = self._pending_folds, set(), {}
-            if shelves:
-                await asyncio.to_thread(self._cache.save, shelves, dict(self._folder_times), folds)
+            if rows_by_folder:
+                await asyncio.to_thread(
+                    self._cache.save, rows_by_folder, dict(self._folder_times), folds
+                )

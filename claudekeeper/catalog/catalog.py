@@ -373,9 +373,9 @@ class Catalog:
         """Some rows that are to be read now, the newest first."""
         batch: list[SessionRow] = []
         size = 0
-        most = min(BATCH_FILES, len(self._sessions) - self._sessions.done)
+        max_files = min(BATCH_FILES, len(self._sessions) - self._sessions.done)
         rows = self._sessions.newest_first()
-        while len(batch) < most and size <= BATCH_BYTES:
+        while len(batch) < max_files and size <= BATCH_BYTES:
             row = next(row for row in rows if not row.is_done)
             batch.append(row)
             size += row.file.size
@@ -432,12 +432,12 @@ def _is_only_counted(read: ReadRow) -> bool:
 def _keep_full_scans(rows: FolderRows, current: FolderRows) -> FolderRows:
     """The rows of a folder scan, but those that were read to their end while it ran."""
     for path, row in rows.items():
-        mine = current.get(path)
+        current_row = current.get(path)
         if (
-            mine is not None
-            and mine.is_fully_scanned
+            current_row is not None
+            and current_row.is_fully_scanned
             and not row.is_fully_scanned
-            and mine.file.is_same_version(row.file)
+            and current_row.file.is_same_version(row.file)
         ):
-            rows[path] = mine
+            rows[path] = current_row
     return rows

@@ -52,11 +52,11 @@ class SessionRow(msgspec.Struct, array_like=True, gc=False):
 
     @classmethod
     def from_summary(
-        cls, found: TranscriptFile, summary: Summary, fault: Fault | None = None
+        cls, file: TranscriptFile, summary: Summary, fault: Fault | None = None
     ) -> SessionRow:
         broken = fault is not None or (summary.unreadable > 0 and not summary.main_lines)
         own = not summary.is_subagent
-        return cls(found, summary, summary.is_fully_scanned, own, fault, own and broken)
+        return cls(file, summary, summary.is_fully_scanned, own, fault, own and broken)
 
     @property
     def is_done(self) -> bool:
@@ -83,12 +83,12 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 def split_unchanged(
-    folder: str, known: Mapping[str, SessionRow]
+    folder: str, rows: Mapping[str, SessionRow]
 ) -> tuple[dict[str, SessionRow], list[TranscriptFile]]:
     """The transcripts of a project: those that are as they were known, and all others."""
     same: dict[str, SessionRow] = {}
     others: list[TranscriptFile] = []
-    row_at = known.get
+    row_at = rows.get
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -99,11 +99,11 @@ def split_unchanged(
                 try:
                     facts = entry.stat()
                     if row is not None and row.fault is None:
-                        found = row.file
+                        file = row.file
                         if (
-                            found.mtime == facts.st_mtime_ns
-                            and found.size == facts.st_size
-                            and found.inode == facts.st_ino
+                            file.mtime == facts.st_mtime_ns
+                            and file.size == facts.st_size
+                            and file.inode == facts.st_ino
                         ):
                             same[path] = row
                             continue
@@ -129,12 +129,12 @@ def are_unchanged(folder: str, rows: Iterable[SessionRow]) -> bool:
         return False
     try:
         for row in rows:
-            found = row.file
-            facts = stat(found.path[name:], dir_fd=inside)
+            file = row.file
+            facts = stat(file.path[name:], dir_fd=inside)
             if (
-                found.mtime != facts.st_mtime_ns
-                or found.size != facts.st_size
-                or found.inode != facts.st_ino
+                file.mtime != facts.st_mtime_ns
+                or file.size != facts.st_size
+                or file.inode != facts.st_ino
                 or row.fault is not None
             ):
                 return False
@@ -145,15 +145,15 @@ def are_unchanged(folder: str, rows: Iterable[SessionRow]) -> bool:
     return True
 
 
-def quick_scan_file(found: TranscriptFile) -> SessionRow | None:
+def quick_scan_file(file: TranscriptFile) -> SessionRow | None:
     """What head and tail of the file tell; None for a file that is gone."""
     try:
-        with open_readonly(found.path) as descriptor:
-            return _quick_scan_descriptor(descriptor, found)
+        with open_readonly(file.path) as descriptor:
+            return _quick_scan_descriptor(descriptor, file)
     except FileNotFoundError:
         return None
     except OSError as error:
-        return SessionRow.from_summary(found, Summary(), _fault(error))
+        return SessionRow.from_summary(file, Summary(), _fault(error))
 
 
 def quick_scan_folder(folder: str) -> Iterator[SessionRow]:
@@ -193,35 +193,35 @@ def _quick_scan_path(path: str, session_id: str) -> SessionRow | None:
             return None
 
 
-def _quick_scan_descriptor(descriptor: int, found: TranscriptFile) -> SessionRow:
-    if found.size == 0:
-        return SessionRow.from_summary(found, Summary(is_fully_scanned=True), EMPTY_FAULT)
+def _quick_scan_descriptor(descriptor: int, file: TranscriptFile) -> SessionRow:
+    if file.size == 0:
+        return SessionRow.from_summary(file, Summary(is_fully_scanned=True), EMPTY_FAULT)
     try:
-        if found.size <= SMALL_FILE_BYTES:
-            return _fold_lines(descriptor, found, SummaryFold(), 0)[0].pack()
+        if file.size <= SMALL_FILE_BYTES:
+            return _fold_lines(descriptor, file, SummaryFold(), 0)[0].pack()
         summary = Summary()
         read_head(descriptor, summary)
-        read_tail(descriptor, found.size, summary)
+        read_tail(descriptor, file.size, summary)
     except (OSError, FileChanged) as error:
-        return SessionRow.from_summary(found, Summary(), _fault(error))
-    return SessionRow(found, _pack(summary), False, not summary.is_subagent)
+        return SessionRow.from_summary(file, Summary(), _fault(error))
+    return SessionRow(file, _pack(summary), False, not summary.is_subagent)
 
 
-def continue_fold(row: SessionRow, kept: bytes | None) -> tuple[SessionRow, bytes | None] | None:
+def continue_fold(row: SessionRow, fold: bytes | None) -> tuple[SessionRow, bytes | None] | None:
     """The row with every line read: from where it stopped, or anew if the file was rewritten.
 
     `kept` is what the last fold remembered, packed; and so is what comes back.
     """
-    found = stat_again(row.file)
-    if found is None:
+    file = stat_again(row.file)
+    if file is None:
         return None
-    if found.is_same_version(row.file):
+    if file.is_same_version(row.file):
         # thousands of these are kept: no second copy
-        found = row.file
+        file = row.file
     try:
-        with open_readonly(found.path) as descriptor:
+        with open_readonly(file.path) as descriptor:
             summary = row.summary
-            folded = unpack_state(kept) if kept is not None else None
+            folded = unpack_state(fold) if fold is not None else None
             # what is remembered may be of an earlier reading than the row
             fits = folded is not None and folded.lines == summary.lines
             # a directory that none of its own lines told was told by what lies beside it
@@ -234,19 +234,19 @@ def continue_fold(row: SessionRow, kept: bytes | None) -> tuple[SessionRow, byte
                 # the old row may be in somebody's hands: fold into a copy
                 summary = msgspec.structs.replace(summary)
                 summary.tokens = msgspec.structs.replace(summary.tokens or Tokens())
-                return _fold_lines(descriptor, found, SummaryFold(summary, folded), folded.offset)
-            return _fold_lines(descriptor, found, SummaryFold(), 0)
+                return _fold_lines(descriptor, file, SummaryFold(summary, folded), folded.offset)
+            return _fold_lines(descriptor, file, SummaryFold(), 0)
     except FileNotFoundError:
         return None
     except (OSError, FileChanged) as error:
-        return SessionRow.from_summary(found, row.summary, _fault(error)), None
+        return SessionRow.from_summary(file, row.summary, _fault(error)), None
 
 
 def _fold_lines(
-    descriptor: int, found: TranscriptFile, fold: SummaryFold, start: int
+    descriptor: int, file: TranscriptFile, fold: SummaryFold, start: int
 ) -> tuple[SessionRow, bytes]:
     offset = start
-    for at, line, ended in lines_forwards(descriptor, start, found.size):
+    for at, line, ended in lines_forwards(descriptor, start, file.size):
         if line and not is_irrelevant(line):
             entries, bad = parse_line(line)
             if bad and not ended:
@@ -258,9 +258,9 @@ def _fold_lines(
         elif line:
             fold.summary.lines += 1
         offset = at + len(line) + ended
-    summary, folded = fold.finish(offset, fingerprint_before(descriptor, offset))
-    fault = EMPTY_FAULT if found.size == 0 else UNREADABLE_FAULT if summary.lines == 0 else None
-    return SessionRow.from_summary(found, summary, fault), pack_state(folded)
+    summary, state = fold.finish(offset, fingerprint_before(descriptor, offset))
+    fault = EMPTY_FAULT if file.size == 0 else UNREADABLE_FAULT if summary.lines == 0 else None
+    return SessionRow.from_summary(file, summary, fault), pack_state(state)
 
 
 def _fault(error: Exception) -> Fault:

@@ -39,7 +39,10 @@ class FolderScan(msgspec.Struct):
 
 
 def scan_folders(
-    folders: Iterable[str], shelves: RowsByFolder, cache: Cache, times: FolderTimes | None = None
+    folders: Iterable[str],
+    rows_by_folder: RowsByFolder,
+    cache: Cache,
+    times: FolderTimes | None = None,
 ) -> dict[str, FolderScan]:
     """Every transcript of these folders; one that still has its time of `times` got no new ones."""
     times = times or {}
@@ -47,7 +50,7 @@ def scan_folders(
     gc.disable()
     try:
         return {
-            folder: _scan_folder(folder, shelves.get(folder, {}), cache, times.get(folder))
+            folder: _scan_folder(folder, rows_by_folder.get(folder, {}), cache, times.get(folder))
             for folder in folders
         }
     finally:
@@ -58,29 +61,31 @@ def folder_of(row: SessionRow) -> str:
     return os.path.dirname(row.file.path)
 
 
-def _scan_folder(folder: str, known: FolderRows, cache: Cache, before: int | None) -> FolderScan:
+def _scan_folder(
+    folder: str, known_rows: FolderRows, cache: Cache, known_mtime: int | None
+) -> FolderScan:
     try:
         # before the listing: a file that comes meanwhile changes it again
         time: int | None = _reliable_time(os.stat(folder).st_mtime_ns)
     except OSError:
         time = None
-    if not known:
+    if not known_rows:
         rows = {row.file.path: row for row in quick_scan_folder(folder)}
         rows = infer_workdirs(folder, rows)
         return FolderScan(time, rows, dict.fromkeys(rows))
-    if time and time == before and are_unchanged(folder, known.values()):
-        return FolderScan(time, known, {})
-    same, others = split_unchanged(folder, known)
-    looked = FolderScan(time, same, {})
-    for found in others:
-        read = _scan_file(found, known.get(found.path), cache)
+    if time and time == known_mtime and are_unchanged(folder, known_rows.values()):
+        return FolderScan(time, known_rows, {})
+    same, others = split_unchanged(folder, known_rows)
+    scan = FolderScan(time, same, {})
+    for file in others:
+        read = _scan_file(file, known_rows.get(file.path), cache)
         if read is not None:
-            looked.rows[found.path], looked.folds[found.path] = read
-    if len(same) < len(known):
-        gone = known.keys() - looked.rows.keys()
-        looked.folds.update(dict.fromkeys(gone))
-    looked.rows = infer_workdirs(folder, looked.rows)
-    return looked
+            scan.rows[file.path], scan.folds[file.path] = read
+    if len(same) < len(known_rows):
+        gone = known_rows.keys() - scan.rows.keys()
+        scan.folds.update(dict.fromkeys(gone))
+    scan.rows = infer_workdirs(folder, scan.rows)
+    return scan
 
 
 def _reliable_time(time: int) -> int:
@@ -88,10 +93,10 @@ def _reliable_time(time: int) -> int:
 
 
 def _scan_file(
-    found: TranscriptFile, row: SessionRow | None, cache: Cache
+    file: TranscriptFile, row: SessionRow | None, cache: Cache
 ) -> tuple[SessionRow, bytes | None] | None:
     """A new file gets a first look; one that is known and grew a little is read on."""
-    if row is not None and row.is_fully_scanned and 0 <= found.size - row.file.size < MAX_GROWTH:
+    if row is not None and row.is_fully_scanned and 0 <= file.size - row.file.size < MAX_GROWTH:
         return continue_fold(row, cache.load_fold(row.file.path))
-    look = quick_scan_file(found)
-    return (look, None) if look is not None else None
+    new_row = quick_scan_file(file)
+    return (new_row, None) if new_row is not None else None

@@ -35,11 +35,11 @@ def scan_rows(batch: list[RowToScan]) -> Counts:
     """Read every line of these."""
     rows: list[SessionRow | None] = []
     folds: list[bytes | None] = []
-    for row, known in batch:
-        after, kept = continue_fold(row, known) or (None, None)
+    for row, fold in batch:
+        after, new_fold = continue_fold(row, fold) or (None, None)
         # nobody needs it unpacked before it is asked for
         rows.append(after.pack() if after else None)
-        folds.append(kept)
+        folds.append(new_fold)
     return rows, folds
 
 

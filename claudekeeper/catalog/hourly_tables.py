@@ -56,15 +56,15 @@ def delete_hours(database: sqlite3.Connection, account: int) -> None:
 
 
 def select_hours(
-    database: sqlite3.Connection, scope: str, given: tuple[str, ...], after: str, before: str
+    database: sqlite3.Connection, scope: str, arguments: tuple[str, ...], after: str, before: str
 ) -> list[HourSums]:
     """Every hour of these accounts in which something was done; `scope`: a part of a statement."""
-    found = database.execute(
+    rows = database.execute(
         f"SELECT u.hour, {_SUM_COLUMNS} FROM moment u JOIN account a ON a.id = u.account{scope}"  # noqa: S608
         " AND u.hour >= ? AND u.hour < ? GROUP BY 1 ORDER BY 1",
-        (*given, after, before),
+        (*arguments, after, before),
     )
-    return [(hour, sums) for hour, *sums in found]
+    return [(hour, sums) for hour, *sums in rows]
 
 
 def first_prompts(
@@ -73,7 +73,7 @@ def first_prompts(
     after: str,
     before: str,
     limit: int,
-    asked_in: Callable[[str], Iterable[PromptAt]],
+    prompts_in: Callable[[str], Iterable[PromptAt]],
 ) -> list[SessionPrompt]:
     """The first prompts of this time; a copy of one is told once."""
     if limit == 0:
@@ -84,18 +84,18 @@ def first_prompts(
         " AND u.hour >= ? AND u.hour < ? AND u.prompts > 0 GROUP BY 1 ORDER BY 4",
         (after, before),
     ).fetchall()
-    found: dict[tuple[str, str], SessionPrompt] = {}
+    prompts: dict[tuple[str, str], SessionPrompt] = {}
     for number, (path, session, workdir, first) in enumerate(speakers, start=1):
-        for each in asked_in(path):
+        for each in prompts_in(path):
             if after <= hour_of(each.at) < before:
-                found.setdefault((each.at, each.text), (session, workdir, each))
+                prompts.setdefault((each.at, each.text), (session, workdir, each))
         later = speakers[number][3] if number < len(speakers) else None
-        if len(found) >= limit and later is not None and later != first:
-            nearest = sorted(found)[limit - 1][0]
+        if len(prompts) >= limit and later is not None and later != first:
+            nearest = sorted(prompts)[limit - 1][0]
             # whoever speaks later than the last that is told adds nothing
             if hour_of(nearest) < later:
                 break
-    return [found[key] for key in sorted(found)[:limit]]
+    return [prompts[key] for key in sorted(prompts)[:limit]]
 
 
 def sums_by_hour(quarters: dict[tuple[int, int], Sums]) -> dict[str, Sums]:

@@ -89,21 +89,21 @@ class PresenceMonitor:
                 self.changed.emit(PresenceChange(session_id, self._presences.get(session_id)))
 
     def _select_presences(self) -> dict[str, Presence]:
-        there = {(each.presence.pid, each.started) for each in self._processes}
-        self._own_identities &= there
-        elsewhere: dict[str, Presence] = {}
+        running = {(each.presence.pid, each.started) for each in self._processes}
+        self._own_identities &= running
+        presences: dict[str, Presence] = {}
         for process in self._processes:
             identity = (process.presence.pid, process.started)
             if identity in self._own_identities or self._own.includes(process):
                 self._own_identities.add(identity)
                 continue
-            known = elsewhere.get(process.session_id)
+            current = presences.get(process.session_id)
             if (
-                known is None
-                or _STATUS_ORDER[process.presence.status] < _STATUS_ORDER[known.status]
+                current is None
+                or _STATUS_ORDER[process.presence.status] < _STATUS_ORDER[current.status]
             ):
-                elsewhere[process.session_id] = process.presence
-        return elsewhere
+                presences[process.session_id] = process.presence
+        return presences
 
     async def _follow_changes(self) -> None:
         async for _ in self._watcher.changes():
@@ -112,9 +112,11 @@ class PresenceMonitor:
     async def _poll_liveness(self) -> None:
         while True:
             await asyncio.sleep(LIVENESS_INTERVAL)
-            told = self._watcher.state.mode == "watching"
-            known = self._processes
-            if known and (not told or not await asyncio.to_thread(_all_alive, known)):
+            is_watching = self._watcher.state.mode == "watching"
+            processes = self._processes
+            if processes and (
+                not is_watching or not await asyncio.to_thread(_all_alive, processes)
+            ):
                 await self.refresh()
 
 

@@ -59,18 +59,18 @@ def list_running(folder: Path, before: Iterable[RunningClaude] = ()) -> list[Run
     `before`: what the last look found. A file is empty for a moment whenever it is written; who
     runs there is still there.
     """
-    found: list[RunningClaude] = []
-    known = {f"{process.presence.pid}.json": process for process in before}
+    running: list[RunningClaude] = []
+    by_name = {f"{process.presence.pid}.json": process for process in before}
     try:
         names = os.listdir(folder)
     except OSError:
         return []
     for name in sorted(names):
         if _FILE_NAME.fullmatch(name):
-            process = _read_presence(folder / name, known.get(name))
+            process = _read_presence(folder / name, by_name.get(name))
             if process is not None:
-                found.append(process)
-    return found
+                running.append(process)
+    return running
 
 
 def is_alive(process: RunningClaude) -> bool:
@@ -78,7 +78,7 @@ def is_alive(process: RunningClaude) -> bool:
     return _start_and_parent(process.presence.pid)[0] == process.started
 
 
-def _read_presence(path: Path, known: RunningClaude | None) -> RunningClaude | None:
+def _read_presence(path: Path, earlier: RunningClaude | None) -> RunningClaude | None:
     try:
         with open_readonly(path) as descriptor:
             file = _file_decoder.decode(os.pread(descriptor, MAX_FILE_BYTES, 0))
@@ -86,7 +86,7 @@ def _read_presence(path: Path, known: RunningClaude | None) -> RunningClaude | N
         return None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         # half written, or of a version that we do not know: it will be looked at again
-        return known if known is not None and is_alive(known) else None
+        return earlier if earlier is not None and is_alive(earlier) else None
     started, parent = _start_and_parent(file.pid)
     if started is None:
         return None

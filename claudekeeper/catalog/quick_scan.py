@@ -184,9 +184,9 @@ def _add_head_entry(summary: Summary, entry: Entry, prompt_filter: PromptFilter)
         return
     summary.main_lines += 1
     summary.created = summary.created or entry.timestamp
-    if entry.type == "user" and (said := prompt_filter.short_prompt_in(entry)):
-        text, real = said
-        if real:
+    if entry.type == "user" and (prompt := prompt_filter.short_prompt_in(entry)):
+        text, is_for_claude = prompt
+        if is_for_claude:
             summary.first_prompt = summary.first_prompt or text
         else:
             summary.first_command = summary.first_command or text
@@ -228,9 +228,9 @@ def _apply_tail(lines: list[_Line], summary: Summary) -> None:
         branch = branch or line.git_branch
         match line.type:
             case "assistant":
-                said = line.message
-                if summary.model is None and said is not None and said.model != SYNTHETIC_MODEL:
-                    summary.model = said.model
+                reply = line.message
+                if summary.model is None and reply is not None and reply.model != SYNTHETIC_MODEL:
+                    summary.model = reply.model
             case "last-prompt":
                 summary.last_prompt = summary.last_prompt or line.last_prompt
             case "agent-name":

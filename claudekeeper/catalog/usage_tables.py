@@ -102,59 +102,59 @@ def reset_on_new_zone(database: sqlite3.Connection) -> None:
         database.execute("INSERT INTO zone VALUES (?)", (time_zone(),))
 
 
-def add_usage(database: sqlite3.Connection, wish: FileUsage, kept_of: LoadUsage) -> None:
+def add_usage(database: sqlite3.Connection, usage: FileUsage, load_usage: LoadUsage) -> None:
     """Count what this file has and no other had before."""
-    known = database.execute(
-        "SELECT id, claimed, marked, version, session FROM account WHERE path = ?", (wish.path,)
+    counted = database.execute(
+        "SELECT id, claimed, marked, version, session FROM account WHERE path = ?", (usage.path,)
     ).fetchone()
-    replies = reply_identities(wish.replies)
-    marks = activity_identities(wish.activity)
-    if known is not None and (
-        known[1] > len(replies)
-        or known[2] > len(marks)
-        or known[3].partition(":")[0] != wish.version.partition(":")[0]
-        or known[4] != wish.session
+    replies = reply_identities(usage.replies)
+    marks = activity_identities(usage.activity)
+    if counted is not None and (
+        counted[1] > len(replies)
+        or counted[2] > len(marks)
+        or counted[3].partition(":")[0] != usage.version.partition(":")[0]
+        or counted[4] != usage.session
     ):
         # it was written anew: shorter, or as another file
-        remove_usage(database, wish.path, kept_of)
-        known = None
-    if known is None:
+        remove_usage(database, usage.path, load_usage)
+        counted = None
+    if counted is None:
         account = database.execute(
             "INSERT INTO account (path, session, workdir, beside, version, claimed, marked)"
             " VALUES (?, ?, ?, ?, ?, 0, 0)",
-            (wish.path, wish.session, wish.workdir, wish.subagent_workdir, wish.version),
+            (usage.path, usage.session, usage.workdir, usage.subagent_workdir, usage.version),
         ).lastrowid
         claimed = marked = 0
     else:
-        account, claimed, marked, *_ = known
+        account, claimed, marked, *_ = counted
     assert account is not None
     losers: set[int] = set()
-    for found, done, copied in (
-        (replies, claimed, wish.copy_counts[0]),
-        (marks, marked, wish.copy_counts[1]),
+    for identities, done, copied in (
+        (replies, claimed, usage.copy_counts[0]),
+        (marks, marked, usage.copy_counts[1]),
     ):
-        losers |= _assign_replies(database, account, found[done:copied], copy=True)
-        losers |= _assign_replies(database, account, found[max(done, copied) :], copy=False)
+        losers |= _assign_replies(database, account, identities[done:copied], copy=True)
+        losers |= _assign_replies(database, account, identities[max(done, copied) :], copy=False)
     database.execute(
         "UPDATE account SET workdir = COALESCE(?, workdir), version = ?, claimed = ?, marked = ?"
         " WHERE id = ?",
-        (wish.workdir, wish.version, len(replies), len(marks), account),
+        (usage.workdir, usage.version, len(replies), len(marks), account),
     )
-    if wish.share is not None:
+    if usage.share is not None:
         database.execute(
             "INSERT OR REPLACE INTO share VALUES (?, ?, ?)",
-            (wish.session, account, _pack(wish.share)),
+            (usage.session, account, _pack(usage.share)),
         )
-    _recompute(database, account, (wish.replies, wish.activity))
-    _recompute_all(database, losers, kept_of)
+    _recompute(database, account, (usage.replies, usage.activity))
+    _recompute_all(database, losers, load_usage)
 
 
-def remove_usage(database: sqlite3.Connection, path: str, kept_of: LoadUsage) -> None:
+def remove_usage(database: sqlite3.Connection, path: str, load_usage: LoadUsage) -> None:
     """The file is gone, or another one: what others repeat of it is theirs now."""
-    known = database.execute("SELECT id, session FROM account WHERE path = ?", (path,)).fetchone()
-    if known is None:
+    row = database.execute("SELECT id, session FROM account WHERE path = ?", (path,)).fetchone()
+    if row is None:
         return
-    account, session = known
+    account, session = row
     heirs = database.execute(
         "SELECT r.account, r.id, r.copy FROM repeat r JOIN reply o ON o.id = r.id"
         " WHERE o.account = ?",
@@ -168,17 +168,17 @@ def remove_usage(database: sqlite3.Connection, path: str, kept_of: LoadUsage) ->
     for heir, reply, copy in heirs:
         database.execute("DELETE FROM repeat WHERE account = ? AND id = ?", (heir, reply))
         _assign_replies(database, heir, [_unsigned(reply)], copy=bool(copy))
-    _recompute_all(database, {heir for heir, *_ in heirs}, kept_of)
+    _recompute_all(database, {heir for heir, *_ in heirs}, load_usage)
 
 
 def _recompute_all(
-    database: sqlite3.Connection, accounts: Iterable[int], kept_of: LoadUsage
+    database: sqlite3.Connection, accounts: Iterable[int], load_usage: LoadUsage
 ) -> None:
     for heir in accounts:
-        (place,) = database.execute("SELECT path FROM account WHERE id = ?", (heir,)).fetchone()
-        kept = kept_of(place)
-        if kept is not None:
-            _recompute(database, heir, kept)
+        (path,) = database.execute("SELECT path FROM account WHERE id = ?", (heir,)).fetchone()
+        stored = load_usage(path)
+        if stored is not None:
+            _recompute(database, heir, stored)
 
 
 def usage_versions(database: sqlite3.Connection, paths: Sequence[str]) -> dict[str, str]:
@@ -196,19 +196,19 @@ def usage_paths(database: sqlite3.Connection) -> list[str]:
 
 def paths_sharing_replies(database: sqlite3.Connection, path: str) -> list[str]:
     """The files in which replies of this one stand too."""
-    known = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
-    if known is None:
+    row = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
+    if row is None:
         return []
-    found = database.execute(
+    rows = database.execute(
         "WITH mine AS (SELECT id FROM repeat WHERE account = ?1) SELECT path FROM account"
         " WHERE id != ?1 AND id IN ("
         # whose replies it repeats; who repeats those as well; who repeats its own
         "  SELECT account FROM reply WHERE id IN mine"
         "  UNION SELECT account FROM repeat WHERE id IN mine"
         "  UNION SELECT r.account FROM repeat r JOIN reply o ON o.id = r.id WHERE o.account = ?1)",
-        known,
+        row,
     )
-    return [other for (other,) in found]
+    return [other for (other,) in rows]
 
 
 def usage_sums(
@@ -220,13 +220,13 @@ def usage_sums(
 ) -> list[UsageSums]:
     """What was used, by a key; of the projects that are allowed only."""
     key = _GROUP_KEYS[by]
-    found = database.execute(
+    rows = database.execute(
         f"SELECT {key}, {_SUM_COLUMNS} FROM usage u JOIN account a ON a.id = u.account"  # noqa: S608
         f"{_scope_clause(database, allowed, joined=by == 'project')}"
         " AND u.day >= ? AND u.day < ? GROUP BY 1 ORDER BY 1",
         (after or "", before or "~"),
     )
-    return found.fetchall()
+    return rows.fetchall()
 
 
 def activity_by_hour(
@@ -238,8 +238,8 @@ def activity_by_hour(
 
 def subagent_shares(database: sqlite3.Connection, session: str) -> list[SubagentShare]:
     """What each of a session's subagents did."""
-    found = database.execute("SELECT done FROM share WHERE session = ?", (session,))
-    return [_share_decoder.decode(done) for (done,) in found]
+    rows = database.execute("SELECT done FROM share WHERE session = ?", (session,))
+    return [_share_decoder.decode(done) for (done,) in rows]
 
 
 def subagent_activity_by_hour(
@@ -258,11 +258,11 @@ def first_prompts(
     before: str,
     allowed: Iterable[str] | None,
     limit: int,
-    asked_in: Callable[[str], Iterable[PromptAt]],
+    prompts_in: Callable[[str], Iterable[PromptAt]],
 ) -> list[hourly_tables.SessionPrompt]:
     """The first prompts of this time."""
     scope = _scope_clause(database, allowed)
-    return hourly_tables.first_prompts(database, scope, after, before, limit, asked_in)
+    return hourly_tables.first_prompts(database, scope, after, before, limit, prompts_in)
 
 
 def _scope_clause(
@@ -287,11 +287,11 @@ def _scope_clause(
 
 
 def usage_workdirs(database: sqlite3.Connection) -> list[str]:
-    found = database.execute(
+    rows = database.execute(
         "SELECT workdir FROM account WHERE workdir IS NOT NULL"
         " UNION SELECT beside FROM account WHERE beside IS NOT NULL"
     )
-    return [workdir for (workdir,) in found]
+    return [workdir for (workdir,) in rows]
 
 
 def _assign_replies(
@@ -311,12 +311,14 @@ def _assign_replies(
             f" ON a.id = r.account WHERE r.id IN ({marks})",
             chunk,
         )
-        taken = {reply: (owner, was_copy, place) for reply, owner, was_copy, place in rows}
+        owners = {
+            reply: (owner, was_copy, owner_path) for reply, owner, was_copy, owner_path in rows
+        }
         mine: list[tuple[int, int, bool]] = []
         repeats: list[tuple[int, int, bool]] = []
         for each in chunk:
-            owner, was_copy, place = taken.get(each, (account, True, path))
-            if owner != account and (copy, path) >= (bool(was_copy), place):
+            owner, was_copy, owner_path = owners.get(each, (account, True, path))
+            if owner != account and (copy, path) >= (bool(was_copy), owner_path):
                 repeats.append((each, account, copy))
                 continue
             mine.append((each, account, copy))
@@ -328,21 +330,21 @@ def _assign_replies(
     return losers
 
 
-def _recompute(database: sqlite3.Connection, account: int, kept: StoredUsage) -> None:
-    replies, activity = kept
-    found = database.execute("SELECT id FROM repeat WHERE account = ?", (account,))
-    quarters = sums_by_quarter(replies, activity, {_unsigned(reply) for (reply,) in found})
+def _recompute(database: sqlite3.Connection, account: int, stored: StoredUsage) -> None:
+    replies, activity = stored
+    rows = database.execute("SELECT id FROM repeat WHERE account = ?", (account,))
+    quarters = sums_by_quarter(replies, activity, {_unsigned(reply) for (reply,) in rows})
     used: dict[tuple[str, int], list[int]] = {}
-    for (quarter, place), sums in quarters.items():
+    for (quarter, model), sums in quarters.items():
         if sums[0]:
             day = hourly_tables.local_hour(quarter)[:10]
             add_sums(
-                used.setdefault((day, place), [0] * (REPLY_COLUMNS - 1)), sums[: REPLY_COLUMNS - 1]
+                used.setdefault((day, model), [0] * (REPLY_COLUMNS - 1)), sums[: REPLY_COLUMNS - 1]
             )
     database.execute("DELETE FROM usage WHERE account = ?", (account,))
     database.executemany(
         "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(account, day, replies.models[place], *sums) for (day, place), sums in used.items()],
+        [(account, day, replies.models[model], *sums) for (day, model), sums in used.items()],
     )
     hourly_tables.replace_hours(database, account, hourly_tables.sums_by_hour(quarters))
 

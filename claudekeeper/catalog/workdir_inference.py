@@ -48,13 +48,13 @@ def infer_workdirs(folder: str, rows: dict[str, SessionRow]) -> dict[str, Sessio
     readable = (row.summary.workdir for row in rows.values() if row.fault is None)
     listed = [index.original_path, *(each.project_path for each in index.entries)]
     shared = _sole_match(folder, readable) or _sole_match(folder, listed)
-    found = dict(rows)
+    inferred = dict(rows)
     for row in lost:
         workdir = _sole_match(folder, [own.get(row.file.id)]) or shared
         if workdir is not None:
             summary = msgspec.structs.replace(row.summary, workdir=workdir)
-            found[row.file.path] = msgspec.structs.replace(row, stored_summary=summary)
-    return found
+            inferred[row.file.path] = msgspec.structs.replace(row, stored_summary=summary)
+    return inferred
 
 
 def _sole_match(folder: str, workdirs: Iterable[str | None]) -> str | None:

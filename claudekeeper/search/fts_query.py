@@ -16,10 +16,10 @@ from claudekeeper.search.trigrams import (
 )
 
 # longer forms of a word that are named one by one; beyond them the index is asked for all
-MOST_FORMS = 200
-MOST_LITERAL_FORMS = 16
+MAX_FORMS = 200
+MAX_LITERAL_FORMS = 16
 # words that have it inside; beyond them only those count that begin with it
-MOST_CONTAINING = 2_000
+MAX_CONTAINING = 2_000
 # Korean particles attach to words of other letters, too, however short these are: DB를
 HANGUL_RANGE = ("\uac00", "\ud7a4")
 # words of a phrase that tell enough without the one behind or before them
@@ -45,14 +45,14 @@ class FtsQuery:
             return None
         return f"(({around}) NOT ({self.prefix_expression}))" if self.prefix_expression else around
 
-    def _expression(self, asked_for: Callable[[QueryTerm], str | None]) -> str | None:
+    def _expression(self, expression_of: Callable[[QueryTerm], str | None]) -> str | None:
         """The words as the index is asked for them; None where one of them is nowhere."""
         terms: list[str] = []
         for term in self._terms:
-            asked = asked_for(term)
-            if asked is None:
+            expression = expression_of(term)
+            if expression is None:
                 return None
-            terms.append(f"({asked})")
+            terms.append(f"({expression})")
         return " AND ".join(terms)
 
     def _prefix_match(self, term: QueryTerm) -> str | None:
@@ -63,7 +63,7 @@ class FtsQuery:
         if term.matches_prefix and word.isascii():
             return _any_of(self._prefix_forms(word))
         if term.kind == "word" and word.isascii():
-            attached = words_with_prefix(self._database, word, MOST_FORMS, HANGUL_RANGE) or []
+            attached = words_with_prefix(self._database, word, MAX_FORMS, HANGUL_RANGE) or []
             return _any_of([_quote(form) for form in (word, *attached)])
         return _any_of([_quote(space_words(term.text)) + (" *" if term.matches_prefix else "")])
 
@@ -94,16 +94,16 @@ class FtsQuery:
         return f"({longer} AND {behind})" if longer else None
 
     def _longer_words(
-        self, piece: str, look_up: Callable[[sqlite3.Connection, str, int], list[str] | None]
+        self, piece: str, find_words: Callable[[sqlite3.Connection, str, int], list[str] | None]
     ) -> str | None:
         """Words that have this behind their beginning; empty where none has, None: very many."""
-        found: set[str] = set()
-        for kept in _indexed_forms(piece):
-            words = look_up(self._database, kept, MOST_CONTAINING)
+        longer: set[str] = set()
+        for form in _indexed_forms(piece):
+            words = find_words(self._database, form, MAX_CONTAINING)
             if words is None:
                 return None
-            found |= {word for word in words if word != kept}
-        return _any_of([_quote(word) for word in sorted(found)]) or ""
+            longer |= {word for word in words if word != form}
+        return _any_of([_quote(word) for word in sorted(longer)]) or ""
 
     def _phrase_match(self, text: str) -> str | None:
         """Words next to each other, of which the last may be the beginning of a longer one.
@@ -116,7 +116,7 @@ class FtsQuery:
             # the end is one of a word, or of none at all
             return _any_of([_quote(text) + (" *" if text[-1:].isalnum() else "")])
         before = _WORD.findall(text[: last.start()])
-        forms = words_with_prefix(self._database, last[0], MOST_LITERAL_FORMS)
+        forms = words_with_prefix(self._database, last[0], MAX_LITERAL_FORMS)
         if len(before) >= ENOUGH_WORDS:
             before = _strip_common_words(before)
             head = _any_of([_quote(" ".join(before))])
@@ -130,7 +130,7 @@ class FtsQuery:
 
     def _prefix_forms(self, start: str) -> list[str]:
         """Every word that begins so, one by one; as a beginning where they are too many."""
-        forms = words_with_prefix(self._database, start, MOST_FORMS)
+        forms = words_with_prefix(self._database, start, MAX_FORMS)
         return [f'"{start}" *'] if forms is None else [f'"{form}"' for form in forms]
 
 

@@ -37,56 +37,56 @@ class HitLocator:
         self._inline_agents: dict[str, dict[str, str]] = {}
         self._subagents: dict[str, dict[str, Subagent]] = {}
 
-    def is_current_file(self, place: MessagePlace) -> bool:
+    def is_current_file(self, location: MessagePlace) -> bool:
         """Whether this file is the one that is read for its session or subagent."""
-        if place.path not in self._current_files:
-            self._current_files[place.path] = self._check_current_file(place)
-        return self._current_files[place.path]
+        if location.path not in self._current_files:
+            self._current_files[location.path] = self._check_current_file(location)
+        return self._current_files[location.path]
 
-    def is_shown(self, place: MessagePlace, entry: Entry) -> bool:
+    def is_shown(self, location: MessagePlace, entry: Entry) -> bool:
         """Whether the line is a message as the file is now."""
         if entry.type != "queue-operation":
             return True
         try:
             return self._history.is_shown(
-                Path(place.path),
+                Path(location.path),
                 uuid_of(entry),
-                place.offset,
-                nested=place.agent is not None,
+                location.offset,
+                nested=location.agent is not None,
             )
         except (OSError, ApiError):
             return False
 
-    def inline_agent_of(self, place: MessagePlace, uuid: str) -> str | None:
+    def inline_agent_of(self, location: MessagePlace, uuid: str) -> str | None:
         """The subagent of a sidechain line in the session's own file."""
-        if place.path not in self._inline_agents:
-            self._inline_agents[place.path] = inline_agents(Path(place.path))
-        return self._inline_agents[place.path].get(uuid)
+        if location.path not in self._inline_agents:
+            self._inline_agents[location.path] = inline_agents(Path(location.path))
+        return self._inline_agents[location.path].get(uuid)
 
-    def tool_use_id_of(self, place: MessagePlace, agent: str) -> str | None:
+    def tool_use_id_of(self, location: MessagePlace, agent: str) -> str | None:
         """The session's own call below which the subagent ran, where it is known."""
-        if place.agent is not None and (call := top_level_spawn_call_of(Path(place.path))):
+        if location.agent is not None and (call := top_level_spawn_call_of(Path(location.path))):
             return call
-        transcript = self._transcript_of(place.session)
+        transcript = self._transcript_of(location.session)
         if transcript is None:
             return None
-        agents = self._subagents_of(transcript, place.session)
-        found = agents.get(agent)
+        agents = self._subagents_of(transcript, location.session)
+        subagent = agents.get(agent)
         # of one that another subagent started: the call that started the first of them
         for _ in agents:
-            if found is None or found.parent_agent_id is None:
-                return found.tool_use_id if found is not None else None
-            found = agents.get(found.parent_agent_id)
+            if subagent is None or subagent.parent_agent_id is None:
+                return subagent.tool_use_id if subagent is not None else None
+            subagent = agents.get(subagent.parent_agent_id)
         return None
 
-    def _check_current_file(self, place: MessagePlace) -> bool:
-        transcript = self._transcript_of(place.session)
-        if transcript is None or place.agent is None:
-            return place.path == transcript
-        if len(paths_of(self._database, place.session, place.agent)) > 1:
-            file = subagent_file(Path(transcript), place.session, place.agent)
-            return file is not None and str(file) == place.path
-        of, path = Path(transcript), Path(place.path)
+    def _check_current_file(self, location: MessagePlace) -> bool:
+        transcript = self._transcript_of(location.session)
+        if transcript is None or location.agent is None:
+            return location.path == transcript
+        if len(paths_of(self._database, location.session, location.agent)) > 1:
+            file = subagent_file(Path(transcript), location.session, location.agent)
+            return file is not None and str(file) == location.path
+        of, path = Path(transcript), Path(location.path)
         return path.parent == of.parent or path.is_relative_to(
             of.with_suffix("") / SUBAGENTS_FOLDER
         )

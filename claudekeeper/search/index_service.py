@@ -52,7 +52,7 @@ from claudekeeper.transcripts.layout import (
 log = logging.getLogger(__name__)
 
 # bytes that are read in this process, whose memory is to stay small; more is for one of its own
-MOST_INLINE_BYTES = 4_000_000
+MAX_INLINE_BYTES = 4_000_000
 # seconds that a burst of lines may last before it is read
 BURST_SECONDS = 0.1
 # seconds between two looks at everything: a net below the watcher
@@ -141,8 +141,8 @@ class SearchService:
             with contextlib.closing(open_read_only(self._index_path)) as database:
                 narrowed = _resolve_within(database, filters)
                 finder = Searcher(database, query, narrowed, self._history)
-                look = finder.find_best if order == "relevance" else finder.find_newest
-                return look(limit, cursor)
+                find = finder.find_best if order == "relevance" else finder.find_newest
+                return find(limit, cursor)
         except sqlite3.Error as error:
             if self.progress.stage == "starting":
                 # there is nothing to look through yet, as the answer says
@@ -184,13 +184,13 @@ class SearchService:
 
     async def _update(self) -> None:
         todo = await asyncio.to_thread(self._find_backlog)
-        if todo.size > MOST_INLINE_BYTES or await asyncio.to_thread(self._is_build_incomplete):
+        if todo.size > MAX_INLINE_BYTES or await asyncio.to_thread(self._is_build_incomplete):
             self.progress = IndexProgress("building", todo.total - todo.size, todo.total)
             # what is held while thousands of sessions change leaves its memory full of holes
             del todo
             await asyncio.to_thread(self._build)
             todo = await asyncio.to_thread(self._find_backlog)
-        if todo.size <= MOST_INLINE_BYTES:
+        if todo.size <= MAX_INLINE_BYTES:
             await asyncio.to_thread(
                 self._index_transcripts, [each.transcript for each in todo.stale]
             )
@@ -202,7 +202,7 @@ class SearchService:
         with self._writer() as database:
             if too_many_dead(database):
                 clear_index(database)
-            todo = find_backlog(database, self._roots, MOST_INLINE_BYTES)
+            todo = find_backlog(database, self._roots, MAX_INLINE_BYTES)
             if todo.deleted:
                 write_updates(database, [IndexUpdate(source, None, []) for source in todo.deleted])
             return todo
@@ -254,11 +254,11 @@ class SearchService:
 
     def _index_changes(self, paths: set[str]) -> bool:
         """Read on in these files; False where that is too much for this process."""
-        found = list(self._transcripts_of_paths(paths))
+        transcripts = list(self._transcripts_of_paths(paths))
         with self._writer() as database:
-            if pending_bytes(database, found) > MOST_INLINE_BYTES:
+            if pending_bytes(database, transcripts) > MAX_INLINE_BYTES:
                 return False
-        self._index_transcripts(found)
+        self._index_transcripts(transcripts)
         return True
 
     def _transcripts_of_paths(self, paths: set[str]) -> Iterator[TranscriptPath]:

@@ -17,7 +17,7 @@ from claudekeeper.search.store import IndexUpdate, open_index, write_updates
 
 NICENESS = 10
 # looks at everything, in case files grow while it works; what comes later the keeper reads itself
-MOST_PASSES = 3
+MAX_PASSES = 3
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
 def update_index(index: Path, roots: list[Path]) -> None:
     """Read everything that the index does not have."""
     database = open_index(index)
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         todo = find_backlog(database, roots)
         write_updates(database, [IndexUpdate(source, None, []) for source in todo.deleted])
         done = todo.total - todo.size

@@ -76,7 +76,7 @@ class IndexBacklog(msgspec.Struct, gc=False):
 
 
 def find_backlog(
-    database: sqlite3.Connection, roots: Iterable[Path], most: int | None = None
+    database: sqlite3.Connection, roots: Iterable[Path], max_bytes: int | None = None
 ) -> IndexBacklog:
     """Everything that the index does not have as it is on disk.
 
@@ -84,20 +84,20 @@ def find_backlog(
     thousands, and whoever cannot read them all need not know which they are.
     """
     roots = list(roots)
-    found = IndexBacklog([], [], 0)
+    backlog = IndexBacklog([], [], 0)
     for transcript in all_transcripts(roots):
         try:
             facts = os.stat(transcript.path)
         except OSError:
             continue
-        found.total += facts.st_size
+        backlog.total += facts.st_size
         size = _pending_bytes_of(facts, source_of(database, transcript.path))
-        found.size += size
-        if size and (most is None or found.size <= most):
-            found.stale.append(StaleSource(transcript, size, facts.st_mtime_ns))
-    found.stale.sort(key=lambda each: each.time, reverse=True)
-    found.deleted += [source for source in sources(database) if not _exists(source.path, roots)]
-    return found
+        backlog.size += size
+        if size and (max_bytes is None or backlog.size <= max_bytes):
+            backlog.stale.append(StaleSource(transcript, size, facts.st_mtime_ns))
+    backlog.stale.sort(key=lambda each: each.time, reverse=True)
+    backlog.deleted += [source for source in sources(database) if not _exists(source.path, roots)]
+    return backlog
 
 
 def _exists(path: str, roots: list[Path]) -> bool:
@@ -117,10 +117,10 @@ def pending_bytes(database: sqlite3.Connection, transcripts: Iterable[Transcript
     return size
 
 
-def _pending_bytes_of(facts: os.stat_result, known: IndexSource | None) -> int:
-    if known is None or known.inode != facts.st_ino or known.offset > facts.st_size:
+def _pending_bytes_of(facts: os.stat_result, source: IndexSource | None) -> int:
+    if source is None or source.inode != facts.st_ino or source.offset > facts.st_size:
         return facts.st_size
-    return facts.st_size - known.offset
+    return facts.st_size - source.offset
 
 
 def index_transcripts(
@@ -131,28 +131,28 @@ def index_transcripts(
     batch: list[IndexUpdate] = []
     words = size = 0
     for transcript in transcripts:
-        known = source_of(database, transcript.path)
+        source = source_of(database, transcript.path)
         while True:
-            reading, taken = read_update(transcript, known, workdirs)
-            if reading is not None:
-                batch.append(reading)
-                words += sum(len(said.text) for said in reading.messages)
-            size += taken
-            whole = reading is None or words < BATCH_CHARACTERS
+            update, new_bytes = read_update(transcript, source, workdirs)
+            if update is not None:
+                batch.append(update)
+                words += sum(len(message.text) for message in update.messages)
+            size += new_bytes
+            is_complete = update is None or words < BATCH_CHARACTERS
             if words >= BATCH_CHARACTERS or size >= BATCH_BYTES:
                 write_updates(database, batch)
                 yield size
                 batch, words, size = [], 0, 0
-            if whole:
+            if is_complete:
                 break
-            known = source_of(database, transcript.path)
+            source = source_of(database, transcript.path)
     if batch:
         write_updates(database, batch)
     yield size
 
 
 def read_update(
-    transcript: TranscriptPath, known: IndexSource | None, workdirs: dict[str, str | None]
+    transcript: TranscriptPath, source: IndexSource | None, workdirs: dict[str, str | None]
 ) -> tuple[IndexUpdate | None, int]:
     """What a file says beyond what is known of it, and how many bytes that is.
 
@@ -160,29 +160,29 @@ def read_update(
     """
     try:
         with open_readonly(transcript.path) as descriptor:
-            return _read_update(descriptor, transcript, known, workdirs)
+            return _read_update(descriptor, transcript, source, workdirs)
     except (OSError, FileChanged):
         # gone, or cut short while it was read: the next look tells
-        return (IndexUpdate(known, None, []) if known is not None else None), 0
+        return (IndexUpdate(source, None, []) if source is not None else None), 0
 
 
 def _read_update(
     descriptor: int,
     transcript: TranscriptPath,
-    known: IndexSource | None,
+    source: IndexSource | None,
     workdirs: dict[str, str | None],
 ) -> tuple[IndexUpdate | None, int]:
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode):
         return None, 0
     grown = (
-        known is not None
-        and has_only_grown(descriptor, known.offset, known.fingerprint, known.inode)
+        source is not None
+        and has_only_grown(descriptor, source.offset, source.fingerprint, source.inode)
         # a line that had no end yet, and that went on, is another line now
-        and not is_mid_line(descriptor, known.offset)
+        and not is_mid_line(descriptor, source.offset)
     )
-    if known is not None and grown:
-        now = msgspec.structs.replace(known)
+    if source is not None and grown:
+        now = msgspec.structs.replace(source)
     else:
         workdir = _workdir_of(transcript, workdirs)
         now = IndexSource(
@@ -191,28 +191,28 @@ def _read_update(
     start = now.offset
     if start == facts.st_size and grown:
         return None, 0
-    said: list[IndexedMessage] = []
+    messages: list[IndexedMessage] = []
     words = 0
     time = now.time or facts.st_mtime_ns // 1_000_000
     for at, line, ended in lines_forwards(descriptor, start, facts.st_size):
         if line and not is_irrelevant(line):
             whole = parse_ordinary(line)
-            found, bad = ([ObjectSpan(0, len(line), whole)], 0) if whole else parse_objects(line)
+            spans, bad = ([ObjectSpan(0, len(line), whole)], 0) if whole else parse_objects(line)
             if bad and not ended:
                 # stop before a torn line; its writer may still be mid-append
                 break
-            for begin, end, entry in found:
+            for begin, end, entry in spans:
                 time = milliseconds_of(entry.timestamp) or time
                 now.workdir = now.workdir or entry.cwd
                 # of several on a line each has a place of its own: found again by its own bytes
                 part = (begin, end) != (0, len(line))
                 nested = now.agent is not None
-                one = _indexed_message(
+                message = _indexed_message(
                     entry, time, at + begin, end - begin, part=part, nested=nested
                 )
-                if one is not None:
-                    said.append(one)
-                    words += len(one.text)
+                if message is not None:
+                    messages.append(message)
+                    words += len(message.text)
         now.offset = at + len(line) + ended
         if words >= BATCH_CHARACTERS:
             break
@@ -220,9 +220,9 @@ def _read_update(
         return None, 0
     now.time = time
     now.fingerprint = fingerprint_before(descriptor, now.offset)
-    for one in said:
-        one.tags += f" {workdir_tag(now.workdir)}" if now.workdir else ""
-    return IndexUpdate(known, now, said), now.offset - start
+    for message in messages:
+        message.tags += f" {workdir_tag(now.workdir)}" if now.workdir else ""
+    return IndexUpdate(source, now, messages), now.offset - start
 
 
 def _indexed_message(

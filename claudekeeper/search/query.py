@@ -12,7 +12,7 @@ from claudekeeper.analysis.plain_text import in_syllables
 from claudekeeper.net.errors import InvalidRequest
 from claudekeeper.search.trigrams import letters_of
 
-MOST_TERMS = 64
+MAX_TERMS = 64
 # words of fewer letters are meant whole: everything begins with an "a"
 SHORTEST_PREFIX = 3
 # Scripts that write syllables, or no vowels: a sign is more than a letter there, and what other
@@ -102,8 +102,8 @@ def parse(text: str) -> SearchQueryTerms:
         terms, asks = (about, True) if about else (terms, False)
     if not terms:
         raise EmptyQueryError
-    if len(terms) > MOST_TERMS:
-        raise InvalidRequest(f"Look for at most {MOST_TERMS} words at once.")
+    if len(terms) > MAX_TERMS:
+        raise InvalidRequest(f"Look for at most {MAX_TERMS} words at once.")
     return SearchQueryTerms(tuple(dict.fromkeys(terms)), asks)
 
 
@@ -147,5 +147,5 @@ def fold(text: str) -> tuple[str, list[int] | None]:
         return text.lower(), None
     if not _COMBINING.search(text):
         return text.translate(_fold_table), None
-    kept = [at for at, letter in enumerate(text) if not "\u0300" <= letter <= "\u036f"]
-    return "".join(text[at] for at in kept).translate(_fold_table), kept
+    offsets = [at for at, letter in enumerate(text) if not "\u0300" <= letter <= "\u036f"]
+    return "".join(text[at] for at in offsets).translate(_fold_table), offsets

@@ -34,7 +34,7 @@ from claudekeeper.transcripts.messages import kind_of, role_of, uuid_of
 from claudekeeper.transcripts.object_scanner import is_fragment
 
 # messages whose words are read for one answer; a cursor leads on from there
-MOST_EXAMINED = 3_000
+MAX_EXAMINED = 3_000
 # messages of which the best are chosen, of each sort
 POOL_SIZE = 100
 
@@ -136,15 +136,15 @@ class Searcher:
         hits: list[SearchRow] = []
         sorts = self._sorts()
         for number in range(sort, len(sorts)):
-            for second, found in self._matches_by_second(sorts[number], start):
-                left = found[skip:] if second == start else found
+            for second, matches in self._matches_by_second(sorts[number], start):
+                rest = matches[skip:] if second == start else matches
                 room = limit - len(hits)
-                hits += [each.hit for each in left[:room]]
-                if len(left) > room:
+                hits += [each.hit for each in rest[:room]]
+                if len(rest) > room:
                     done = room + (skip if second == start else 0)
                     return SearchPage(hits, f"{number}:{second}:{done}")
-                if self._examined >= MOST_EXAMINED:
-                    return SearchPage(hits, f"{number}:{second}:{len(found)}")
+                if self._examined >= MAX_EXAMINED:
+                    return SearchPage(hits, f"{number}:{second}:{len(matches)}")
             start, skip = None, 0
         return SearchPage(hits)
 
@@ -159,9 +159,9 @@ class Searcher:
             _Sort(),
             INSIDE_SORT,
         ):
-            for _, found in itertools.islice(self._matches_by_second(sort, None), POOL_SIZE):
-                pool += found
-                if len(pool) >= POOL_SIZE * 4 or self._examined >= MOST_EXAMINED:
+            for _, matches in itertools.islice(self._matches_by_second(sort, None), POOL_SIZE):
+                pool += matches
+                if len(pool) >= POOL_SIZE * 4 or self._examined >= MAX_EXAMINED:
                     break
         pool.sort(key=lambda each: (each.score, each.row), reverse=True)
         if self._query.decisions_first:
@@ -215,33 +215,33 @@ class Searcher:
         if start is not None:
             below = min((start + 1) * ROWS_PER_SECOND, below if below is not None else 1 << 62)
         after = first_row(filters.after) if filters.after is not None else None
-        places = find_messages(self._database, expression, below=below, after=after)
+        locations = find_messages(self._database, expression, below=below, after=after)
         for second, group in itertools.groupby(
-            places, key=lambda place: place.row // ROWS_PER_SECOND
+            locations, key=lambda location: location.row // ROWS_PER_SECOND
         ):
-            found = [each for place in group if (each := self._examine(place)) is not None]
-            found.sort(key=lambda each: (each.time, each.row), reverse=True)
-            if found:
-                yield second, found
-            if self._examined >= MOST_EXAMINED:
-                if not found:
+            matches = [each for location in group if (each := self._examine(location)) is not None]
+            matches.sort(key=lambda each: (each.time, each.row), reverse=True)
+            if matches:
+                yield second, matches
+            if self._examined >= MAX_EXAMINED:
+                if not matches:
                     yield second, []
                 return
 
     # ---- what stands there ----
 
-    def _examine(self, place: MessagePlace) -> _Matches | None:
+    def _examine(self, location: MessagePlace) -> _Matches | None:
         self._examined += 1
-        entry = entry_at(place)
+        entry = entry_at(location)
         if entry is None:
             return None
-        nested = place.agent is not None or entry.is_sidechain
+        nested = location.agent is not None or entry.is_sidechain
         kind = kind_of(entry, nested=nested)
         if kind is None:
             return None
         time = milliseconds_of(entry.timestamp)
         if time is None:
-            time = (place.row // ROWS_PER_SECOND + ROW_EPOCH) * 1000
+            time = (location.row // ROWS_PER_SECOND + ROW_EPOCH) * 1000
         filters = self._filters
         if (filters.after is not None and time < filters.after) or (
             filters.before is not None and time >= filters.before
@@ -253,24 +253,26 @@ class Searcher:
         finds = find_matches(text, self._query.terms)
         if finds is None:
             return None
-        uuid, agent = uuid_of(entry), place.agent
-        if (place.session, uuid) in self._seen:
+        uuid, agent = uuid_of(entry), location.agent
+        if (location.session, uuid) in self._seen:
             return None
         # a hit is a message that can be opened; what the index has beside them is none
-        if not self._locator.is_current_file(place) or not self._locator.is_shown(place, entry):
+        if not self._locator.is_current_file(location) or not self._locator.is_shown(
+            location, entry
+        ):
             return None
         if agent is None and entry.is_sidechain:
-            agent = self._locator.inline_agent_of(place, uuid)
+            agent = self._locator.inline_agent_of(location, uuid)
             if agent is None:
                 return None
-        self._seen.add((place.session, uuid))
+        self._seen.add((location.session, uuid))
         part = part_at(parts, finds[0].start)
         decides = any(each.is_decision for each in parts)
         hit = SearchRow(
-            place.session,
+            location.session,
             uuid,
             agent,
-            self._locator.tool_use_id_of(place, agent) if agent is not None else None,
+            self._locator.tool_use_id_of(location, agent) if agent is not None else None,
             role_of(entry, kind),
             kind,
             entry.timestamp or iso_from_ns(time * 1_000_000),
@@ -281,21 +283,21 @@ class Searcher:
             make_snippet(text, finds),
         )
         worth = score(text, finds, kind, decides=decides) if self._with_score else 0.0
-        return _Matches(hit, time, place.row, worth)
+        return _Matches(hit, time, location.row, worth)
 
 
-def entry_at(place: MessagePlace) -> Entry | None:
+def entry_at(location: MessagePlace) -> Entry | None:
     """The line at a place, or the object on it; None where the file is not what it was."""
-    before = min(place.offset, 1)
+    before = min(location.offset, 1)
     try:
-        with open_readonly(place.path) as descriptor:
-            length = before + place.length + BEHIND
-            around = os.pread(descriptor, length, place.offset - before)
+        with open_readonly(location.path) as descriptor:
+            length = before + location.length + BEHIND
+            around = os.pread(descriptor, length, location.offset - before)
     except OSError:
         return None
-    end = before + place.length
+    end = before + location.length
     # inside of another line there may be what looks like one
-    if place.part:
+    if location.part:
         if is_fragment(around[end:]):
             return None
     elif around[:before] not in _LINE_ENDS or around[end : end + 1] not in _LINE_ENDS:

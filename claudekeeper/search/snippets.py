@@ -16,7 +16,7 @@ from claudekeeper.search.query import QueryTerm, fold
 SNIPPET_LENGTH = 240
 LEAD_LENGTH = 60
 # finds that are looked at in one text
-MOST_MATCHES = 100
+MAX_MATCHES = 100
 
 _BLANKS = re.compile(r"\s+")
 # what people say tells more than what tools print
@@ -59,13 +59,13 @@ def find_matches(text: str, terms: Sequence[QueryTerm]) -> list[Snippet] | None:
     if len(lower) == len(text) and (finds := _find_in_folded(lower, text, terms)) is not None:
         # accents need a closer look only where nothing is found without
         return finds
-    folded, places = fold(text)
-    if places is None:
+    folded, offsets = fold(text)
+    if offsets is None:
         return _find_in_folded(folded, text, terms)
-    found = _find_in_folded(folded, "".join(text[at] for at in places), terms)
-    if found is None:
+    finds = _find_in_folded(folded, "".join(text[at] for at in offsets), terms)
+    if finds is None:
         return None
-    return [_to_original_offsets(find, places, len(text)) for find in found]
+    return [_to_original_offsets(find, offsets, len(text)) for find in finds]
 
 
 def _find_in_folded(folded: str, text: str, terms: Sequence[QueryTerm]) -> list[Snippet] | None:
@@ -78,7 +78,7 @@ def _find_in_folded(folded: str, text: str, terms: Sequence[QueryTerm]) -> list[
             if not term.matches_inside and folded.isascii() and not is_word_start(text, start):
                 continue
             finds.append(Snippet(start, end, number))
-            if len(finds) - before >= MOST_MATCHES:
+            if len(finds) - before >= MAX_MATCHES:
                 break
         if len(finds) == before:
             return None
@@ -95,9 +95,9 @@ def is_word_start(text: str, at: int) -> bool:
     return not text[at - 1].isupper() or text[at + 1 : at + 2].islower()
 
 
-def _to_original_offsets(find: Snippet, places: list[int], length: int) -> Snippet:
-    end = places[find.end] if find.end < len(places) else length
-    return Snippet(places[find.start], end, find.term)
+def _to_original_offsets(find: Snippet, offsets: list[int], length: int) -> Snippet:
+    end = offsets[find.end] if find.end < len(offsets) else length
+    return Snippet(offsets[find.start], end, find.term)
 
 
 def best_window(finds: Sequence[Snippet]) -> int:
@@ -132,14 +132,14 @@ def make_snippet(text: str, finds: Sequence[Snippet]) -> list[SnippetPart]:
         pieces.append(SnippetPart(text[find.start : find.end], match=True))
         at = find.end
     pieces.append(SnippetPart(text[at:end]))
-    shown = [
+    parts = [
         SnippetPart(_BLANKS.sub(" ", piece.text), piece.match) for piece in pieces if piece.text
     ]
     if start > 0:
-        shown.insert(0, SnippetPart("…"))
+        parts.insert(0, SnippetPart("…"))
     if end < len(text):
-        shown.append(SnippetPart("…"))
-    return _join_parts(shown)
+        parts.append(SnippetPart("…"))
+    return _join_parts(parts)
 
 
 def _join_parts(pieces: list[SnippetPart]) -> list[SnippetPart]:

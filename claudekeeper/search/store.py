@@ -37,7 +37,7 @@ LOCK_TIMEOUT = 30.0
 # words gathered in memory before they are written in one piece
 HASH_BYTES = 64 * 1024 * 1024
 # rows of files that were rewritten or deleted, beyond which a new index is better
-MOST_DEAD_ROWS = 20_000
+MAX_DEAD_ROWS = 20_000
 
 KINDS: tuple[MessageKind, ...] = get_args(MessageKind)
 # scripts that put no spaces between words: every character is a word there
@@ -47,7 +47,7 @@ _UNSPACED_SCRIPTS = re.compile(
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
 )
 # characters, beyond which the words are not looked at one by one as they come
-MOST_INLINE_CHARACTERS = 4_000_000
+MAX_INLINE_CHARACTERS = 4_000_000
 
 _TABLES = """
 CREATE TABLE file (
@@ -244,12 +244,12 @@ def write_updates(database: sqlite3.Connection, readings: Iterable[IndexUpdate])
     """Take in what was read, all of it or nothing; what another writer took in first stays."""
     database.execute("BEGIN IMMEDIATE")
     try:
-        said: list[tuple[int, IndexedMessage]] = []
-        for reading in readings:
-            file = _write_source(database, reading)
+        messages: list[tuple[int, IndexedMessage]] = []
+        for update in readings:
+            file = _write_source(database, update)
             if file is not None:
-                said += [(file, each) for each in reading.messages]
-        _insert_messages(database, said)
+                messages += [(file, each) for each in update.messages]
+        _insert_messages(database, messages)
     except BaseException:
         database.execute("ROLLBACK")
         raise
@@ -259,7 +259,7 @@ def write_updates(database: sqlite3.Connection, readings: Iterable[IndexUpdate])
 def too_many_dead(database: sqlite3.Connection) -> bool:
     (dead,) = database.execute("SELECT messages FROM dead").fetchone()
     (live,) = database.execute("SELECT coalesce(sum(messages), 0) FROM file").fetchone()
-    return bool(dead > MOST_DEAD_ROWS + live)
+    return bool(dead > MAX_DEAD_ROWS + live)
 
 
 def clear_index(database: sqlite3.Connection) -> None:
@@ -269,12 +269,12 @@ def clear_index(database: sqlite3.Connection) -> None:
     database.execute("COMMIT")
 
 
-def _write_source(database: sqlite3.Connection, reading: IndexUpdate) -> int | None:
+def _write_source(database: sqlite3.Connection, update: IndexUpdate) -> int | None:
     """The number of the file, whose new state is written down; None if it changed meanwhile."""
-    before, after = reading.before, reading.after
+    before, after = update.before, update.after
     path = (after or before or IndexSource("", "", None, None, 0)).path
-    known = source_of(database, path)
-    if not _is_unchanged(known, before):
+    current = source_of(database, path)
+    if not _is_unchanged(current, before):
         return None
     if before is not None and (after is None or after.id != before.id):
         database.execute(
@@ -289,29 +289,31 @@ def _write_source(database: sqlite3.Connection, reading: IndexUpdate) -> int | N
         database.execute(
             "UPDATE file SET offset = ?, mark = ?, time = ?, workdir = ?,"
             " messages = messages + ? WHERE id = ?",
-            (*facts, len(reading.messages), after.id),
+            (*facts, len(update.messages), after.id),
         )
         return after.id
     return database.execute(
         "INSERT INTO file (offset, mark, time, workdir, path, session, agent, inode, messages)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*facts, after.path, after.session, after.agent, after.inode, len(reading.messages)),
+        (*facts, after.path, after.session, after.agent, after.inode, len(update.messages)),
     ).lastrowid
 
 
-def _is_unchanged(known: IndexSource | None, before: IndexSource | None) -> bool:
-    if known is None or before is None:
-        return known is before
-    return (known.id, known.offset) == (before.id, before.offset)
+def _is_unchanged(current: IndexSource | None, before: IndexSource | None) -> bool:
+    if current is None or before is None:
+        return current is before
+    return (current.id, current.offset) == (before.id, before.offset)
 
 
-def _insert_messages(database: sqlite3.Connection, said: list[tuple[int, IndexedMessage]]) -> None:
+def _insert_messages(
+    database: sqlite3.Connection, messages: list[tuple[int, IndexedMessage]]
+) -> None:
     # rows that come in order are written in one piece
-    said.sort(key=lambda each: each[1].time)
-    rows = list(_free_rows(database, [each.time for _, each in said]))
-    placed = sorted(zip(rows, said, strict=True), key=lambda each: each[0])
-    texts = [each.text for _, each in said]
-    if sum(map(len, texts)) <= MOST_INLINE_CHARACTERS:
+    messages.sort(key=lambda each: each[1].time)
+    rows = list(_free_rows(database, [each.time for _, each in messages]))
+    placed = sorted(zip(rows, messages, strict=True), key=lambda each: each[0])
+    texts = [each.text for _, each in messages]
+    if sum(map(len, texts)) <= MAX_INLINE_CHARACTERS:
         trigrams.add_words(database, texts)
     else:
         trigrams.mark_stale(database)
@@ -327,28 +329,28 @@ def _insert_messages(database: sqlite3.Connection, said: list[tuple[int, Indexed
 
 def _free_rows(database: sqlite3.Connection, times: list[int]) -> Iterator[int]:
     """A free row for each of these times, which are in order."""
-    taken: set[int] = set()
+    used: set[int] = set()
     second = -1
     row = 0
     for time in times:
         if (first := first_row(time)) > second:
             second = first
             row = max(row, first)
-            taken = _taken_rows(database, row)
-        while row in taken:
+            used = _used_rows(database, row)
+        while row in used:
             row += 1
             if row % ROWS_PER_SECOND == 0:
-                taken = _taken_rows(database, row)
+                used = _used_rows(database, row)
         yield row
         row += 1
         if row % ROWS_PER_SECOND == 0:
-            taken = _taken_rows(database, row)
+            used = _used_rows(database, row)
 
 
-def _taken_rows(database: sqlite3.Connection, row: int) -> set[int]:
+def _used_rows(database: sqlite3.Connection, row: int) -> set[int]:
     end = row - row % ROWS_PER_SECOND + ROWS_PER_SECOND
-    found = database.execute("SELECT id FROM message WHERE id >= ? AND id < ?", (row, end))
-    return {taken for (taken,) in found}
+    rows = database.execute("SELECT id FROM message WHERE id >= ? AND id < ?", (row, end))
+    return {row_id for (row_id,) in rows}
 
 
 # ---- reading ----
@@ -390,22 +392,22 @@ def workdirs(database: sqlite3.Connection) -> set[str]:
 def words_with_prefix(
     database: sqlite3.Connection,
     start: str,
-    most: int,
+    max_words: int,
     behind: tuple[str, str] = ("", "\U0010ffff"),
 ) -> list[str] | None:
     """Every word that begins so; None where there are more than `most`.
 
     `behind`: what stands behind the beginning lies between these two.
     """
-    found: list[str] = []
+    words: list[str] = []
     term, end = (start + each for each in behind)
-    while len(found) <= most:
+    while len(words) <= max_words:
         row = database.execute(
             "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1", (term, end)
         ).fetchone()
         if row is None:
-            return found
-        found.append(row[0])
+            return words
+        words.append(row[0])
         # behind this word and before any longer one: the words' own lists are not walked through
         term = row[0] + "\x01"
     return None

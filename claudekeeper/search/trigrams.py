@@ -57,7 +57,7 @@ def letters_of(word: str) -> str:
     """The word in letters, also where several of them are written as one syllable."""
     if word.isascii():
         return word
-    return _SYLLABLES.sub(lambda found: unicodedata.normalize("NFD", found[0]), word)
+    return _SYLLABLES.sub(lambda match: unicodedata.normalize("NFD", match[0]), word)
 
 
 def add_words(database: sqlite3.Connection, texts: list[str]) -> None:
@@ -103,14 +103,16 @@ def words_containing(database: sqlite3.Connection, piece: str, most: int) -> lis
     return _find_words(database, piece, most) if len(letters_of(piece)) >= SHORTEST_PIECE else None
 
 
-def scan_words_containing(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
+def scan_words_containing(
+    database: sqlite3.Connection, piece: str, max_words: int
+) -> list[str] | None:
     """The same for what is short, which takes a look at every word."""
     rows = database.execute(
         "SELECT coalesce(kept, word) FROM lexicon WHERE instr(coalesce(kept, word), ?) LIMIT ?",
-        (piece, most + 1),
+        (piece, max_words + 1),
     )
-    found = [word.removesuffix(WORD_END) for (word,) in rows]
-    return found if len(found) <= most else None
+    words = [word.removesuffix(WORD_END) for (word,) in rows]
+    return words if len(words) <= max_words else None
 
 
 def words_with_suffix(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
@@ -119,17 +121,17 @@ def words_with_suffix(database: sqlite3.Connection, piece: str, most: int) -> li
 
 
 def _find_words(
-    database: sqlite3.Connection, piece: str, most: int, end: str = ""
+    database: sqlite3.Connection, piece: str, max_words: int, end: str = ""
 ) -> list[str] | None:
     letters = letters_of(piece) + end
     threes = {letters[at : at + SHORTEST_PIECE] for at in range(len(letters) - SHORTEST_PIECE + 1)}
     match = " AND ".join(f'"{each}"' for each in sorted(threes))
-    found: list[str] = []
+    words: list[str] = []
     rows = database.execute("SELECT word, kept FROM lexicon WHERE lexicon MATCH ?", (match,))
-    for word, kept in rows:
-        whole = kept or word.removesuffix(WORD_END)
+    for word, original in rows:
+        whole = original or word.removesuffix(WORD_END)
         if whole.endswith(piece) if end else piece in whole:
-            found.append(whole)
-            if len(found) > most:
+            words.append(whole)
+            if len(words) > max_words:
                 return None
-    return found
+    return words

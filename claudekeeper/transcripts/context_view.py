@@ -99,7 +99,7 @@ def _ancestors(node: ContextNode | None, by_uuid: dict[str, ContextNode]) -> Ite
 
 def _find_leaf(nodes: Sequence[ContextNode], by_uuid: dict[str, ContextNode]) -> ContextNode | None:
     parents = {node.parent for node in nodes if node.parent}
-    place = {node.uuid: index for index, node in enumerate(nodes)}
+    index_by_uuid = {node.uuid: index for index, node in enumerate(nodes)}
     leaves: list[ContextNode] = []
     for tip in nodes:
         if tip.uuid in parents:
@@ -109,7 +109,7 @@ def _find_leaf(nodes: Sequence[ContextNode], by_uuid: dict[str, ContextNode]) ->
         if leaf is not None:
             leaves.append(leaf)
     candidates = [leaf for leaf in leaves if not leaf.is_aside] or leaves
-    return max(candidates, key=lambda leaf: place[leaf.uuid], default=None)
+    return max(candidates, key=lambda leaf: index_by_uuid[leaf.uuid], default=None)
 
 
 def _with_parallel_tools(
@@ -126,9 +126,9 @@ def _with_parallel_tools(
         if node.is_assistant and node.reply_id:
             replies.setdefault(node.reply_id, []).append(node)
             for call in node.call_ids:
-                known = callers.get(call, node)
+                earlier = callers.get(call, node)
                 # a call that two replies claim is nobody's
-                same = known is not None and known.reply_id == node.reply_id
+                same = earlier is not None and earlier.reply_id == node.reply_id
                 callers[call] = node if same else None
         elif node.has_result and node.parent:
             results.append(node)
@@ -141,13 +141,13 @@ def _with_parallel_tools(
         group = replies.get(reply, [anchor])
         members = {member.uuid for member in group}
         siblings = [member for member in group if member.uuid not in seen]
-        found: dict[str, ContextNode] = {}
+        unseen: dict[str, ContextNode] = {}
         for member in group:
             for result in placed.get(member.uuid, ()):
                 if result.uuid not in seen:
-                    found.setdefault(result.uuid, result)
-        own = [result for result in found.values() if result.parent in members]
-        strays = [result for result in found.values() if result.parent not in members]
+                    unseen.setdefault(result.uuid, result)
+        own = [result for result in unseen.values() if result.parent in members]
+        strays = [result for result in unseen.values() if result.parent not in members]
         if strays:
             if answered is None:
                 answered = {answer for node in chain for answer in node.result_ids}
@@ -192,15 +192,15 @@ def _results_of_open_calls(
 ) -> list[ContextNode]:
     """Of the results that hang elsewhere, those that answer a call still open."""
     answered = answered_on_chain | {answer for result in own for answer in result.result_ids}
-    taken: list[ContextNode] = []
+    results: list[ContextNode] = []
     for result in sorted(strays, key=lambda node: order[node.uuid]):
         for answer in result.result_ids:
             caller = callers.get(answer)
             if answer not in answered and caller is not None and caller.uuid in members:
                 answered.update(result.result_ids)
-                taken.append(result)
+                results.append(result)
                 break
-    return taken
+    return results
 
 
 def _same_writer(a: ContextNode, b: ContextNode) -> bool:

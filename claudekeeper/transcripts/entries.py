@@ -225,8 +225,8 @@ def parse_line(line: bytes) -> tuple[list[Entry], int]:
     entry = parse_ordinary(line)
     if entry is not None:
         return [entry], 0
-    found, bad = parse_objects(line)
-    return [piece.entry for piece in found], bad
+    pieces, bad = parse_objects(line)
+    return [piece.entry for piece in pieces], bad
 
 
 def is_utf8(written: bytes | Raw) -> bool:
@@ -334,17 +334,17 @@ def parse_objects(line: bytes) -> tuple[list[ObjectSpan], int]:
     An object among others is found again by its own bytes, so that reading all objects of a line
     takes as long as reading the line.
     """
-    found: list[ObjectSpan] = []
+    spans: list[ObjectSpan] = []
     bad = 0
     start = 0
     # the SDK reads with universal newlines: a lone carriage return ends a line for it
     for part in line.split(b"\r"):
         if part.strip():
             objects, lost = _salvage(part, start)
-            found += objects
+            spans += objects
             bad += lost
         start += len(part) + 1
-    return found, bad
+    return spans, bad
 
 
 def _salvage(part: bytes, start: int) -> tuple[list[ObjectSpan], int]:

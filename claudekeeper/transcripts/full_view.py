@@ -135,9 +135,9 @@ class FullView:
                 return
             self._branches_by_parent[waited_for] = main
             self._expected_parent = None
-        place = self._index_by_uuid.get(uuid)
-        if place is not None:
-            self._add_copy(link, place)
+        index = self._index_by_uuid.get(uuid)
+        if index is not None:
+            self._add_copy(link, index)
         elif link.queue_action is not None and link.queue_action != "absorbed":
             if self._queued_prompts.is_shown(link, any_shown=self._any_shown):
                 self._append(link, self._branch_by_index[-1])
@@ -182,11 +182,11 @@ class FullView:
         self.links.append(link)
         self._branch_by_index.append(branch)
 
-    def _add_copy(self, link: MessageLink, place: int) -> None:
+    def _add_copy(self, link: MessageLink, index: int) -> None:
         """A line that was written again later counts there; unless only this copy is shown."""
-        if link.kind is not None and self.links[place].kind is None:
+        if link.kind is not None and self.links[index].kind is None:
             self._any_shown = True
-            self._append(link, self._branch_by_index[place])
+            self._append(link, self._branch_by_index[index])
 
     def finish(self) -> None:
         """There is no line before the last one added."""
@@ -213,8 +213,8 @@ class FullView:
         if not main.is_independent and len(self.links) - main.oldest_index < MAX_WAIT_LINES:
             # one reply so far: a line of it further up may still say whose it is
             return False
-        found = {branch.find() for branch in self._branch_by_index[start:stop]}
-        return all(branch.is_main or branch.is_independent for branch in found)
+        branches = {branch.find() for branch in self._branch_by_index[start:stop]}
+        return all(branch.is_main or branch.is_independent for branch in branches)
 
     def branch_of(self, index: int) -> str | None:
         """None for the conversation as it stands, the tip of an abandoned branch otherwise."""
@@ -226,19 +226,19 @@ class FullView:
         branches, main = self._branch_by_index, self._main_branch
         return [None if branches[index] is main else self.branch_of(index) for index in indexes]
 
-    def branch_points(self, shown: set[str]) -> list[BranchPoint]:
+    def branch_points(self, shown_uuids: set[str]) -> list[BranchPoint]:
         """Which branches leave at one of the shown messages, or have their root there."""
-        found: dict[str, BranchPoint] = {}
+        points: dict[str, BranchPoint] = {}
         for branch in self._all_branches:
             branch = branch.find()
-            if branch.is_main or branch.tip_uuid in found:
+            if branch.is_main or branch.tip_uuid in points:
                 continue
             at = self._shown_ancestor(branch.leaves_at)
-            if at in shown or (
-                at is None and self._is_rooted(branch) and branch.first_uuid in shown
+            if at in shown_uuids or (
+                at is None and self._is_rooted(branch) and branch.first_uuid in shown_uuids
             ):
-                found[branch.tip_uuid] = BranchPoint(branch.tip_uuid, at)
-        return list(found.values())
+                points[branch.tip_uuid] = BranchPoint(branch.tip_uuid, at)
+        return list(points.values())
 
     @property
     def unanswered_prompts(self) -> list[MessageLink]:
@@ -251,10 +251,10 @@ class FullView:
     def _shown_ancestor(self, uuid: str | None) -> str | None:
         """The nearest message a reader sees, from a line that may be hidden."""
         for _ in range(MAX_WAIT_LINES):
-            place = self._index_by_uuid.get(uuid) if uuid is not None else None
-            if place is None or self.links[place].kind is not None:
-                return uuid if place is not None else None
-            uuid = self.links[place].parent_uuid
+            index = self._index_by_uuid.get(uuid) if uuid is not None else None
+            if index is None or self.links[index].kind is not None:
+                return uuid if index is not None else None
+            uuid = self.links[index].parent_uuid
         return None
 
     def _is_rooted(self, branch: BranchMark) -> bool:
@@ -331,8 +331,8 @@ class FullView:
             # a local command hangs off the root: nothing more will come of its branch
             branch.find().oldest_index = -MAX_WAIT_LINES
             return
-        place = self._index_by_uuid.get(parent)
-        if place is None:
+        index = self._index_by_uuid.get(parent)
+        if index is None:
             wanted = self._branches_by_parent.get(parent)
             if wanted is None:
                 self._branches_by_parent[parent] = branch
@@ -341,26 +341,26 @@ class FullView:
             else:
                 self._branches_by_parent[parent] = [wanted, branch]
             return
-        if len(self.links) - 1 - place > MAX_EARLY_LINES or self._is_descendant(parent, link.uuid):
+        if len(self.links) - 1 - index > MAX_EARLY_LINES or self._is_descendant(parent, link.uuid):
             return
-        late = self._branch_by_index[place].find()
+        late = self._branch_by_index[index].find()
         branch = branch.find()
         if late is not branch:
             if self._can_still_join(late, branch, parent):
                 late.join(branch)
             else:
                 branch.leaves_at = parent
-        self._move_behind(link.uuid, place)
+        self._move_behind(link.uuid, index)
 
     def _can_still_join(self, late: BranchMark, branch: BranchMark, parent: str) -> bool:
         """Whether no line that was told already would change its branch."""
         if not (late.is_independent or late.is_main):
             return True
-        told = len(self.links) - 1 - MAX_EARLY_LINES
+        first_index = len(self.links) - 1 - MAX_EARLY_LINES
         return (
             late.tip_uuid == parent
-            and late.newest_index >= told
-            and (branch.is_main or not late.is_main or branch.newest_index >= told)
+            and late.newest_index >= first_index
+            and (branch.is_main or not late.is_main or branch.newest_index >= first_index)
         )
 
     def _is_descendant(self, uuid: str, ancestor: str) -> bool:
@@ -368,26 +368,27 @@ class FullView:
         for _ in range(MAX_EARLY_LINES + 1):
             if uuid == ancestor:
                 return True
-            place = self._index_by_uuid.get(uuid)
-            parent = self.links[place].parent_uuid if place is not None else None
+            index = self._index_by_uuid.get(uuid)
+            parent = self.links[index].parent_uuid if index is not None else None
             if parent is None:
                 return False
             uuid = parent
         return True
 
-    def _move_behind(self, child: str, place: int) -> None:
+    def _move_behind(self, child: str, parent_index: int) -> None:
         """Move a child that was written early, and what hangs on it, behind its parent."""
         moving = {child}
-        tail = range(len(self.links) - 1, place, -1)
+        tail = range(len(self.links) - 1, parent_index, -1)
         for index in tail:
             if self.links[index].parent_uuid in moving:
                 moving.add(self.links[index].uuid)
         rows = [
-            (self.links[index], self._branch_by_index[index]) for index in range(place, len(self))
+            (self.links[index], self._branch_by_index[index])
+            for index in range(parent_index, len(self))
         ]
         moved = [row for row in rows if row[0].uuid in moving]
-        kept = [row for row in rows if row[0].uuid not in moving]
-        for index, (link, branch) in enumerate(moved + kept, start=place):
+        rest = [row for row in rows if row[0].uuid not in moving]
+        for index, (link, branch) in enumerate(moved + rest, start=parent_index):
             self.links[index] = link
             self._branch_by_index[index] = branch
             self._index_by_uuid[link.uuid] = index

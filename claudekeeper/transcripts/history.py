@@ -254,11 +254,11 @@ def _read_all(descriptor: int, reading: _ReadState, nested: bool) -> None:
 
 def _links_of(line: bytes, offset: int, nested: bool) -> list[MessageLink]:
     """The links of a line that may hold several entries, each with its own place."""
-    found = (
+    links = (
         link_of(entry, offset + start, end - start, nested)
         for start, end, entry in parse_objects(line)[0]
     )
-    return [link for link in found if link is not None]
+    return [link for link in links if link is not None]
 
 
 def _full_page(
@@ -279,19 +279,19 @@ def _full_page(
     if not page.is_full():
         _read_backwards(descriptor, reading, nested, page.is_full, fresh)
         page.is_full()
-    shown = page.shown_indexes[:limit]
-    shown.reverse()
-    links = [unrolling.links[index] for index in shown]
-    branches = unrolling.branches_of(shown)
+    indexes = page.shown_indexes[:limit]
+    indexes.reverse()
+    links = [unrolling.links[index] for index in indexes]
+    branches = unrolling.branches_of(indexes)
     messages = list(messages_at(descriptor, session_id, links, branches, nested, fresh))
     more = len(page.shown_indexes) > limit
-    left = unrolling.unanswered_prompts[::-1]
+    unanswered = unrolling.unanswered_prompts[::-1]
     return HistorySlice(
         messages,
         before=links[0].uuid if more and links else None,
         branches=unrolling.branch_points({link.uuid for link in links}),
         unanswered_prompts=list(
-            messages_at(descriptor, session_id, left, [None] * len(left), nested)
+            messages_at(descriptor, session_id, unanswered, [None] * len(unanswered), nested)
         ),
     )
 
@@ -343,10 +343,10 @@ def _read_context(descriptor: int, reading: _ReadState) -> list[ContextNode]:
             if not line or is_irrelevant(line):
                 continue
             whole = parse_ordinary(line)
-            found = (
+            spans = (
                 [ObjectSpan(0, len(line), whole)] if whole is not None else parse_objects(line)[0]
             )
-            for start, end, entry in found:
+            for start, end, entry in spans:
                 node = node_of(entry, offset + start, end - start)
                 if node is not None:
                     nodes.append(node)

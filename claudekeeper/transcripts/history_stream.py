@@ -82,14 +82,14 @@ def stream_context(
     wanted: UuidFilter = accept_all,
 ) -> HistoryStream:
     """What the model still sees."""
-    chain = [place for place in chain if wanted(place.uuid)]
+    chain = [node for node in chain if wanted(node.uuid)]
 
     def pieces(own: int) -> Iterator[bytes]:
         messages = messages_at(own, session_id, chain, [None] * len(chain), nested)
-        while some := list(islice(messages, CHUNK_MESSAGES)):
-            yield _encode(some)[1:-1]
+        while batch := list(islice(messages, CHUNK_MESSAGES)):
+            yield _encode(batch)[1:-1]
 
-    return HistoryStream(descriptor, pieces, {place.uuid for place in chain}, [])
+    return HistoryStream(descriptor, pieces, {node.uuid for node in chain}, [])
 
 
 class LineFields(msgspec.Struct, rename="camel", gc=False):
@@ -112,38 +112,38 @@ def stream_full(
     """Everything that was said."""
     links = unrolling.links
     # indexes, oldest first: a pair for each of very many would take its memory and its time
-    shown = [index for index in range(len(links) - 1, -1, -1) if links[index].kind is not None]
+    indexes = [index for index in range(len(links) - 1, -1, -1) if links[index].kind is not None]
     if wanted is not accept_all:
-        shown = [index for index in shown if wanted(links[index].uuid)]
-    uuids = {links[index].uuid for index in shown}
+        indexes = [index for index in indexes if wanted(links[index].uuid)]
+    uuids = {links[index].uuid for index in indexes}
     return HistoryStream(
         descriptor,
-        lambda own: _encode_chunks(LineReader(own), session_id, unrolling, shown),
+        lambda own: _encode_chunks(LineReader(own), session_id, unrolling, indexes),
         uuids,
         unrolling.branch_points(uuids),
     )
 
 
 def _encode_chunks(
-    lines: LineReader, session_id: str, unrolling: FullView, shown: list[int]
+    lines: LineReader, session_id: str, unrolling: FullView, indexes: list[int]
 ) -> Iterator[bytes]:
     links, view_of = unrolling.links, lines.view
-    some: list[Message] = []
+    batch: list[Message] = []
     room = CHUNK_BYTES
-    for index, branch in zip(shown, unrolling.branches_of(shown), strict=True):
+    for index, branch in zip(indexes, unrolling.branches_of(indexes), strict=True):
         link = links[index]
         message = _message_of_line(view_of(link.offset, link.length), link, session_id, branch)
         if message is None:
             assert link.kind is not None
             message = message_of(entry_at(lines, link), session_id, link.kind, branch)
-        some.append(message)
+        batch.append(message)
         room -= link.length
         if room < 0:
-            yield _encode(some)[1:-1]
-            some.clear()
+            yield _encode(batch)[1:-1]
+            batch.clear()
             room = CHUNK_BYTES
-    if some:
-        yield _encode(some)[1:-1]
+    if batch:
+        yield _encode(batch)[1:-1]
 
 
 def _message_of_line(
@@ -154,12 +154,12 @@ def _message_of_line(
     Among them is every line that is not the one that was seen here: the file has changed.
     """
     try:
-        said = _decode_line(line)
+        line_fields = _decode_line(line)
     except DECODE_ERRORS:
         return None
-    if said.uuid != link.uuid or said.tool_denial_kind is not None:
+    if line_fields.uuid != link.uuid or line_fields.tool_denial_kind is not None:
         return None
-    body = said.message
+    body = line_fields.message
     content, usage = bytes(body.content), bytes(body.usage)
     if not (content.isascii() or is_utf8(content)) or not (usage.isascii() or is_utf8(usage)):
         return None
@@ -167,15 +167,15 @@ def _message_of_line(
     return Message(
         link.uuid,
         session_id,
-        said.type,
+        line_fields.type,
         body.content if content.startswith(b"[") else as_blocks(body.content),
-        said.timestamp,
+        line_fields.timestamp,
         link.kind,
         body.id,
         link.parent_uuid,
         body.model,
         body.usage if usage.startswith(b"{") else NULL,
-        said.agent_id,
+        line_fields.agent_id,
         None,
         branch,
     )

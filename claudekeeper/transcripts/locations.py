@@ -44,32 +44,32 @@ class DecodedCache:
 def messages_at(
     descriptor: int,
     session_id: str,
-    places: Sequence[Location],
+    locations: Sequence[Location],
     branches: Sequence[str | None],
     nested: bool,
     fresh: DecodedCache | None = None,
 ) -> Iterator[Message]:
     """The messages of these places, one after another."""
     lines = LineReader(descriptor)
-    for place, branch in zip(places, branches, strict=True):
-        entry = fresh.get(place.offset) if fresh is not None else None
+    for location, branch in zip(locations, branches, strict=True):
+        entry = fresh.get(location.offset) if fresh is not None else None
         if entry is None:
-            entry = entry_at(lines, place)
-        kind = place.kind or kind_of(entry, nested=nested) or "notice"
+            entry = entry_at(lines, location)
+        kind = location.kind or kind_of(entry, nested=nested) or "notice"
         message = message_of(entry, session_id, kind, branch)
         # an empty uuid is one to the SDK's reader, and to nobody else
-        message.uuid = place.uuid
+        message.uuid = location.uuid
         yield message
 
 
-def entry_at(lines: LineReader, place: Location) -> Entry:
+def entry_at(lines: LineReader, location: Location) -> Entry:
     """The entry that was seen at this place; if another one is there now, the file has changed."""
-    line = lines.line(place.offset, place.length)
+    line = lines.line(location.offset, location.length)
     entry = parse_ordinary(line)
     if entry is None:
         # it may have been seen without a close look at it
         entries, _ = parse_line(line)
         entry = entries[0] if len(entries) == 1 else None
-    if entry is None or place.uuid not in (entry.uuid, entry.uuid or uuid_of(entry)):
+    if entry is None or location.uuid not in (entry.uuid, entry.uuid or uuid_of(entry)):
         raise FileChanged
     return entry

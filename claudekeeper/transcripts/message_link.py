@@ -69,9 +69,9 @@ def link_of(entry: Entry, offset: int, length: int, nested: bool = False) -> Mes
     link = MessageLink(uuid, parent, offset, length, kind, is_neutral=True)
     match entry.type:
         case "user" if kind in ("prompt", "command"):
-            said = blocks_of(entry.message.content)
-            first = said[0].text or "" if said else ""
-            link.prompt_text = prompt_of(said)
+            blocks = blocks_of(entry.message.content)
+            first = blocks[0].text or "" if blocks else ""
+            link.prompt_text = prompt_of(blocks)
             if kind == "command":
                 # what a command printed is said by nobody
                 link.prompt_text = link.prompt_text or None

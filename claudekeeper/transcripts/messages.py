@@ -132,7 +132,7 @@ def _kind_of_content(content: Raw) -> MessageKind:
     if starts_with(content, b'"'):
         return prompt_kind(string_of(content))
     kind: MessageKind = "prompt"
-    said = False
+    has_prompt = False
     for block in blocks_of(content):
         if block.type != "text" or not block.text:
             continue
@@ -142,9 +142,9 @@ def _kind_of_content(content: Raw) -> MessageKind:
         if spoken == "notice":
             kind = "notice"
         elif unwrap_prompt(block.text):
-            said = True
+            has_prompt = True
     # what a person said beside a notice counts
-    return "prompt" if said else kind
+    return "prompt" if has_prompt else kind
 
 
 def _kind_of_system(entry: Entry) -> MessageKind | None:
@@ -215,9 +215,9 @@ def _attachment_blocks(entry: Entry) -> Raw:
             return _text_block(f"{attachment.get('hookName')}: {attachment.get('content')}")
         case _:
             blocking = attachment.get("blockingError")
-            said = blocking.get("blockingError") if isinstance(blocking, dict) else None
-            said = said or attachment.get("stderr") or "failed"
-            return _text_block(f"{attachment.get('hookName')}: {said}")
+            reason = blocking.get("blockingError") if isinstance(blocking, dict) else None
+            reason = reason or attachment.get("stderr") or "failed"
+            return _text_block(f"{attachment.get('hookName')}: {reason}")
 
 
 def _system_blocks(entry: Entry) -> Raw:

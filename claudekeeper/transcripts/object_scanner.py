@@ -46,21 +46,21 @@ def find_object_spans(part: bytes) -> tuple[list[tuple[int, int]], bool]:
     # the first bracket behind that
     bracket = text.find("{")
     effort = (len(text) + LOOK) * MAX_EFFORT
-    found = _OBJECT_START.search(text)
-    while found and effort > 0:
-        at = found.start()
+    start_match = _OBJECT_START.search(text)
+    while start_match and effort > 0:
+        at = start_match.start()
         end, reached = _find_object_end(text, at)
         if end is not None and _is_whole_object(text, end, alone=bracket == at):
             torn = torn or bool(text[last:at].strip(_PADDING))
             spans.append((at, end))
             last = end
             bracket = text.find("{", last)
-            found = _OBJECT_START.search(text, end)
+            start_match = _OBJECT_START.search(text, end)
             continue
         torn = True
         effort -= reached - at + LOOK
-        found = _OBJECT_START.search(text, at + 1)
-    torn = torn or found is not None or bool(text[last:].strip(_PADDING))
+        start_match = _OBJECT_START.search(text, at + 1)
+    torn = torn or start_match is not None or bool(text[last:].strip(_PADDING))
     return list(_to_byte_spans(text, spans)), torn
 
 
@@ -80,40 +80,40 @@ def is_fragment(behind: bytes) -> bool:
 
 def _find_object_end(text: str, at: int) -> tuple[int | None, int]:
     """Where the object ends that begins there, None where it is none; and how far was looked."""
-    depth, place = 1, at + 1
+    depth, position = 1, at + 1
     while depth:
-        between = _BETWEEN_BRACKETS.match(text, place)
-        place = between.end() if between else place
-        match text[place : place + 1]:
+        between = _BETWEEN_BRACKETS.match(text, position)
+        position = between.end() if between else position
+        match text[position : position + 1]:
             case "{" | "[" if depth < _MAX_DEPTH:
                 depth += 1
             case "}" | "]":
                 depth -= 1
             case '"':
                 # one without an end was looked for to the end of the text
-                string = _STRING.match(text, place)
+                string = _STRING.match(text, position)
                 return None, string.end() if string else len(text)
             case "{" | "[":
                 return None, len(text)
             case _:
-                return None, place
-        place += 1
+                return None, position
+        position += 1
     try:
         lenient_json.decode(
-            text[at:place].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            text[at:position].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         )
     except ValueError:
-        return None, place
-    return place, place
+        return None, position
+    return position, position
 
 
 def _to_byte_spans(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Places in a text as places in the bytes that it was decoded from."""
     character = byte = 0
     for span in spans:
-        places = []
-        for place in span:
-            byte += len(text[character:place].encode("utf-8", "surrogateescape"))
-            character = place
-            places.append(byte)
-        yield places[0], places[1]
+        byte_span = []
+        for character_position in span:
+            byte += len(text[character:character_position].encode("utf-8", "surrogateescape"))
+            character = character_position
+            byte_span.append(byte)
+        yield byte_span[0], byte_span[1]

@@ -67,11 +67,11 @@ class QueuedPrompts:
         self._sent_counts[words] = self._sent_counts.get(words, 0) + 1
 
     def _match_sent(self, words: str) -> bool:
-        known = self._sent_counts.get(words, 0) > 0
-        if known:
+        is_sent = self._sent_counts.get(words, 0) > 0
+        if is_sent:
             self._sent_counts[words] -= 1
         if words.startswith("/") and self._unmatched_commands:
             # `/cost` is written down as `/usage`
             self._unmatched_commands -= 1
-            known = True
-        return known
+            is_sent = True
+        return is_sent

@@ -31,8 +31,8 @@ class PromptFilter:
     def short_prompt_in(self, entry: Entry) -> tuple[str, bool] | None:
         """What a person typed in this line, short enough for a list, and whether it was asked of
         Claude; None for no prompt."""
-        said = self.prompt_in(entry)
-        return (shorten_prompt(said[0]), said[1]) if said is not None else None
+        prompt = self.prompt_in(entry)
+        return (shorten_prompt(prompt[0]), prompt[1]) if prompt is not None else None
 
     def prompt_in(self, entry: Entry) -> tuple[str, bool] | None:
         """The same, whole."""

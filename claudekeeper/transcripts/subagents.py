@@ -65,12 +65,12 @@ class Subagent(msgspec.Struct, rename="camel"):
 def list_subagents(transcript: Path, session_id: str, *, inline: bool) -> list[Subagent]:
     """All subagents of a session, in the order of their files. Blocks: call it in a thread."""
     files = _files_by_agent(transcript, session_id)
-    found = [_describe(agent_id, path) for agent_id, path in files.items()]
+    subagents = [_describe(agent_id, path) for agent_id, path in files.items()]
     if inline:
-        found += [Subagent(agent_id=root) for root in _inline_runs(transcript)]
-    if any(agent.tool_use_id is None for agent in found):
-        _find_missing_calls(found, transcript)
-    return found
+        subagents += [Subagent(agent_id=root) for root in _inline_runs(transcript)]
+    if any(agent.tool_use_id is None for agent in subagents):
+        _find_missing_calls(subagents, transcript)
+    return subagents
 
 
 def read_subagent(
@@ -112,12 +112,12 @@ class SubagentEntries:
             entry.tool_use_result
         ):
             return
-        told = loads(entry.tool_use_result)
+        result = loads(entry.tool_use_result)
         if self._unread_files is None:
             self._unread_files = _files_by_agent(self._transcript, self._session_id)
         path = (
-            self._unread_files.pop(str(told.get("agentId")), None)
-            if isinstance(told, dict)
+            self._unread_files.pop(str(result.get("agentId")), None)
+            if isinstance(result, dict)
             else None
         )
         try:
@@ -131,7 +131,7 @@ class SubagentEntries:
 
 def _files_by_agent(transcript: Path, session_id: str) -> dict[str, Path]:
     """Transcripts of subagents by agent id."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     own = transcript.with_suffix("") / SUBAGENTS_FOLDER
     for folder, folders, names in os.walk(own):
         folders.sort()
@@ -139,7 +139,7 @@ def _files_by_agent(transcript: Path, session_id: str) -> dict[str, Path]:
             path = Path(folder, name)
             agent_id = agent_id_of(name)
             if agent_id and not is_outside(path, transcript.parent):
-                found.setdefault(agent_id, path)
+                files.setdefault(agent_id, path)
     try:
         beside = sorted(name for name in os.listdir(transcript.parent) if agent_id_of(name))
     except OSError:
@@ -147,8 +147,8 @@ def _files_by_agent(transcript: Path, session_id: str) -> dict[str, Path]:
     for name in beside:
         path = transcript.parent / name
         if not path.is_symlink() and (session_of(path) or "").lower() == session_id:
-            found.setdefault(agent_id_of(name) or name, path)
-    return found
+            files.setdefault(agent_id_of(name) or name, path)
+    return files
 
 
 def spawn_call_of(path: Path) -> str | None:
@@ -176,9 +176,9 @@ def find_call_by_prompt(path: Path) -> tuple[str, str] | None:
             size = os.fstat(descriptor).st_size
             for at, line in lines_backwards(descriptor, size):
                 for call in _spawn_calls(loads(line)) if b'"tool_use"' in line else ():
-                    given = call.get("input")
-                    asked = given.get("prompt") if isinstance(given, dict) else None
-                    if isinstance(asked, str) and asked.strip() == prompt:
+                    arguments = call.get("input")
+                    call_prompt = arguments.get("prompt") if isinstance(arguments, dict) else None
+                    if isinstance(call_prompt, str) and call_prompt.strip() == prompt:
                         return first.session_id.lower(), str(call.get("id"))
                 if size - at > LOOKBACK_BYTES:
                     break
@@ -278,13 +278,13 @@ def _find_missing_calls(agents: list[Subagent], transcript: Path) -> None:
                 agent.tool_use_id = next((b.tool_use_id for b in blocks if b.tool_use_id), None)
         elif prompts and b'"tool_use"' in raw:
             for call in _spawn_calls(loads(raw)):
-                given = call.get("input")
-                prompt = given.get("prompt") if isinstance(given, dict) else None
+                arguments = call.get("input")
+                prompt = arguments.get("prompt") if isinstance(arguments, dict) else None
                 agent = prompts.get(prompt.strip()) if isinstance(prompt, str) else None
-                if agent is not None and agent.tool_use_id is None and isinstance(given, dict):
+                if agent is not None and agent.tool_use_id is None and isinstance(arguments, dict):
                     agent.tool_use_id = _text_or_none(call.get("id"))
-                    agent.description = _text_or_none(given.get("description"))
-                    agent.type = _text_or_none(given.get("subagent_type"))
+                    agent.description = _text_or_none(arguments.get("description"))
+                    agent.type = _text_or_none(arguments.get("subagent_type"))
 
 
 def _spawn_calls(line: Any) -> Iterator[dict[str, Any]]:

@@ -105,28 +105,30 @@ def _read_new(descriptor: int, tail: Tail) -> Growth:
     if facts.st_size - tail.offset > MAX_GROWTH_BYTES:
         return Growth("flood", _tail_behind_all(descriptor, facts, tail.path))
     earlier: list[Entry] = []
-    known: list[Entry] = []
+    half_read: list[Entry] = []
     start = tail.offset
     if not tail.is_primed:
         start = _line_start(descriptor, tail.offset)
         # one file in five ends without a newline: whoever read it has what stood there
-        known = parse_line(os.pread(descriptor, tail.offset - start, start))[0]
-        earlier = [*_read_earlier(descriptor, start), *known]
-    told = {uuid_of(entry) for entry in known}
+        half_read = parse_line(os.pread(descriptor, tail.offset - start, start))[0]
+        earlier = [*_read_earlier(descriptor, start), *half_read]
+    known_uuids = {uuid_of(entry) for entry in half_read}
     entries: list[Entry] = []
-    said = 0
+    content_bytes = 0
     offset = start
     for at, line, ended in lines_forwards(descriptor, start, facts.st_size):
         if not ended and not _is_complete_line(line):
             # its writer may still be mid-append
             break
         if line and not is_irrelevant(line):
-            found = [entry for entry in parse_line(line)[0] if uuid_of(entry) not in told]
-            entries += found
-            said += sum(memoryview(entry.message.content).nbytes for entry in found)
-            if len(entries) > MAX_ENTRIES or (said > MAX_CONTENT_BYTES and len(entries) > 1):
+            new = [entry for entry in parse_line(line)[0] if uuid_of(entry) not in known_uuids]
+            entries += new
+            content_bytes += sum(memoryview(entry.message.content).nbytes for entry in new)
+            if len(entries) > MAX_ENTRIES or (
+                content_bytes > MAX_CONTENT_BYTES and len(entries) > 1
+            ):
                 return Growth("flood", _tail_behind_all(descriptor, facts, tail.path))
-        told.clear()
+        known_uuids.clear()
         # what follows on the same line is read from there
         offset = at + len(line) + ended
     # within a line that is still being written, what stood there is known by the first place
@@ -173,11 +175,11 @@ def _line_start(descriptor: int, offset: int) -> int:
 
 
 def _read_earlier(descriptor: int, offset: int) -> list[Entry]:
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for at, line in lines_backwards(descriptor, offset):
         if not is_irrelevant(line):
-            found += reversed(parse_line(line)[0])
+            entries += reversed(parse_line(line)[0])
         if offset - at > LOOKBACK_BYTES:
             break
-    found.reverse()
-    return found
+    entries.reverse()
+    return entries

@@ -123,26 +123,26 @@ class TimelineService:
         """Everything that its transcript holds, and what its subagents used."""
         row, diary = await self._catalog.activity(row)
 
-        def look() -> tuple[list[HourSums], list[PromptAt], SessionCoverage | None]:
+        def read() -> tuple[list[HourSums], list[PromptAt], SessionCoverage | None]:
             hours: dict[str, Sums] = {}
-            asked: list[PromptAt] = []
+            prompts: list[PromptAt] = []
             if diary is not None:
                 hours = sums_by_hour(sums_by_quarter(diary.replies, diary.activity))
-                asked = [each for each in diary.prompts if _is_in_span(hour_of(each.at), span)]
+                prompts = [each for each in diary.prompts if _is_in_span(hour_of(each.at), span)]
             for hour, sums in self._cache.subagent_activity_by_hour(
                 row.file.id, span.start, span.end
             ):
                 add_sums(hours.setdefault(hour, [0] * SUM_COLUMNS), sums)
-            found = [(hour, sums) for hour, sums in hours.items() if _is_in_span(hour, span)]
+            moments = [(hour, sums) for hour, sums in hours.items() if _is_in_span(hour, span)]
             covered = self._coverage.session_coverage(row)
-            return sorted(found), sorted(asked, key=lambda each: each.at), covered
+            return sorted(moments), sorted(prompts, key=lambda each: each.at), covered
 
-        moments, asked, covered = await asyncio.to_thread(look)
+        moments, prompts, covered = await asyncio.to_thread(read)
         workdir = row.summary.workdir
-        prompts = [(row.file.id, workdir, each) for each in asked[: span.limit]]
+        session_prompts = [(row.file.id, workdir, each) for each in prompts[: span.limit]]
         # of what cannot be read there will never be more
         complete = diary is not None or row.fault is not None
-        return self._build(span, moments, prompts, covered, complete=complete)
+        return self._build(span, moments, session_prompts, covered, complete=complete)
 
     async def project_timeline(
         self, workdir: str | None, within: list[str] | None, span: TimelineSpan
@@ -152,16 +152,16 @@ class TimelineService:
 
         rows = await self._catalog.rows() if workdir is not None else []
 
-        def look() -> tuple[list[HourSums], list[SessionPrompt], SessionCoverage | None]:
+        def read() -> tuple[list[HourSums], list[SessionPrompt], SessionCoverage | None]:
             allowed = _allowed_workdirs(workdir, within, self._cache.usage_workdirs)
             moments = self._cache.activity_by_hour(span.start, span.end, allowed)
-            asked = self._cache.first_prompts(span.start, span.end, allowed, span.limit)
+            prompts = self._cache.first_prompts(span.start, span.end, allowed, span.limit)
             covered = None
             if workdir is not None and (allowed is None or workdir in allowed):
                 covered = self._coverage.project_coverage(rows, workdir)
-            return moments, asked, covered
+            return moments, prompts, covered
 
-        moments, prompts, covered = await asyncio.to_thread(look)
+        moments, prompts, covered = await asyncio.to_thread(read)
         return self._build(span, moments, prompts, covered, complete=complete)
 
     def _build(
@@ -240,8 +240,8 @@ def _total(moments: Iterable[HourSums]) -> Sums:
 
 
 def _amounts(sums: Sums) -> tuple[int, int, int, int, int, float]:
-    replies, given, output, cache_read, cache_write, cost = sums[:6]
-    return replies, given, output, cache_read, cache_write, round(cost / NANODOLLARS, 6)
+    replies, input_tokens, output, cache_read, cache_write, cost = sums[:6]
+    return replies, input_tokens, output, cache_read, cache_write, round(cost / NANODOLLARS, 6)
 
 
 def _work_counts(sums: Sums) -> dict[str, int]:

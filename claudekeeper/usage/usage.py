@@ -130,20 +130,22 @@ class UsageService:
         limit: int,
     ) -> UsageReport:
         complete = await self.refresh()
-        found = await asyncio.to_thread(self._sums, by, after, before, within)
+        sums_of_rows = await asyncio.to_thread(self._sums, by, after, before, within)
         if by != "day":
             # what cost most first; where nothing has a price, what was most
-            found.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
-        rows = [self._row(by, each) for each in (found if by == "day" else found[:limit])]
+            sums_of_rows.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
+        rows = [
+            self._row(by, each) for each in (sums_of_rows if by == "day" else sums_of_rows[:limit])
+        ]
         if by == "project":
             disambiguate_labels(rows)
-        return UsageReport(by, time_zone(), after, before, _total(found), rows, complete)
+        return UsageReport(by, time_zone(), after, before, _total(sums_of_rows), rows, complete)
 
     def _row(self, by: Grouping, sums: UsageSums) -> UsageRow:
-        key, replies, given, output, cache_read, cache_write, cost = sums
+        key, replies, input_tokens, output, cache_read, cache_write, cost = sums
         return UsageRow(
             replies,
-            given,
+            input_tokens,
             output,
             cache_read,
             cache_write,
@@ -217,20 +219,18 @@ class UsageService:
         files = with_subagent_usage_files(touched) if touched is not None else self._all_files()
         remaining = iter(files)
         done = 0
-        while some := list(islice(remaining, FILES_PER_BATCH)):
-            known = self._cache.usage_versions(some)
+        while paths := list(islice(remaining, FILES_PER_BATCH)):
+            counted_versions = self._cache.usage_versions(paths)
             batch: list[FileUsage] = []
             folds: dict[str, bytes] = {}
-            for path in some:
-                found = stat_transcript(path)
-                if found is None or known.get(path) == found.version:
+            for path in paths:
+                file = stat_transcript(path)
+                if file is None or counted_versions.get(path) == file.version:
                     continue
                 row = rows.get(path)
                 if row is not None and not row.is_fully_scanned and row.fault is None:
                     continue
-                claim = self._usage_from_cache(found, row) or self._usage_from_file(
-                    found, row, folds
-                )
+                claim = self._usage_from_cache(file, row) or self._usage_from_file(file, row, folds)
                 if claim is not None:
                     batch.append(claim)
             done += len(batch)
@@ -250,29 +250,29 @@ class UsageService:
     def _all_files(self) -> set[str]:
         return {path for folder in self._folders for path in usage_files(folder)}
 
-    def _usage_from_cache(self, found: TranscriptFile, row: SessionRow | None) -> FileUsage | None:
+    def _usage_from_cache(self, file: TranscriptFile, row: SessionRow | None) -> FileUsage | None:
         """What the catalog's fold tells, if it has read this file to its end."""
         fold = (
-            self._cache.load_fold(found.path) if row is not None and row.is_fully_scanned else None
+            self._cache.load_fold(file.path) if row is not None and row.is_fully_scanned else None
         )
         if row is None or fold is None:
             return None
         account = unpack_usage(fold)
         if account.lines != row.summary.lines:
             return None
-        return _file_usage(row.file, found.id, row, account)
+        return _file_usage(row.file, file.id, row, account)
 
     def _usage_from_file(
-        self, found: TranscriptFile, row: SessionRow | None, folds: dict[str, bytes]
+        self, file: TranscriptFile, row: SessionRow | None, folds: dict[str, bytes]
     ) -> FileUsage | None:
         """What the file tells: too small for the catalog to keep a fold, or none of its own."""
-        read = continue_fold(row or SessionRow.from_summary(found, Summary()), None)
+        read = continue_fold(row or SessionRow.from_summary(file, Summary()), None)
         if read is None or read[1] is None:
             return None
-        folds[found.path] = read[1]
-        owner = owner_of(found.path)
+        folds[file.path] = read[1]
+        owner = owner_of(file.path)
         folded = unpack_state(read[1])
-        share = None if is_main_transcript(found.path, owner) else share_of(folded.subagent_facts)
+        share = None if is_main_transcript(file.path, owner) else share_of(folded.subagent_facts)
         summary = read[0].summary
         return _file_usage(
             read[0].file, owner, row, folded, share, summary.workdir or summary.subagent_workdir
@@ -292,7 +292,7 @@ def disambiguate_labels(rows: list[UsageRow]) -> None:
 
 
 def _file_usage(
-    found: TranscriptFile,
+    file: TranscriptFile,
     session: str,
     row: SessionRow | None,
     account: UsageFold,
@@ -300,10 +300,10 @@ def _file_usage(
     beside: str | None = None,
 ) -> FileUsage:
     return FileUsage(
-        path=found.path,
+        path=file.path,
         session=session,
         workdir=row.summary.workdir if row is not None else None,
-        version=found.version,
+        version=file.version,
         replies=account.replies,
         activity=account.activity,
         copy_counts=account.copy_counts,
@@ -312,12 +312,12 @@ def _file_usage(
     )
 
 
-def _total(found: list[UsageSums]) -> UsageAmount:
-    replies, given, output, cache_read, cache_write, cost = (
-        (sum(numbers) for numbers in zip(*(sums[1:] for sums in found), strict=True))
-        if found
+def _total(sums_of_rows: list[UsageSums]) -> UsageAmount:
+    replies, input_tokens, output, cache_read, cache_write, cost = (
+        (sum(numbers) for numbers in zip(*(sums[1:] for sums in sums_of_rows), strict=True))
+        if sums_of_rows
         else (0, 0, 0, 0, 0, 0)
     )
     return UsageAmount(
-        replies, given, output, cache_read, cache_write, round(cost / NANODOLLARS, 6)
+        replies, input_tokens, output, cache_read, cache_write, round(cost / NANODOLLARS, 6)
     )

@@ -22,13 +22,13 @@ NETWORK_FILESYSTEMS = (
 
 def network_filesystem(folder: str, mounts: str = MOUNTINFO) -> str | None:
     """The kind of file system, where it is one that other machines write to; else None."""
-    place = os.path.realpath(folder)
+    path = os.path.realpath(folder)
     best, kind = "", ""
-    for point, found in _read_mounts(mounts):
-        inside = place == point or place.startswith(point.rstrip("/") + "/")
+    for point, kind_here in _read_mounts(mounts):
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
         # of two at the same place the later one covers the earlier
         if inside and len(point) >= len(best):
-            best, kind = point, found
+            best, kind = point, kind_here
     return kind if kind.startswith(NETWORK_FILESYSTEMS) else None
 
 
@@ -38,14 +38,14 @@ def _read_mounts(mounts: str) -> list[tuple[str, str]]:
             lines = file.read().splitlines()
     except OSError:
         return []
-    found: list[tuple[str, str]] = []
+    mounted: list[tuple[str, str]] = []
     for line in lines:
         before, _, after = line.partition(" - ")
         fields = before.split(" ")
         if len(fields) > 4 and after:
             # spaces and the like stand there as octal numbers
             point = fields[4].encode("utf-8", "surrogateescape").decode("unicode_escape")
-            found.append(
+            mounted.append(
                 (point.encode("latin-1", "replace").decode("utf-8", "replace"), after.split(" ")[0])
             )
-    return found
+    return mounted

@@ -67,19 +67,19 @@ class Inotify:
 
     def read(self) -> list[InotifyEvent]:
         """What is waiting to be told; never waits itself."""
-        found: list[InotifyEvent] = []
+        events: list[InotifyEvent] = []
         while True:
             try:
                 content = os.read(self._descriptor, _READ_SIZE)
             except BlockingIOError:
-                return found
-            place = 0
-            while place < len(content):
-                watch, mask, _, size = _EVENT_HEADER.unpack_from(content, place)
-                place += _EVENT_HEADER.size
-                name = content[place : place + size].rstrip(b"\0")
-                found.append(InotifyEvent(watch, mask, os.fsdecode(name)))
-                place += size
+                return events
+            position = 0
+            while position < len(content):
+                watch, mask, _, size = _EVENT_HEADER.unpack_from(content, position)
+                position += _EVENT_HEADER.size
+                name = content[position : position + size].rstrip(b"\0")
+                events.append(InotifyEvent(watch, mask, os.fsdecode(name)))
+                position += size
 
 
 def is_available() -> bool:

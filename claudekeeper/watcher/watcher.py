@@ -141,13 +141,13 @@ class Watcher:
 
     def _rewatch_below(self, ear: _InotifyWatch) -> None:
         """What was asked for before this one could hear; what happened there is told as well."""
-        found: list[str] = []
+        paths: list[str] = []
         for folder in list(self._deep_folders):
             if os.path.isdir(folder):
-                found += ear.watch_below(folder)
+                paths += ear.watch_below(folder)
             else:
                 del self._deep_folders[folder]
-        self.files_changed.emit(found)
+        self.files_changed.emit(paths)
 
     async def _watchfiles_batches(self) -> AsyncGenerator[set[str]]:
         """On systems without inotify; ends when the root is another folder."""
@@ -221,14 +221,14 @@ class _InotifyWatch:
 
     def watch_below(self, folder: str) -> list[str]:
         """Watch a folder and those in it; returns what lies there already."""
-        found: list[str] = []
+        paths: list[str] = []
         level = [folder]
         for _ in range(MAX_DEPTH):
             for each in level:
                 self._watch_deep(each)
-                found += _files_in(each)
+                paths += _files_in(each)
             level = [path for outer in level for path in _folders_in(outer)]
-        return found
+        return paths
 
     def _handle_event(self, event: inotify.InotifyEvent, paths: list[str]) -> None:
         if event.mask & inotify.OVERFLOW:

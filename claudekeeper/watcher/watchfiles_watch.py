@@ -23,7 +23,9 @@ RESCAN_INTERVAL = (
 )
 
 
-async def changed_paths(root: str, look: float = RESCAN_INTERVAL) -> AsyncGenerator[list[str]]:
+async def changed_paths(
+    root: str, rescan_interval: float = RESCAN_INTERVAL
+) -> AsyncGenerator[list[str]]:
     """Changed paths, batch by batch; `root` itself stands for everything.
 
     Ends when the folder is not the same any more.
@@ -36,20 +38,20 @@ async def changed_paths(root: str, look: float = RESCAN_INTERVAL) -> AsyncGenera
         watch_filter=None,
         step=STEP_MS,
         debounce=DEBOUNCE_MS,
-        rust_timeout=max(STEP_MS, int(min(look, CHECK_INTERVAL) * 1000)),
+        rust_timeout=max(STEP_MS, int(min(rescan_interval, CHECK_INTERVAL) * 1000)),
         yield_on_timeout=True,
         # otherwise it goes on without a word behind a watch limit or a folder it may not read
         ignore_permission_denied=False,
     )
     # what happened before the watches stood is found by one look, behind the first batch
-    looked = -math.inf
+    rescanned = -math.inf
     try:
         async with aclosing(events):
             async for batch in events:
                 if _identity(root) != identity:
                     return
-                if time.monotonic() - looked >= look:
-                    looked = time.monotonic()
+                if time.monotonic() - rescanned >= rescan_interval:
+                    rescanned = time.monotonic()
                     yield [root]
                 if batch:
                     new = [path for change, path in batch if change is watchfiles.Change.added]

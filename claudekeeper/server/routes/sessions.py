@@ -58,7 +58,7 @@ async def list_sessions(request: web.Request) -> web.Response:
 
 def _sessions_without_transcript(request: web.Request, query: ListQuery) -> list[Session]:
     """Sessions that have no transcript: it is yet to come, or never came."""
-    found: list[Session] = []
+    sessions: list[Session] = []
     ids = [live.id for live in request.app[MANAGER].all()]
     for session_id in dict.fromkeys([*ids, *request.app[JOURNAL].interrupted_sessions()]):
         if request.app[CATALOG].peek_row(session_id) is None:
@@ -68,44 +68,46 @@ def _sessions_without_transcript(request: web.Request, query: ListQuery) -> list
                 and query.workdir in (None, session.workdir)
                 and query.state in (None, session.state)
             ):
-                found.append(session)
-    return found
+                sessions.append(session)
+    return sessions
 
 
 async def list_workdirs(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
-    known: dict[str, Workdir] = {}
+    workdirs: dict[str, Workdir] = {}
     # newest first, so the first row of a directory tells when it was used last
     for row in await request.app[CATALOG].rows():
         workdir = row.summary.workdir
         if workdir is None:
             continue
-        if workdir not in known:
-            known[workdir] = Workdir(workdir, project_of(workdir), 0, iso_from_ns(row.file.mtime))
-        known[workdir].sessions += 1
-    return json_response(WorkdirList(list(known.values())))
+        if workdir not in workdirs:
+            workdirs[workdir] = Workdir(
+                workdir, project_of(workdir), 0, iso_from_ns(row.file.mtime)
+            )
+        workdirs[workdir].sessions += 1
+    return json_response(WorkdirList(list(workdirs.values())))
 
 
 async def update_session(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     session_id = await find_session_id(request)
-    body = await read_body(request, SessionPatch)
-    if body.name is msgspec.UNSET and body.given_up is msgspec.UNSET:
+    patch = await read_body(request, SessionPatch)
+    if patch.name is msgspec.UNSET and patch.given_up is msgspec.UNSET:
         raise InvalidRequest("Say what is to change: `name` or `givenUp`.")
-    if body.given_up is not msgspec.UNSET:
-        await _set_given_up(request, session_id, given_up=body.given_up)
-    if body.name is not msgspec.UNSET:
-        await request.app[PREFERENCES].rename(session_id, body.name)
+    if patch.given_up is not msgspec.UNSET:
+        await _set_given_up(request, session_id, is_given_up=patch.given_up)
+    if patch.name is not msgspec.UNSET:
+        await request.app[PREFERENCES].rename(session_id, patch.name)
     request.app[VIEWS].publish_if_changed(session_id)
     return json_response(find_session(request, session_id))
 
 
-async def _set_given_up(request: web.Request, session_id: str, *, given_up: bool) -> None:
+async def _set_given_up(request: web.Request, session_id: str, *, is_given_up: bool) -> None:
     session = find_session(request, session_id)
-    if given_up and session.state in ("starting", "running"):
+    if is_given_up and session.state in ("starting", "running"):
         raise SessionGoesOn
     mark = None
-    if given_up:
+    if is_given_up:
         row = await request.app[CATALOG].row(session_id)
         row = await request.app[CATALOG].scan_if_small(row) if row is not None else None
         messages = row.summary.messages if row is not None and row.is_fully_scanned else None
