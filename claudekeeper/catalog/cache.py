@@ -1,4 +1,4 @@
-"""What was learned about transcripts, kept for the next start. It can be deleted at any time."""
+"""The cache: what was read from transcripts, for the next start. It can be deleted at any time."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ T = TypeVar("T")
 # rows by the path of their transcript, by the folder they lie in
 FolderRows = dict[str, SessionRow]
 RowsByFolder = dict[str, FolderRows]
-# when a folder last changed: with every file that comes or goes
+# when a folder last changed, which it does with every new or deleted file
 FolderTimes = dict[str, int]
 
 log = logging.getLogger(__name__)
 
-# Raised whenever what is kept changes its shape or its meaning.
+# raised when the shape or meaning of what is stored changes
 VERSION = 19
 
 _TABLES = (
     """
--- one row a folder: a start reads all of them, and thousands of small rows would take their time
+-- one row a folder: a start reads all of them, and thousands of small rows would take longer
 CREATE TABLE IF NOT EXISTS shelf (folder TEXT PRIMARY KEY, time INTEGER, rows BLOB NOT NULL);
--- one row a transcript: needed only when that one has grown
+-- one row a transcript, needed only when it has grown
 CREATE TABLE IF NOT EXISTS fold (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
 -- what transcripts of projects with a checklist cover of it
 CREATE TABLE IF NOT EXISTS coverage (path TEXT PRIMARY KEY, folded BLOB NOT NULL);
@@ -51,7 +51,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class Cache:
-    """Rows and folds in one SQLite file. A broken file is thrown away and begun anew."""
+    """Rows and folds in one SQLite file. A broken file is deleted and made anew."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,17 +66,17 @@ class Cache:
             rows_by_folder: RowsByFolder = {}
             times: FolderTimes = {}
             for folder, time, rows in database.execute("SELECT folder, time, rows FROM shelf"):
-                # the path stands in the row: told once, held once
+                # the path is in the row: one string for both
                 rows_by_folder[folder] = {row.file.path: row for row in _rows_decoder.decode(rows)}
                 times[folder] = time
             return rows_by_folder, times
 
         nothing: tuple[RowsByFolder, FolderTimes] = ({}, {})
-        # the first start ever has nothing to wait for
+        # the first start ever needs no database
         return self._with_database(read, nothing) if self._path.exists() else nothing
 
     def load_fold(self, path: str) -> bytes | None:
-        """What the fold of one transcript remembered, packed."""
+        """The fold of one transcript, packed."""
         return self._with_database(lambda database: _read_fold(database, path), None)
 
     def save(
@@ -85,7 +85,7 @@ class Cache:
         times: Mapping[str, int],
         folds: Mapping[str, bytes | None],
     ) -> None:
-        """Keep these shelves as they are; an empty one, and a fold that is None, is forgotten."""
+        """Save the rows of folders, and folds; an empty folder and a None fold are deleted."""
         folders = [
             (folder, times.get(folder), _encode([row.pack() for row in rows.values()]))
             for folder, rows in rows_by_folder.items()
@@ -104,7 +104,7 @@ class Cache:
 
         self._with_database(write, None)
 
-    # ---- what is covered ----
+    # ---- coverage ----
 
     def load_coverage(self, path: str) -> bytes | None:
         """What a transcript covers of its project's checklist, packed."""
@@ -117,7 +117,7 @@ class Cache:
         return self._with_database(read, None)
 
     def save_coverage(self, folds: Mapping[str, bytes | None]) -> None:
-        """What is None is forgotten."""
+        """Save these folds; one that is None is deleted."""
 
         def write(database: sqlite3.Connection) -> None:
             saved = [(path, fold) for path, fold in folds.items() if fold is not None]
@@ -129,10 +129,10 @@ class Cache:
         if folds:
             self._with_database(write, None)
 
-    # ---- what was used ----
+    # ---- usage ----
 
     def save_folds(self, folds: Mapping[str, bytes]) -> None:
-        """What the folds of files remember that no list has read."""
+        """Save the folds of files that are in no list."""
 
         def write(database: sqlite3.Connection) -> None:
             with database:
@@ -145,7 +145,7 @@ class Cache:
         """Count the replies of these files."""
 
         def write(database: sqlite3.Connection) -> None:
-            # many small pieces all over the file: for as long as this takes, they may stay
+            # this writes to many pages all over the file: more of them may stay in memory meanwhile
             database.execute("PRAGMA cache_size = -2048")
             with database:
                 for each in claims:
@@ -156,7 +156,7 @@ class Cache:
             self._with_database(write, None)
 
     def remove_usage(self, paths: Sequence[str]) -> None:
-        """These files are gone."""
+        """Forget the replies of these files, which are gone."""
 
         def write(database: sqlite3.Connection) -> None:
             with database:
@@ -177,13 +177,13 @@ class Cache:
         return self._with_database(usage_tables.usage_paths, list[str]())
 
     def paths_sharing_replies(self, path: str) -> list[str]:
-        """The files that have replies of this one."""
+        """The files that have replies of this one, too."""
         return self._with_database(
             lambda database: usage_tables.paths_sharing_replies(database, path), list[str]()
         )
 
     def subagent_shares(self, session: str) -> list[SubagentShare]:
-        """What each of its subagents did."""
+        """What each subagent of a session did."""
         return self._with_database(
             lambda database: usage_tables.subagent_shares(database, session), list[SubagentShare]()
         )
@@ -199,7 +199,7 @@ class Cache:
             list[UsageSums](),
         )
 
-    # ---- what was done when; hours are local, and `before` is not among them ----
+    # ---- activity by hour; hours are local, `before` is not included ----
 
     def activity_by_hour(
         self, after: str, before: str, allowed: Iterable[str] | None
@@ -230,19 +230,19 @@ class Cache:
         return self._with_database(read, list[SessionPrompt]())
 
     def disconnect(self) -> None:
-        """Let go of what much work has gathered; the next one to ask opens it again."""
+        """Close the database to free its memory; the next use opens it again."""
         with self._lock:
             if self._database is not None:
                 self._database.close()
                 self._database = None
 
     def close(self) -> None:
-        """For good: a thread that comes later finds it shut."""
+        """Close it for good, also for threads that still want to use it."""
         self._closed = True
         self.disconnect()
 
     def _with_database(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Do it in the database. What fails there is said in the log: a cache is never needed."""
+        """Run an action on the database. An error is only logged: no answer needs the cache."""
         with self._lock:
             if self._closed:
                 return otherwise
@@ -251,22 +251,22 @@ class Cache:
                     self._database = self._open()
                 return action(self._database)
             except (sqlite3.DatabaseError, msgspec.MsgspecError, OSError) as error:
-                log.warning("the cache %s is unusable (%s): begun anew", self._path, error)
+                log.warning("the cache %s is unusable (%s) and is made anew", self._path, error)
                 self._discard()
                 return otherwise
 
     def _open(self) -> sqlite3.Connection:
         make_private_folder(self._path.parent)
-        # created with its mode, so that no umask can open it to others
+        # created with its mode: no umask can make it readable for others
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self._path, check_same_thread=False)
         try:
-            # what is kept is large pieces; a file that is there already keeps its own size
+            # the values are large; an existing file keeps the size that it has
             database.execute("PRAGMA page_size = 32768")
             database.execute("PRAGMA journal_mode = WAL")
-            # a lost cache costs a reading, so it may be lazy about the disk
+            # a lost cache only costs time
             database.execute("PRAGMA synchronous = OFF")
-            # kilobytes; what is read once at a start need not stay in memory
+            # kilobytes; what a start reads is needed only once
             database.execute("PRAGMA cache_size = -256")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:

@@ -13,19 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from claudekeeper.analysis.session_facts import SessionFacts, SubagentShare, share_of
-from claudekeeper.analysis.summary import (
-    SessionActivity,
-    unpack_activity,
-    unpack_state,
-    unpack_usage,
-)
 from claudekeeper.catalog.cache import Cache, FolderRows, FolderTimes, RowsByFolder
 from claudekeeper.catalog.cache_writer import CacheWriter
-from claudekeeper.catalog.discovery import (
-    SessionRow,
-    continue_fold,
-)
+from claudekeeper.catalog.discovery import SessionRow
+from claudekeeper.catalog.fold_reader import FoldReader
 from claudekeeper.catalog.folder_scan import FolderScan, folder_of, scan_folders
 from claudekeeper.catalog.full_scan import FullScanRunner
 from claudekeeper.catalog.full_scan_worker import scan_rows
@@ -45,8 +36,6 @@ DEBOUNCE = 0.15
 # how much one trip to a thread folds, so that progress shows and closing does not wait long
 BATCH_BYTES = 8 * 1024 * 1024
 BATCH_FILES = 64
-# a file this small is read to answer a request
-MAX_READ_ON_REQUEST = 1024 * 1024
 
 
 class ScanProgress(msgspec.Struct, gc=False):
@@ -109,6 +98,7 @@ class Catalog:
         self._sessions = RowList()
         self._folder_times: dict[str, int] = {}
         self._cache_writer = CacheWriter(cache, self._rows_by_folder, self._folder_times)
+        self.folds = FoldReader(cache, self._cache_writer)
 
     async def start(self) -> None:
         """Start; only the first listing waits for the first scan."""
@@ -195,41 +185,6 @@ class Catalog:
             return row
         self._apply_full_scan(await asyncio.to_thread(self._full_scan_row, row))
         return self._sessions.get(row.file.id) or row
-
-    async def facts(
-        self, row: SessionRow
-    ) -> tuple[SessionRow, SessionFacts | None, list[SubagentShare]]:
-        """What was done in a session, and what its subagents did, as far as that was read.
-
-        None: not every line of it was read, and reading it would take time.
-        """
-        row, fold = await self._load_fold(row)
-        if fold is None:
-            return row, None, []
-        state = unpack_state(fold)
-        shares = await asyncio.to_thread(self._cache.subagent_shares, row.file.id)
-        return row, state.facts, [share_of(state.subagent_facts), *shares]
-
-    async def activity(self, row: SessionRow) -> tuple[SessionRow, SessionActivity | None]:
-        """When things were done in a session, and its prompts; None as for `facts`."""
-        row, fold = await self._load_fold(row)
-        return row, unpack_activity(fold) if fold is not None else None
-
-    async def _load_fold(self, row: SessionRow) -> tuple[SessionRow, bytes | None]:
-        fold = self._cache_writer.pending_fold(row.file.path)
-        if fold is None and row.is_fully_scanned:
-            fold = await asyncio.to_thread(self._cache.load_fold, row.file.path)
-        if (
-            fold is not None
-            and row.is_fully_scanned
-            and unpack_usage(fold).lines == row.summary.lines
-        ):
-            return row, fold
-        if row.fault is None and row.file.size <= MAX_READ_ON_REQUEST:
-            read = await asyncio.to_thread(continue_fold, row, None)
-            if read is not None and read[1] is not None:
-                return read
-        return row, None
 
     # ---- staying current ----
 

@@ -1,7 +1,7 @@
-"""Which sessions there are: every main transcript below `projects/`, and what it is about.
+"""Session rows: every session's own transcript below `projects/`, and what the list says of it.
 
-A first look reads the head and the tail of a file and takes what stands there. What needs the
-whole file (counts, tokens, a title in the middle) is folded later, from where the last fold ended.
+A quick scan reads the head and the tail of a file. What needs the whole file (counts, tokens, a
+title in the middle) is folded later, from where the last fold ended.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ UNREADABLE_FAULT = Fault("transcript_unreadable", "No line of the transcript can
 
 
 class SessionRow(msgspec.Struct, array_like=True, gc=False):
-    """A session of the list. Thousands are held, so what they tell may stay packed until asked."""
+    """A session of the list. There are thousands, so a summary stays packed until it is needed."""
 
     file: TranscriptFile
     stored_summary: Summary | bytes
     is_fully_scanned: bool
     is_session: bool
     fault: Fault | None = None
-    # what says where it worked cannot be read; other lines of it may be
+    # the lines that name its working directory cannot be read; others of it may be
     is_lost: bool = False
 
     @classmethod
@@ -72,7 +72,7 @@ class SessionRow(msgspec.Struct, array_like=True, gc=False):
         )
 
     def pack(self) -> SessionRow:
-        """The same, small."""
+        """The same row with its summary packed."""
         if isinstance(self.stored_summary, bytes):
             return self
         return msgspec.structs.replace(self, stored_summary=_pack(self.stored_summary))
@@ -85,7 +85,7 @@ _pack = msgspec.msgpack.Encoder().encode
 def split_unchanged(
     folder: str, rows: Mapping[str, SessionRow]
 ) -> tuple[dict[str, SessionRow], list[TranscriptFile]]:
-    """The transcripts of a project: those that are as they were known, and all others."""
+    """The transcripts of a project: rows that are still right, and new or changed files."""
     same: dict[str, SessionRow] = {}
     others: list[TranscriptFile] = []
     row_at = rows.get
@@ -110,7 +110,7 @@ def split_unchanged(
                     if entry.is_symlink() and is_outside(entry.path, os.path.dirname(folder)):
                         continue
                 except OSError:
-                    # gone between the listing and the look: it is not there
+                    # it went meanwhile
                     continue
                 others.append(TranscriptFile.from_stat(path, session_of_name(entry.name), facts))
     except OSError:
@@ -119,11 +119,11 @@ def split_unchanged(
 
 
 def are_unchanged(folder: str, rows: Iterable[SessionRow]) -> bool:
-    """Whether all of these, which lie in this folder, are on disk as they were known."""
+    """Whether the files of all these rows of a folder are unchanged on disk."""
     stat = os.stat
     name = len(folder) + 1
     try:
-        # asked by name: the way to the folder is found once, not once for each of thousands
+        # relative to the folder: its path is resolved once, not once for each of thousands
         inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return False
@@ -146,7 +146,7 @@ def are_unchanged(folder: str, rows: Iterable[SessionRow]) -> bool:
 
 
 def quick_scan_file(file: TranscriptFile) -> SessionRow | None:
-    """What head and tail of the file tell; None for a file that is gone."""
+    """A quick scan of one file: its head and tail; None for a file that is gone."""
     try:
         with open_readonly(file.path) as descriptor:
             return _quick_scan_descriptor(descriptor, file)
@@ -157,7 +157,7 @@ def quick_scan_file(file: TranscriptFile) -> SessionRow | None:
 
 
 def quick_scan_folder(folder: str) -> Iterator[SessionRow]:
-    """The same for a folder that is new to us: one question less for each file."""
+    """A quick scan of every transcript in a folder, with one stat less for each file."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -208,30 +208,30 @@ def _quick_scan_descriptor(descriptor: int, file: TranscriptFile) -> SessionRow:
 
 
 def continue_fold(row: SessionRow, fold: bytes | None) -> tuple[SessionRow, bytes | None] | None:
-    """The row with every line read: from where it stopped, or anew if the file was rewritten.
+    """The row with every line read: from where the fold ended, or anew if the file was rewritten.
 
-    `kept` is what the last fold remembered, packed; and so is what comes back.
+    `fold` is the packed state of the last fold; the new one is returned.
     """
     file = stat_again(row.file)
     if file is None:
         return None
     if file.is_same_version(row.file):
-        # thousands of these are kept: no second copy
+        # there are thousands: no second copy
         file = row.file
     try:
         with open_readonly(file.path) as descriptor:
             summary = row.summary
             folded = unpack_state(fold) if fold is not None else None
-            # what is remembered may be of an earlier reading than the row
+            # the fold may be older than the row
             fits = folded is not None and folded.lines == summary.lines
-            # a directory that none of its own lines told was told by what lies beside it
+            # without lines of its own its directory was inferred from other files: read it anew
             fits = fits and (summary.main_lines > 0 or not summary.workdir)
             if (
                 folded is not None
                 and fits
                 and has_only_grown(descriptor, folded.offset, folded.fingerprint)
             ):
-                # the old row may be in somebody's hands: fold into a copy
+                # others may use the old row: fold into a copy
                 summary = msgspec.structs.replace(summary)
                 summary.tokens = msgspec.structs.replace(summary.tokens or Tokens())
                 return _fold_lines(descriptor, file, SummaryFold(summary, folded), folded.offset)

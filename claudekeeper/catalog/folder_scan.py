@@ -1,4 +1,4 @@
-"""Looking through project folders: only what changed since the last look is opened."""
+"""Folder scans: of project folders, only files that changed since the last scan are opened."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from claudekeeper.catalog.discovery import (
 from claudekeeper.catalog.workdir_inference import infer_workdirs
 from claudekeeper.transcripts.layout import TranscriptFile
 
-# a file that grew by no more than this is read on at once
+# a file that grew by no more than this is folded at once
 MAX_GROWTH = 8 * 1024 * 1024
-# nanoseconds: what a folder that changed a moment ago says of its time may be true of the next
-# change too, since clocks of file systems tick slowly
+# nanoseconds: clocks of file systems tick slowly, so the next change of a folder that changed a
+# moment ago may get the same time
 CLOCK_GRANULARITY_NS = 2_000_000_000
 
 
 class FolderScan(msgspec.Struct):
-    """One folder as it was found; without a time it is gone."""
+    """One folder after a scan; without a time it is gone."""
 
-    # when it changed, or 0 while that says nothing yet
+    # when it changed; 0: too recently to rely on
     mtime: int | None
     rows: FolderRows
-    # what the folds of files remember, packed; None where it is to be forgotten
+    # the packed folds of files; None: to be deleted
     folds: dict[str, bytes | None]
 
 
@@ -44,9 +44,9 @@ def scan_folders(
     cache: Cache,
     times: FolderTimes | None = None,
 ) -> dict[str, FolderScan]:
-    """Every transcript of these folders; one that still has its time of `times` got no new ones."""
+    """Scan these folders; one that still has its time of `times` has no new or deleted files."""
     times = times or {}
-    # thousands of rows come to stay: the collector would only walk over them again and again
+    # thousands of rows stay: the garbage collector would only walk over them again and again
     gc.disable()
     try:
         return {
@@ -65,7 +65,7 @@ def _scan_folder(
     folder: str, known_rows: FolderRows, cache: Cache, known_mtime: int | None
 ) -> FolderScan:
     try:
-        # before the listing: a file that comes meanwhile changes it again
+        # before the listing: a file that comes meanwhile changes the time again
         time: int | None = _reliable_time(os.stat(folder).st_mtime_ns)
     except OSError:
         time = None
@@ -95,7 +95,7 @@ def _reliable_time(time: int) -> int:
 def _scan_file(
     file: TranscriptFile, row: SessionRow | None, cache: Cache
 ) -> tuple[SessionRow, bytes | None] | None:
-    """A new file gets a first look; one that is known and grew a little is read on."""
+    """A quick scan of a new file; a file that grew a little is folded on."""
     if row is not None and row.is_fully_scanned and 0 <= file.size - row.file.size < MAX_GROWTH:
         return continue_fold(row, cache.load_fold(row.file.path))
     new_row = quick_scan_file(file)

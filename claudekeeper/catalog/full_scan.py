@@ -1,4 +1,4 @@
-"""Whole transcripts, read: a few in a thread, gigabytes in a process that ends with the work."""
+"""Full scans: every line of transcripts is read; a few in a thread, gigabytes in a process."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from claudekeeper.catalog.full_scan_worker import Counts, RowToScan
 
 log = logging.getLogger(__name__)
 
-# bytes from which a process is worth its start
+# bytes from which starting a process pays off
 MIN_PROCESS_BYTES = 64 * 1024 * 1024
 
 WorkerProcess = subprocess.Popen[bytes]
 
 
 class FullScanRunner:
-    """Counts sessions for the catalog; asked by one task at a time."""
+    """Reads transcripts to their end for the catalog; used by one task at a time."""
 
     def __init__(self) -> None:
         self._process: WorkerProcess | None = None
         self._failed = False
 
     async def scan(self, batch: list[RowToScan], total_bytes: int) -> Counts:
-        """`left` is how many bytes there are to be read in all."""
+        """Read these; `total_bytes` is how much there is to be read in all."""
         if self._process is None and total_bytes > MIN_PROCESS_BYTES and not self._failed:
             await _run_to_end(self._start_process)
             self._failed = self._process is None
@@ -36,8 +36,8 @@ class FullScanRunner:
             try:
                 return await asyncio.to_thread(_request_counts, self._process, batch)
             except (OSError, EOFError) as error:
-                # killed, or out of memory: what it was at is read here, as if it had never been
-                log.warning("the reading process is gone (%s): reading goes on without", error)
+                # killed, or out of memory: its batch is read here
+                log.warning("the scan process is gone (%s); scanning goes on in a thread", error)
                 self._failed = True
                 await self.stop_process()
         return await asyncio.to_thread(full_scan_worker.scan_rows, batch)
@@ -50,16 +50,16 @@ class FullScanRunner:
         return self._process is not None
 
     async def stop_process(self) -> None:
-        """Nothing is to be read for now: the process goes, which holds nothing of worth."""
+        """End the process, when there is nothing to be read."""
         process, self._process = self._process, None
         if process is not None:
-            # first of all: a thread may be waiting for its answer
+            # kill it first: a thread may be waiting for its answer
             process.kill()
             await _run_to_end(partial(_reap, process))
 
 
 async def _run_to_end(work: Callable[[], None]) -> None:
-    """In a thread, to its end, also if nobody waits for it any more: no process is left over."""
+    """Run in a thread, to the end even when cancelled, so that no process stays behind."""
     working = asyncio.get_running_loop().run_in_executor(None, work)
     try:
         await asyncio.shield(working)
@@ -70,14 +70,14 @@ async def _run_to_end(work: Callable[[], None]) -> None:
 
 def _spawn_worker() -> WorkerProcess | None:
     try:
-        # -P: no module of the directory in which the keeper happens to run
+        # -P: import nothing from the current directory
         return subprocess.Popen(
             [sys.executable, "-P", "-m", full_scan_worker.__name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
     except OSError as error:
-        log.warning("no process could be started to read transcripts: %s", error)
+        log.warning("cannot start a process for the full scan: %s", error)
         return None
 
 
@@ -89,7 +89,7 @@ def _request_counts(process: WorkerProcess, batch: list[RowToScan]) -> Counts:
     size = int.from_bytes(process.stdout.read(full_scan_worker.FRAME_HEADER_BYTES), "big")
     answer = process.stdout.read(size)
     if not size or len(answer) < size:
-        raise EOFError("it said nothing more")
+        raise EOFError("its output ended")
     counts: Counts = full_scan_worker.decode_counts(answer)
     return counts
 
@@ -101,5 +101,5 @@ def _reap(process: WorkerProcess) -> None:
             try:
                 pipe.close()
             except OSError:
-                # what it did not take any more
+                # it did not read all of its input
                 continue

@@ -1,8 +1,8 @@
 """`python -m claudekeeper.catalog.full_scan_worker`: reads whole transcripts for a keeper.
 
-In a process of its own, because gigabytes of lines would hold up whatever shares an interpreter
-with them. It is asked over its standard input and ends when that is closed, so none outlives its
-keeper.
+A process of its own, because reading gigabytes would slow down everything else in the
+interpreter. It reads batches from its standard input and ends when that is closed, so it never
+outlives its keeper.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import msgspec
 
 from claudekeeper.catalog.discovery import SessionRow, continue_fold
 
-# a row as it is known, with what its fold remembers, packed
+# a row with its packed fold
 RowToScan = tuple[SessionRow, bytes | None]
-# the rows once every line is read, None where a file is gone; and what each fold remembers now.
-# Apart, because rows stay and folds go: side by side they would leave the memory full of holes
+# the rows once every line is read, None where a file is gone; and the new folds. In two lists,
+# because rows stay in memory and folds do not: mixed, they would fragment it
 Counts = tuple[list[SessionRow | None], list[bytes | None]]
 
-# how a frame begins: how long it is
+# a frame begins with its length
 FRAME_HEADER_BYTES = 4
-# less urgent than whatever the person at this machine does
+# less urgent than other programs of this machine
 NICENESS = 10
 
 encode = msgspec.msgpack.Encoder().encode
@@ -37,7 +37,7 @@ def scan_rows(batch: list[RowToScan]) -> Counts:
     folds: list[bytes | None] = []
     for row, fold in batch:
         after, new_fold = continue_fold(row, fold) or (None, None)
-        # nobody needs it unpacked before it is asked for
+        # packed until somebody needs it
         rows.append(after.pack() if after else None)
         folds.append(new_fold)
     return rows, folds
@@ -48,7 +48,7 @@ def frame(payload: bytes) -> bytes:
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:
-    """Count whatever is asked for, until nobody asks any more."""
+    """Answer batches until the input ends."""
     while head := source.read(FRAME_HEADER_BYTES):
         batch = decode_batch(source.read(int.from_bytes(head, "big")))
         target.write(frame(encode(scan_rows(batch))))

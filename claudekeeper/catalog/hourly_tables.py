@@ -1,7 +1,7 @@
-"""What was done in every hour, by transcript, in the cache; and what was asked then.
+"""Cache tables of what was done in every hour, by transcript, and of the prompts.
 
-Hours and days are local ones (`2026-03-01T10`), as those of the accounts are: in another zone all
-of it is reckoned anew. Functions of a connection, as in accounts.
+Hours and days are local (`2026-03-01T10`), as in `usage_tables`: in another time zone all of them
+are computed anew. These are functions of a connection, which the cache owns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TABLE_NAMES = ("moment",)
 
 # an hour and what was done in it
 HourSums = tuple[str, Sums]
-# a prompt, with its session and that one's directory
+# a prompt, with its session and the session's directory
 SessionPrompt = tuple[str, str | None, PromptAt]
 
 _COLUMNS = (
@@ -42,7 +42,7 @@ _SUM_COLUMNS = ", ".join(f"SUM(u.{column})" for column in _COLUMNS)
 
 
 def replace_hours(database: sqlite3.Connection, account: int, hours: dict[str, Sums]) -> None:
-    """What was done there is this, and nothing else."""
+    """Replace what was done by an account."""
     delete_hours(database, account)
     marks = ", ".join("?" * (SUM_COLUMNS + 2))
     database.executemany(
@@ -75,7 +75,7 @@ def first_prompts(
     limit: int,
     prompts_in: Callable[[str], Iterable[PromptAt]],
 ) -> list[SessionPrompt]:
-    """The first prompts of this time; a copy of one is told once."""
+    """The first prompts of this time; copies of a prompt count once."""
     if limit == 0:
         return []
     speakers = database.execute(
@@ -92,14 +92,14 @@ def first_prompts(
         later = speakers[number][3] if number < len(speakers) else None
         if len(prompts) >= limit and later is not None and later != first:
             nearest = sorted(prompts)[limit - 1][0]
-            # whoever speaks later than the last that is told adds nothing
+            # later transcripts have only later prompts
             if hour_of(nearest) < later:
                 break
     return [prompts[key] for key in sorted(prompts)[:limit]]
 
 
 def sums_by_hour(quarters: dict[tuple[int, int], Sums]) -> dict[str, Sums]:
-    """By local hours; what has no time is left out."""
+    """The sums by local hour; what has no time is left out."""
     hours: dict[str, Sums] = {}
     for (quarter, _), sums in quarters.items():
         if hour := local_hour(quarter):

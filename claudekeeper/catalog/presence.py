@@ -14,9 +14,9 @@ from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.watcher.watcher import Watcher
 
-# seconds between two looks at whether they live: a kill leaves the file as it was
+# seconds between two checks whether the processes live: a kill leaves their files unchanged
 LIVENESS_INTERVAL = 1.0
-# of several in one session, the one that is shown
+# of several in one session, the first in this order is shown
 _STATUS_ORDER = {"waiting": 0, "busy": 1, "idle": 2}
 
 
@@ -28,7 +28,7 @@ class PresenceChange(msgspec.Struct, frozen=True):
 
 
 class PresenceMonitor:
-    """Every Claude Code of the machine that this keeper does not run."""
+    """Presences: every Claude Code of the machine that this keeper does not run."""
 
     def __init__(self, folder: Path, own_processes: OwnProcesses) -> None:
         self.changed = Signal[PresenceChange]()
@@ -40,7 +40,7 @@ class PresenceMonitor:
         self._processes: list[RunningClaude] = []
         self._presences: dict[str, Presence] = {}
         self._next_change = asyncio.Event()
-        # processes of ours stay ours while they end, when nobody speaks for them any more
+        # our own processes stay ours while they end, also after the manager removed them
         self._own_identities: set[tuple[int, str]] = set()
 
     async def start(self) -> None:
@@ -52,7 +52,7 @@ class PresenceMonitor:
         await self._tasks.close()
 
     def get(self, session_id: str) -> Presence | None:
-        """Who else runs this session, as it was seen last."""
+        """Who else runs this session, as of the last check."""
         return self._presences.get(session_id)
 
     def __contains__(self, session_id: str) -> bool:
@@ -72,7 +72,7 @@ class PresenceMonitor:
         return self.get(session_id)
 
     async def wait_until_free(self, session_id: str) -> None:
-        """Until nobody else runs this session."""
+        """Wait until nobody else runs this session."""
         await self.refresh()
         while self.get(session_id) is not None:
             await self._next_change.wait()

@@ -1,7 +1,7 @@
 """Which Claude Codes run now: each keeps `sessions/<pid>.json` in Claude's folder.
 
-The file goes with a clean exit and stays after a kill, so the process it names is looked at too:
-it has to live, and to have started when the file says.
+A clean exit deletes the file, a kill does not. So the process that it names is checked too: it has
+to live, and to have started when the file says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SESSION_VARIABLE = b"CLAUDEKEEPER_SESSION="
 
 
 class _File(msgspec.Struct, rename="camel"):
-    """What we take from the file; all of it may be missing or new tomorrow."""
+    """The fields of the file that we use; another version may lack any of them."""
 
     session_id: str
     pid: int
@@ -43,7 +43,7 @@ _file_decoder = msgspec.json.Decoder(_File)
 
 
 class RunningClaude(msgspec.Struct, frozen=True, gc=False):
-    """A running Claude Code: its presence, and what tells whether it is one of ours."""
+    """A running Claude Code: its presence, and what shows whether it is one of ours."""
 
     session_id: str
     presence: Presence
@@ -56,8 +56,8 @@ class RunningClaude(msgspec.Struct, frozen=True, gc=False):
 def list_running(folder: Path, before: Iterable[RunningClaude] = ()) -> list[RunningClaude]:
     """Every Claude Code that runs now. Blocks: call it in a thread.
 
-    `before`: what the last look found. A file is empty for a moment whenever it is written; who
-    runs there is still there.
+    `before`: the result of the last call. A file is empty for a moment whenever it is written, but
+    its process still runs.
     """
     running: list[RunningClaude] = []
     by_name = {f"{process.presence.pid}.json": process for process in before}
@@ -74,7 +74,7 @@ def list_running(folder: Path, before: Iterable[RunningClaude] = ()) -> list[Run
 
 
 def is_alive(process: RunningClaude) -> bool:
-    """Whether it still runs; the cheaper question."""
+    """Whether a process that was listed still runs; cheaper than listing."""
     return _start_and_parent(process.presence.pid)[0] == process.started
 
 
@@ -85,7 +85,7 @@ def _read_presence(path: Path, earlier: RunningClaude | None) -> RunningClaude |
     except OSError:
         return None
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        # half written, or of a version that we do not know: it will be looked at again
+        # half written, or of an unknown version: it is read again later
         return earlier if earlier is not None and is_alive(earlier) else None
     started, parent = _start_and_parent(file.pid)
     if started is None:
@@ -94,7 +94,7 @@ def _read_presence(path: Path, earlier: RunningClaude | None) -> RunningClaude |
         return None
     environment = _read_environment(file.pid)
     if environment == b"":
-        # its memory is gone: it is ending, and whose it was cannot be seen any more
+        # it is ending: its environment cannot be read any more
         return None
     since = file.status_updated_at or file.updated_at or file.started_at
     return RunningClaude(
@@ -118,7 +118,7 @@ def _parse_status(text: str | None) -> PresenceStatus:
         case "idle" | "waiting":
             return text
         case _:
-            # whatever else it may be called one day, something goes on
+            # an unknown status means that something is going on
             return "busy"
 
 
@@ -133,7 +133,7 @@ def _start_and_parent(pid: int) -> tuple[str | None, int | None]:
 
 
 def _process_without_proc(pid: int) -> tuple[str | None, int | None]:
-    """Systems without /proc: whether it lives is all that can be had without a library."""
+    """Without /proc only whether a process lives can be checked."""
     try:
         os.kill(pid, 0)
     except PermissionError:

@@ -1,9 +1,8 @@
-"""What the two ends of a transcript tell: the first look at a file.
+"""The quick scan: a row from the head and the tail of a transcript.
 
-A first listing looks at thousands of files, so as few bytes as will do are read and little is
-decoded: at the beginning only the line of the first prompt, found by its looks; at the end a few
-lines at once, and of them only what is shown. What is missed here the fold will tell, which reads
-every line.
+A first listing reads thousands of files, so few bytes are read and little is decoded: at the
+beginning only the line of the first prompt, recognised by its bytes; at the end a few lines at
+once, and only the fields that a list shows. The full scan adds what is missed here.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from claudekeeper.transcripts.line_reader import open_readonly
 from claudekeeper.transcripts.prompts import has_arguments, is_caveat, shorten_prompt
 from claudekeeper.transcripts.spoken_prompts import PromptFilter
 
-# most ends of most files tell everything in so little; the others are read on
+# enough for most files; of the others more is read
 HEAD_BYTES = 4 * 1024
 TAIL_BYTES = 4 * 1024
 WIDER_TAIL_BYTES = 16 * 1024
-# a first line of this size is still looked into for the prompt; beyond it the fold will tell
+# the first prompt is looked for in so much; beyond it only the full scan finds it
 MAX_HEAD_BYTES = 512 * 1024
-# what was said since a copy was made is looked for in so much of its end
+# messages that a copy has beyond its original are looked for in so much of its end
 END_BYTES = 4 * 1024 * 1024
-# inside a string the quotes would be escaped: only a user's own line has these bytes
+# inside a string the quotes would be escaped: only a user line has these bytes
 USER_CONTENT = b'"role":"user","content":'
 RESULT_PREFIX = b'[{"tool_use_id":'
 LINK_PREFIX = b'{"parentUuid":'
@@ -40,7 +39,7 @@ class _Words(msgspec.Struct, gc=False):
 
 
 class _Prompt(msgspec.Struct, rename="camel", gc=False):
-    """A line with a prompt that is a plain string, as nearly every one is."""
+    """A user line whose content is a plain string, as of nearly every prompt."""
 
     message: _Words
     uuid: str
@@ -75,7 +74,7 @@ class _Prompt(msgspec.Struct, rename="camel", gc=False):
 
 
 class _Stamp(msgspec.Struct, rename="camel", gc=False):
-    """When a line was written."""
+    """The time of a line."""
 
     timestamp: str | None = None
     is_sidechain: bool = False
@@ -86,7 +85,7 @@ class _Said(msgspec.Struct, gc=False):
 
 
 class _Line(msgspec.Struct, rename="camel", gc=False):
-    """Any line: what it may say about the session as it stands."""
+    """Any line: the fields that a list shows."""
 
     is_sidechain: bool = False
     message: _Said | None = None
@@ -104,7 +103,7 @@ _stamp_decoder = msgspec.json.Decoder(_Stamp)
 
 
 def read_head(descriptor: int, summary: Summary) -> None:
-    """The first of everything: directory, time, prompt."""
+    """The directory, the time and the first prompt, from the head."""
     head = os.pread(descriptor, HEAD_BYTES, 0)
     prompt_filter = PromptFilter()
     at = head.find(USER_CONTENT)
@@ -113,7 +112,7 @@ def read_head(descriptor: int, summary: Summary) -> None:
         if end >= 0:
             start = head.rfind(b"\n", 0, at) + 1
             if summary.created is None and (link := head.find(LINK_PREFIX, 0, start)) >= 0:
-                # a hook spoke before the first prompt
+                # a hook's output stands before the first prompt
                 summary.created = _timestamp_of(head[link : head.find(b"\n", link)])
             if _read_prompt(
                 head[start:end], at - start + len(USER_CONTENT), summary, prompt_filter
@@ -121,7 +120,7 @@ def read_head(descriptor: int, summary: Summary) -> None:
                 return
             at = head.find(USER_CONTENT, end)
             continue
-        # what hooks print at a start can stand before the first prompt, and pictures inside it
+        # long output of hooks can stand before the first prompt, and images inside it
         if len(head) >= MAX_HEAD_BYTES or not (
             more := os.pread(descriptor, len(head) * 3, len(head))
         ):
@@ -133,7 +132,7 @@ def read_head(descriptor: int, summary: Summary) -> None:
 
 
 def _read_prompt(line: bytes, content: int, summary: Summary, prompt_filter: PromptFilter) -> bool:
-    """Whether the line is the first prompt: then it has all that the head can tell."""
+    """Whether the line is the first prompt; then nothing else of the head is needed."""
     if line.startswith(RESULT_PREFIX, content):
         return False
     try:
@@ -151,7 +150,7 @@ def _read_prompt(line: bytes, content: int, summary: Summary, prompt_filter: Pro
         if user.is_meta and is_caveat(user.message.content):
             prompt_filter.caveat_uuid = user.uuid
         return False
-    # blocks, a command, something strange
+    # content blocks, a command, or an unusual line
     for entry in parse_line(line)[0]:
         _add_head_entry(summary, entry, prompt_filter)
     return bool(summary.first_prompt and summary.workdir)
@@ -166,7 +165,7 @@ def _timestamp_of(line: bytes) -> str | None:
 
 
 def _read_every_line(head: bytes, summary: Summary) -> None:
-    """A head in which no prompt is found by its looks."""
+    """Read every line of a head in which no prompt is recognised by its bytes."""
     prompt_filter = PromptFilter()
     for line in head.split(b"\n"):
         if not is_irrelevant(line):
@@ -193,13 +192,13 @@ def _add_head_entry(summary: Summary, entry: Entry, prompt_filter: PromptFilter)
 
 
 def read_tail(descriptor: int, size: int, summary: Summary) -> None:
-    """The last of everything: titles, prompt, model, branch."""
+    """The titles, the last prompt, the model and the git branch, from the tail."""
     for window in (TAIL_BYTES, WIDER_TAIL_BYTES):
         start = max(0, size - window)
         tail = os.pread(descriptor, window, start)
-        # the first line is only the end of one
+        # the first line is incomplete
         _apply_tail(_decode_lines(tail[tail.find(b"\n") + 1 :] if start else tail), summary)
-        # a long result can hide the last reply; nothing else is worth a wider look
+        # the last reply can stand before a long result; nothing else is worth reading more
         if summary.model is not None or start == 0:
             return
 
@@ -214,13 +213,13 @@ def _decode_lines(tail: bytes) -> list[_Line]:
         try:
             lines.append(_line_decoder.decode(line))
         except DECODE_ERRORS:
-            # torn, or not for us: the fold looks at such lines closely
+            # torn or unusual: the full scan reads such lines closely
             continue
     return lines
 
 
 def _apply_tail(lines: list[_Line], summary: Summary) -> None:
-    """Of each kind the last line counts, and it is met first."""
+    """Of each kind the last line counts."""
     branch = None
     for line in reversed(lines):
         if line.is_sidechain:
@@ -243,7 +242,7 @@ def _apply_tail(lines: list[_Line], summary: Summary) -> None:
 
 
 def find_copy_with_message(paths: Iterable[str], original: str, uuid: str) -> str | None:
-    """The first of these that is a copy of a session and has this message near its end. Blocks."""
+    """The first of these that is a fork of a session and has a message near its end. Blocks."""
     copied, sought = original.encode(), b'"uuid":"%b"' % uuid.encode()
     for path in paths:
         try:
@@ -261,7 +260,7 @@ def find_copy_with_message(paths: Iterable[str], original: str, uuid: str) -> st
 
 def find_session_of_message(paths: Iterable[str], uuid: str) -> str | None:
     """The first of these transcripts that has a line with this uuid near its beginning. Blocks."""
-    # a fork names the messages that it copied, but not so
+    # a fork names the messages that it copied in another field
     sought = b'"uuid":"%b"' % uuid.encode()
     for path in paths:
         try:

@@ -1,9 +1,9 @@
-"""What every transcript used, by day and model, in the cache: each reply of the machine once.
+"""Cache tables of what every transcript used, by day and model: each reply of the machine once.
 
-A reply stands in several files where a session was forked, copied or continued under another id.
-The file in which it is no copy has it, and of several the one whose path comes first, in whatever
-order they are read; the others remember that they repeat it, and when that file goes, the next one
-takes it over. Functions of a connection: the cache owns that.
+A reply stands in several files when a session was forked, copied or continued under another id.
+It counts for the file in which it is no copy; of several, for the one whose path comes first,
+whatever order they are read in. The others are stored as repeating it. When the first file goes,
+the next one gets the reply. These are functions of a connection, which the cache owns.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _share_decoder = msgspec.msgpack.Decoder(SubagentShare)
 # replies, input, output, cache read, cache write, cost: of a key
 UsageSums = tuple[str | None, int, int, int, int, int, int]
 _SUM_COLUMNS = "SUM(replies), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write), SUM(cost)"
-# a subagent's is that of its session; its own counts where that is not there any more
+# a subagent's directory is that of its session; its own counts where the session is gone
 _WORKDIR = "COALESCE(a.workdir, m.workdir, a.beside)"
 _GROUP_KEYS = {
     "day": "u.day",
@@ -67,7 +67,7 @@ _GROUP_KEYS = {
 
 
 class FileUsage(msgspec.Struct, frozen=True):
-    """What a version of a transcript says of its replies, and of what was done there."""
+    """The replies and activity of one version of a transcript."""
 
     path: str
     session: str
@@ -75,7 +75,7 @@ class FileUsage(msgspec.Struct, frozen=True):
     version: str
     replies: PackedReplies
     activity: Activity
-    # where it is no session's own: what was done there is its session's too
+    # of a subagent's file: what it did counts for its session too
     share: SubagentShare | None = None
     # how many of its first replies, and of its first prompts and compactions, are copies
     copy_counts: tuple[int, int] = (0, 0)
@@ -83,18 +83,18 @@ class FileUsage(msgspec.Struct, frozen=True):
     subagent_workdir: str | None = None
 
 
-# what is kept of a transcript
+# the stored replies and activity of a transcript
 StoredUsage = tuple[PackedReplies, Activity]
 LoadUsage = Callable[[str], StoredUsage | None]
 
 
 def time_zone() -> str:
-    """Days are those of this machine: where it is said to be counts."""
+    """The name of the machine's time zone, whose days count."""
     return "/".join(time.tzname)
 
 
 def reset_on_new_zone(database: sqlite3.Connection) -> None:
-    """In another zone every day is another: what was reckoned is forgotten, not what was read."""
+    """In another time zone the days are others: the sums are deleted, the folds stay."""
     (here,) = database.execute("SELECT MAX(name) FROM zone").fetchone()
     if here != time_zone():
         for name in TABLE_NAMES:
@@ -103,7 +103,7 @@ def reset_on_new_zone(database: sqlite3.Connection) -> None:
 
 
 def add_usage(database: sqlite3.Connection, usage: FileUsage, load_usage: LoadUsage) -> None:
-    """Count what this file has and no other had before."""
+    """Count the replies of a file that no other file had before."""
     counted = database.execute(
         "SELECT id, claimed, marked, version, session FROM account WHERE path = ?", (usage.path,)
     ).fetchone()
@@ -115,7 +115,7 @@ def add_usage(database: sqlite3.Connection, usage: FileUsage, load_usage: LoadUs
         or counted[3].partition(":")[0] != usage.version.partition(":")[0]
         or counted[4] != usage.session
     ):
-        # it was written anew: shorter, or as another file
+        # it was rewritten: shorter, or as another file
         remove_usage(database, usage.path, load_usage)
         counted = None
     if counted is None:
@@ -150,7 +150,7 @@ def add_usage(database: sqlite3.Connection, usage: FileUsage, load_usage: LoadUs
 
 
 def remove_usage(database: sqlite3.Connection, path: str, load_usage: LoadUsage) -> None:
-    """The file is gone, or another one: what others repeat of it is theirs now."""
+    """Forget a file that is gone or rewritten; its replies go to the files that repeat them."""
     row = database.execute("SELECT id, session FROM account WHERE path = ?", (path,)).fetchone()
     if row is None:
         return
@@ -182,7 +182,7 @@ def _recompute_all(
 
 
 def usage_versions(database: sqlite3.Connection, paths: Sequence[str]) -> dict[str, str]:
-    """Which versions of these files were counted; of no more than a statement takes."""
+    """Which versions of these files were counted; for no more files than one statement takes."""
     marks = ",".join("?" * len(paths))
     return dict(
         database.execute(f"SELECT path, version FROM account WHERE path IN ({marks})", paths)  # noqa: S608
@@ -195,14 +195,14 @@ def usage_paths(database: sqlite3.Connection) -> list[str]:
 
 
 def paths_sharing_replies(database: sqlite3.Connection, path: str) -> list[str]:
-    """The files in which replies of this one stand too."""
+    """The files that have replies of this one, too."""
     row = database.execute("SELECT id FROM account WHERE path = ?", (path,)).fetchone()
     if row is None:
         return []
     rows = database.execute(
         "WITH mine AS (SELECT id FROM repeat WHERE account = ?1) SELECT path FROM account"
         " WHERE id != ?1 AND id IN ("
-        # whose replies it repeats; who repeats those as well; who repeats its own
+        # files whose replies it repeats; files that repeat those as well; files that repeat its own
         "  SELECT account FROM reply WHERE id IN mine"
         "  UNION SELECT account FROM repeat WHERE id IN mine"
         "  UNION SELECT r.account FROM repeat r JOIN reply o ON o.id = r.id WHERE o.account = ?1)",
@@ -218,7 +218,7 @@ def usage_sums(
     before: str | None,
     allowed: Iterable[str | None] | None,
 ) -> list[UsageSums]:
-    """What was used, by a key; of the projects that are allowed only."""
+    """What was used, by a key, in the allowed projects."""
     key = _GROUP_KEYS[by]
     rows = database.execute(
         f"SELECT {key}, {_SUM_COLUMNS} FROM usage u JOIN account a ON a.id = u.account"  # noqa: S608
@@ -232,7 +232,7 @@ def usage_sums(
 def activity_by_hour(
     database: sqlite3.Connection, after: str, before: str, allowed: Iterable[str] | None
 ) -> list[hourly_tables.HourSums]:
-    """What was done in every hour; in the projects that are allowed only."""
+    """What was done in every hour, in the allowed projects."""
     return hourly_tables.select_hours(database, _scope_clause(database, allowed), (), after, before)
 
 
@@ -245,7 +245,7 @@ def subagent_shares(database: sqlite3.Connection, session: str) -> list[Subagent
 def subagent_activity_by_hour(
     database: sqlite3.Connection, session: str, after: str, before: str
 ) -> list[hourly_tables.HourSums]:
-    """What was done for a session in other files than its own transcript: by its subagents."""
+    """What the subagents of a session did in every hour, by their own files."""
     scope = " WHERE a.session = ? AND a.path NOT LIKE ?"
     return hourly_tables.select_hours(
         database, scope, (session, f"%{session}.jsonl"), after, before
@@ -268,7 +268,7 @@ def first_prompts(
 def _scope_clause(
     database: sqlite3.Connection, allowed: Iterable[str | None] | None, *, joined: bool = False
 ) -> str:
-    """The part of a statement that looks only at projects that are allowed."""
+    """The part of a statement that limits it to the allowed projects."""
     if allowed is None and not joined:
         return " WHERE TRUE"
     of_session = (
@@ -297,13 +297,13 @@ def usage_workdirs(database: sqlite3.Connection) -> list[str]:
 def _assign_replies(
     database: sqlite3.Connection, account: int, replies: Sequence[int], *, copy: bool
 ) -> set[int]:
-    """Whose these are from now on; returns the accounts that had some of them until now."""
+    """Give these replies to an account; returns the accounts that lost some of them."""
     losers: set[int] = set()
     if not len(replies):
         return losers
     (path,) = database.execute("SELECT path FROM account WHERE id = ?", (account,)).fetchone()
     for start in range(0, len(replies), SQL_CHUNK):
-        # a long session has tens of thousands: as numbers of their own they would take megabytes
+        # a long session has tens of thousands: as a list of numbers they would take megabytes
         chunk = [_signed(each) for each in replies[start : start + SQL_CHUNK]]
         marks = ",".join("?" * len(chunk))
         rows = database.execute(

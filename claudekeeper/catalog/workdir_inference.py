@@ -1,7 +1,7 @@
-"""Where a session worked whose own transcript cannot be read: by what lies beside it.
+"""The working directory of a session whose own transcript cannot be read, by its neighbours.
 
-A project's folder is named after its directory, but the name cannot be turned back: others of the
-folder know the directory, and an index that older versions of Claude Code wrote.
+A project's folder is named after its directory, but the name cannot be turned back into it. Other
+sessions of the folder name the directory, and so does the index of older versions of Claude Code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from claudekeeper.transcripts.entries import DECODE_ERRORS
 
 INDEX_NAME = "sessions-index.json"
 MAX_INDEX_BYTES = 16 * 1024 * 1024
-# longer names are cut, and end in a number made of the whole
+# longer names are cut, and end in a hash of the whole
 MAX_NAME_LENGTH = 200
 _NOT_ALPHANUMERIC = re.compile(r"[^a-zA-Z0-9]")
 # Claude Code counts a character beyond these as two
@@ -39,7 +39,7 @@ _index_decoder = msgspec.json.Decoder(_Index)
 
 
 def infer_workdirs(folder: str, rows: dict[str, SessionRow]) -> dict[str, SessionRow]:
-    """The same rows; those that cannot be read with their directory, where it is in no doubt."""
+    """The same rows; unreadable ones get their directory, where only one is possible."""
     lost = [row for row in rows.values() if row.is_lost and not row.summary.workdir]
     if not lost:
         return rows
@@ -58,7 +58,7 @@ def infer_workdirs(folder: str, rows: dict[str, SessionRow]) -> dict[str, Sessio
 
 
 def _sole_match(folder: str, workdirs: Iterable[str | None]) -> str | None:
-    """The one directory after which the folder is named. Of two nobody knows which it is."""
+    """The directory after which the folder is named; None where several fit."""
     name = os.path.basename(folder)
     fitting = {workdir for workdir in workdirs if workdir and _is_folder_name(name, workdir)}
     return fitting.pop() if len(fitting) == 1 else None

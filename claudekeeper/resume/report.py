@@ -89,7 +89,7 @@ class ResumeReporter:
         self._clock = clock
 
     async def report(self, row: SessionRow) -> ResumeReport:
-        row, facts, beside = await self._catalog.facts(row)
+        row, facts, beside = await self._catalog.folds.facts(row)
         session = self._views.session(row.file.id, row)
         assert session is not None
         seen = await asyncio.to_thread(self._read_transcript, row, session, facts or SessionFacts())
@@ -99,7 +99,7 @@ class ResumeReporter:
 
     async def specification(self, row: SessionRow) -> Specification:
         """The specification of the session's project."""
-        row, facts, _ = await self._catalog.facts(row)
+        row, facts, _ = await self._catalog.folds.facts(row)
         workdir = row.summary.workdir
 
         def read() -> Specification:

@@ -6,8 +6,8 @@ import re
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from claudekeeper.search.query import WHOLE_WORDS, QueryTerm, fold
-from claudekeeper.search.store import space_words, words_with_prefix
+from claudekeeper.search.query import WHOLE_WORDS, QueryTerm, fold, space_words
+from claudekeeper.search.store import words_with_prefix
 from claudekeeper.search.trigrams import (
     SHORTEST_PIECE,
     scan_words_containing,

@@ -10,7 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from claudekeeper.net.errors import ApiError
-from claudekeeper.search.store import MessagePlace, paths_of
+from claudekeeper.search.store import MessageLocation, paths_of
 from claudekeeper.transcripts.entries import Entry
 from claudekeeper.transcripts.history import History
 from claudekeeper.transcripts.layout import SUBAGENTS_FOLDER
@@ -37,13 +37,13 @@ class HitLocator:
         self._inline_agents: dict[str, dict[str, str]] = {}
         self._subagents: dict[str, dict[str, Subagent]] = {}
 
-    def is_current_file(self, location: MessagePlace) -> bool:
+    def is_current_file(self, location: MessageLocation) -> bool:
         """Whether this file is the one that is read for its session or subagent."""
         if location.path not in self._current_files:
             self._current_files[location.path] = self._check_current_file(location)
         return self._current_files[location.path]
 
-    def is_shown(self, location: MessagePlace, entry: Entry) -> bool:
+    def is_shown(self, location: MessageLocation, entry: Entry) -> bool:
         """Whether the line is a message as the file is now."""
         if entry.type != "queue-operation":
             return True
@@ -57,13 +57,13 @@ class HitLocator:
         except (OSError, ApiError):
             return False
 
-    def inline_agent_of(self, location: MessagePlace, uuid: str) -> str | None:
+    def inline_agent_of(self, location: MessageLocation, uuid: str) -> str | None:
         """The subagent of a sidechain line in the session's own file."""
         if location.path not in self._inline_agents:
             self._inline_agents[location.path] = inline_agents(Path(location.path))
         return self._inline_agents[location.path].get(uuid)
 
-    def tool_use_id_of(self, location: MessagePlace, agent: str) -> str | None:
+    def tool_use_id_of(self, location: MessageLocation, agent: str) -> str | None:
         """The session's own call below which the subagent ran, where it is known."""
         if location.agent is not None and (call := top_level_spawn_call_of(Path(location.path))):
             return call
@@ -79,7 +79,7 @@ class HitLocator:
             subagent = agents.get(subagent.parent_agent_id)
         return None
 
-    def _check_current_file(self, location: MessagePlace) -> bool:
+    def _check_current_file(self, location: MessageLocation) -> bool:
         transcript = self._transcript_of(location.session)
         if transcript is None or location.agent is None:
             return location.path == transcript

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from claudekeeper.analysis.plain_text import join_parts, parts_of
+from claudekeeper.search.query import space_words
 from claudekeeper.search.store import (
     KINDS,
     IndexedMessage,
@@ -24,7 +25,6 @@ from claudekeeper.search.store import (
     IndexUpdate,
     source_of,
     sources,
-    space_words,
     workdir_tag,
     write_updates,
 )

@@ -48,6 +48,12 @@ us use used was we were what when where which who why will with would you
 
 WHOLE_WORDS = frozenset(_WHOLE_WORDS_TEXT.split())
 _QUESTION_WORDS = frozenset(_QUESTION_WORDS_TEXT.split())
+# scripts that put no spaces between words: every character is a word there
+_UNSPACED_SCRIPTS = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f"
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\ua980-\ua9ff\uaa60-\uaa7f"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
+)
 
 
 class QueryTerm(msgspec.Struct, frozen=True):
@@ -149,3 +155,16 @@ def fold(text: str) -> tuple[str, list[int] | None]:
         return text.translate(_fold_table), None
     offsets = [at for at, letter in enumerate(text) if not "\u0300" <= letter <= "\u036f"]
     return "".join(text[at] for at in offsets).translate(_fold_table), offsets
+
+
+def space_words(text: str) -> str:
+    """The text with its words apart, in every script, and small: SQLite knows fewer capitals."""
+    return text if text.isascii() else _UNSPACED_SCRIPTS.sub(r" \1 ", _lower(text))
+
+
+def _lower(text: str) -> str:
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    # İ would become an i and a dot
+    return "".join(small if len(small := each.lower()) == 1 else each for each in text)

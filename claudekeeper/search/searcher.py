@@ -22,7 +22,7 @@ from claudekeeper.search.snippets import SnippetPart, find_matches, make_snippet
 from claudekeeper.search.store import (
     ROW_EPOCH,
     ROWS_PER_SECOND,
-    MessagePlace,
+    MessageLocation,
     find_messages,
     first_row,
     workdir_tag,
@@ -230,7 +230,7 @@ class Searcher:
 
     # ---- what stands there ----
 
-    def _examine(self, location: MessagePlace) -> _Matches | None:
+    def _examine(self, location: MessageLocation) -> _Matches | None:
         self._examined += 1
         entry = entry_at(location)
         if entry is None:
@@ -286,7 +286,7 @@ class Searcher:
         return _Matches(hit, time, location.row, worth)
 
 
-def entry_at(location: MessagePlace) -> Entry | None:
+def entry_at(location: MessageLocation) -> Entry | None:
     """The line at a place, or the object on it; None where the file is not what it was."""
     before = min(location.offset, 1)
     try:

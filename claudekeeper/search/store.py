@@ -1,8 +1,8 @@
 """The index of all words: one SQLite file in the cache folder, which can be deleted at any time.
 
-A full-text table without content holds the words; the number of its row is when it was said, so
-that the newest come first without sorting, and a span of time is a span of rows. Beside it stands
-where each message is: file, offset, length. The words themselves are read from the transcript.
+A full-text table without content holds the words. Its row number is the time of the message, so
+the newest come first without sorting, and a span of time is a span of rows. A second table says
+where each message is: file, offset, length. The text itself is read from the transcript.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -26,11 +25,11 @@ from claudekeeper.search import trigrams
 
 log = logging.getLogger(__name__)
 
-# raised whenever what is kept changes its shape or its meaning
+# raised when the shape or meaning of what is stored changes
 VERSION = 7
-# rows count from here: smaller numbers are kept in fewer bytes
+# row numbers start here: smaller numbers take fewer bytes
 ROW_EPOCH = 1_577_836_800
-# messages of one second, before they take places of the next
+# messages of one second, before they take row numbers of the next
 ROWS_PER_SECOND = 64
 # seconds that one writer waits for another
 LOCK_TIMEOUT = 30.0
@@ -40,13 +39,7 @@ HASH_BYTES = 64 * 1024 * 1024
 MAX_DEAD_ROWS = 20_000
 
 KINDS: tuple[MessageKind, ...] = get_args(MessageKind)
-# scripts that put no spaces between words: every character is a word there
-_UNSPACED_SCRIPTS = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f"
-    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\ua980-\ua9ff\uaa60-\uaa7f"
-    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
-)
-# characters, beyond which the words are not looked at one by one as they come
+# characters of new text, beyond which the word list is made anew later
 MAX_INLINE_CHARACTERS = 4_000_000
 
 _TABLES = """
@@ -58,7 +51,7 @@ CREATE TABLE file (
     agent TEXT,
     workdir TEXT,
     inode INTEGER NOT NULL,
-    -- how far it is read, and the bytes before that: others now mean that it was rewritten
+    -- how far it is read, and the bytes before that: other bytes there mean that it was rewritten
     offset INTEGER NOT NULL,
     mark BLOB NOT NULL,
     -- when the last of its messages was said, in milliseconds, and how many there are
@@ -84,8 +77,11 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, instance);
 """
 
 
+_SELECT_SOURCES = "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
+
+
 class IndexSource(msgspec.Struct, gc=False):
-    """A transcript as the index knows it."""
+    """A transcript as the index has it."""
 
     path: str
     session: str
@@ -111,7 +107,7 @@ class IndexedMessage(msgspec.Struct, gc=False):
     tags: str
 
 
-class MessagePlace(msgspec.Struct, gc=False):
+class MessageLocation(msgspec.Struct, gc=False):
     """Where a message of the index stands."""
 
     row: int
@@ -126,24 +122,11 @@ class MessagePlace(msgspec.Struct, gc=False):
 
 
 class IndexUpdate(msgspec.Struct, gc=False):
-    """What one look at a file brought: how it was known before, how it is now, what was said."""
+    """New messages of a file, with the file as it was and as it is in the index."""
 
     before: IndexSource | None
     after: IndexSource | None
     messages: list[IndexedMessage]
-
-
-def space_words(text: str) -> str:
-    """The text with its words apart, in every script, and small: SQLite knows fewer capitals."""
-    return text if text.isascii() else _UNSPACED_SCRIPTS.sub(r" \1 ", _lower(text))
-
-
-def _lower(text: str) -> str:
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    # İ would become an i and a dot
-    return "".join(small if len(small := each.lower()) == 1 else each for each in text)
 
 
 def workdir_tag(workdir: str) -> str:
@@ -225,27 +208,20 @@ def _statements(script: str) -> Iterator[str]:
 
 def sources(database: sqlite3.Connection) -> Iterator[IndexSource]:
     """Every file that the index knows, one after another: there may be many thousands."""
-    rows = database.execute(
-        "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
-    )
-    return (IndexSource(*row) for row in rows)
+    return (IndexSource(*row) for row in database.execute(_SELECT_SOURCES))
 
 
 def source_of(database: sqlite3.Connection, path: str) -> IndexSource | None:
-    row = database.execute(
-        "SELECT path, session, agent, workdir, inode, offset, mark, time, id FROM file"
-        " WHERE path = ?",
-        (path,),
-    ).fetchone()
+    row = database.execute(f"{_SELECT_SOURCES} WHERE path = ?", (path,)).fetchone()
     return IndexSource(*row) if row else None
 
 
-def write_updates(database: sqlite3.Connection, readings: Iterable[IndexUpdate]) -> None:
-    """Take in what was read, all of it or nothing; what another writer took in first stays."""
+def write_updates(database: sqlite3.Connection, updates: Iterable[IndexUpdate]) -> None:
+    """Write all of it or nothing; what another writer wrote first stays."""
     database.execute("BEGIN IMMEDIATE")
     try:
         messages: list[tuple[int, IndexedMessage]] = []
-        for update in readings:
+        for update in updates:
             file = _write_source(database, update)
             if file is not None:
                 messages += [(file, each) for each in update.messages]
@@ -284,18 +260,18 @@ def _write_source(database: sqlite3.Connection, update: IndexUpdate) -> int | No
         database.execute("DELETE FROM file WHERE id = ?", (before.id,))
     if after is None:
         return None
-    facts = (after.offset, after.fingerprint, after.time, after.workdir)
+    state = (after.offset, after.fingerprint, after.time, after.workdir)
     if after.id is not None:
         database.execute(
             "UPDATE file SET offset = ?, mark = ?, time = ?, workdir = ?,"
             " messages = messages + ? WHERE id = ?",
-            (*facts, len(update.messages), after.id),
+            (*state, len(update.messages), after.id),
         )
         return after.id
     return database.execute(
         "INSERT INTO file (offset, mark, time, workdir, path, session, agent, inode, messages)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*facts, after.path, after.session, after.agent, after.inode, len(update.messages)),
+        (*state, after.path, after.session, after.agent, after.inode, len(update.messages)),
     ).lastrowid
 
 
@@ -358,8 +334,8 @@ def _used_rows(database: sqlite3.Connection, row: int) -> set[int]:
 
 def find_messages(
     database: sqlite3.Connection, match: str, *, below: int | None, after: int | None
-) -> Iterator[MessagePlace]:
-    """Messages that fit, the newest first, found as they are asked for."""
+) -> Iterator[MessageLocation]:
+    """Messages that match, the newest first, read as they are needed."""
     rows = database.execute(
         "SELECT words.rowid, path, session, agent, workdir, message.offset, length, part, kind"
         " FROM words CROSS JOIN message ON message.id = words.rowid"
@@ -370,7 +346,7 @@ def find_messages(
     )
     for row in rows:
         row_id, path, session, agent, workdir, offset, length, part, kind = row
-        yield MessagePlace(
+        yield MessageLocation(
             row_id, path, session, agent, workdir, offset, length, bool(part), KINDS[kind]
         )
 
@@ -395,7 +371,7 @@ def words_with_prefix(
     max_words: int,
     behind: tuple[str, str] = ("", "\U0010ffff"),
 ) -> list[str] | None:
-    """Every word that begins so; None where there are more than `most`.
+    """Every word that begins so; None where there are more than `max_words`.
 
     `behind`: what stands behind the beginning lies between these two.
     """

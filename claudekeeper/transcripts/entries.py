@@ -7,6 +7,7 @@ on a line, NULs, a byte-order mark, bad UTF-8, half an emoji, wrong types) takes
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any, NamedTuple
 
@@ -26,20 +27,8 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 # Types whose lines start with `{"type":"…"` and that tell us something. The rest of such lines
 # (snapshots, request shapes: tens of kilobytes each) is passed over without decoding.
 RELEVANT_TYPES = frozenset(
-    {
-        b"user",
-        b"assistant",
-        b"system",
-        b"attachment",
-        b"progress",
-        b"summary",
-        b"agent-name",
-        b"custom-title",
-        b"ai-title",
-        b"last-prompt",
-        b"queue-operation",
-        b"cost-state",
-    }
+    b"user assistant system attachment progress summary agent-name custom-title ai-title "
+    b"last-prompt queue-operation cost-state".split()
 )
 CHAIN_TYPES = frozenset({"user", "assistant", "progress", "system", "attachment"})
 
@@ -188,7 +177,7 @@ _STRING_FIELDS = tuple(
 _BOOL_FIELDS = tuple(
     (field.name, field.encode_name)
     for field in msgspec.structs.fields(Entry)
-    if field.type is bool and field.name != "whole"
+    if field.type is bool and field.name != "is_whole_line"
 )
 _RAW_FIELDS = tuple(
     (field.name, field.encode_name) for field in msgspec.structs.fields(Entry) if field.type is Raw
@@ -353,32 +342,25 @@ def _salvage(part: bytes, start: int) -> tuple[list[ObjectSpan], int]:
     if whole is not None:
         # read as it will be when it is looked up by its place: a made-up uuid is one of its bytes
         return [ObjectSpan(start, start + len(part), whole)], 0
-    try:
-        return _single_object(
-            lenient_json.decode(part.decode("utf-8", "replace").strip()), part, start
-        )
-    except ValueError:
-        pass
+    with contextlib.suppress(ValueError):
+        value = lenient_json.decode(part.decode("utf-8", "replace").strip())
+        if not isinstance(value, dict):
+            return [], 1
+        return [ObjectSpan(start, start + len(part), _entry_of(value))], 0
     spans, torn = find_object_spans(part)
     objects: list[ObjectSpan] = []
     for at, end in spans:
-        one = part[at:end]
-        entry = parse_ordinary(one) or _lenient_entry(one)
+        piece = part[at:end]
+        entry = parse_ordinary(piece) or _lenient_entry(piece)
         if entry is not None:
             entry.is_whole_line = False
             objects.append(ObjectSpan(start + at, start + end, entry))
     return objects, int(torn or not objects)
 
 
-def _lenient_entry(one: bytes) -> Entry | None:
-    value = loads(one)
+def _lenient_entry(piece: bytes) -> Entry | None:
+    value = loads(piece)
     return _entry_of(value) if isinstance(value, dict) else None
-
-
-def _single_object(value: object, part: bytes, start: int) -> tuple[list[ObjectSpan], int]:
-    if not isinstance(value, dict):
-        return [], 1
-    return [ObjectSpan(start, start + len(part), _entry_of(value))], 0
 
 
 def _entry_of(value: dict[str, Any]) -> Entry:

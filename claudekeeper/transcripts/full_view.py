@@ -1,11 +1,10 @@
-"""The whole of a transcript in reading order, found from its end backwards.
+"""The full view: every message of a transcript in reading order, with its branch.
 
 A transcript is a tree written line by line: a rewind starts a new branch, parallel tools fan out,
-a compaction begins a new root. `Unrolling` takes the links newest first and keeps them in the
-order a reader follows (the order of writing, with a child that was written too early put behind
-its parent), each once, each with its branch. What it says of a link depends only on the lines
-after it and on a bounded number before it, so a page at the end of a huge file needs only the
-end of that file, and pages of any size add up to the same whole.
+a compaction begins a new root. `FullView` takes the links newest first, each once. It keeps the
+order of writing, but puts a child that was written before its parent behind it. What it says of a
+link depends only on the lines after it and on a bounded number before it. So a page at the end of
+a huge file needs only the end of that file, and pages of any size add up to the same whole.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from claudekeeper.transcripts.branch_mark import BranchMark
 from claudekeeper.transcripts.message_link import MessageLink
 from claudekeeper.transcripts.queued_prompts import QueuedPrompts
 
@@ -23,59 +23,6 @@ from claudekeeper.transcripts.queued_prompts import QueuedPrompts
 MAX_EARLY_LINES = 64
 # How far back a line may have to wait for the reply it belongs to, before it stands for itself.
 MAX_WAIT_LINES = 4096
-
-
-class BranchMark:
-    """A run of lines from a tip back to where it leaves another branch, or to a root."""
-
-    __slots__ = (
-        "_joined_to",
-        "first_uuid",
-        "is_independent",
-        "is_main",
-        "leaves_at",
-        "newest_index",
-        "oldest_index",
-        "reply_id",
-        "tip_uuid",
-    )
-
-    def __init__(self, tip: str, newest: int) -> None:
-        self.tip_uuid = tip
-        # the index of its line nearest to the end
-        self.newest_index = newest
-        self.is_main = False
-        # settled: it has its own prompt or more than one reply, so nothing can claim it whole
-        self.is_independent = False
-        self.reply_id: str | None = None
-        # its first line as far as is known, and how many links had been read by then
-        self.first_uuid = tip
-        self.oldest_index = 0
-        # the message where it leaves another branch
-        self.leaves_at: str | None = None
-        self._joined_to: BranchMark | None = None
-
-    def find(self) -> BranchMark:
-        """The branch that this one turned out to be part of."""
-        if self._joined_to is None:
-            return self
-        branch = self._joined_to
-        while branch._joined_to is not None:
-            branch = branch._joined_to
-        self._joined_to = branch
-        return branch
-
-    def join(self, other: BranchMark) -> None:
-        """This branch turns out to be part of the other one."""
-        mine, theirs = self.find(), other.find()
-        if mine is theirs:
-            return
-        mine._joined_to = theirs
-        theirs.is_main = theirs.is_main or mine.is_main
-        theirs.is_independent = theirs.is_independent or mine.is_independent
-        theirs.newest_index = min(theirs.newest_index, mine.newest_index)
-        if mine.oldest_index > theirs.oldest_index:
-            theirs.oldest_index, theirs.first_uuid = mine.oldest_index, mine.first_uuid
 
 
 class BranchPoint(msgspec.Struct, rename="camel", gc=False):

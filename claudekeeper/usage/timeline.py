@@ -1,4 +1,4 @@
-"""What was done when, in a session or a project: by hours or days, with the prompts."""
+"""The timeline: what was done in a session or project, by hours or days, with the prompts."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from claudekeeper.usage.usage import UsageAmount, UsageService
 
 Step = Literal["hour", "day"]
 
-# what lies within so many hours is told by hours
+# a span of so many hours is shown by hours
 HOURLY_UP_TO_HOURS = 48
-# after every hour that can be written
+# sorts after every hour
 END_OF_TIME = "~"
 
 
@@ -79,13 +79,13 @@ class Timeline(msgspec.Struct, rename="camel"):
     buckets: list[TimelineBucket]
     prompts: list[PromptLine]
     complete: bool
-    # where the project has a checklist: the days or hours in which more of it was covered, and
-    # how much was before; null for several projects
+    # where the project has a checklist: the days or hours in which more of it was covered, and how
+    # much was covered before; null for several projects
     completion: list[CompletionPoint] | None = None
 
 
 class TimelineSpan(msgspec.Struct, frozen=True):
-    """Which time is asked for, how it is to be told, and how many prompts with it."""
+    """The time of a timeline, its steps, and how many prompts it has."""
 
     after: str | None
     before: str | None
@@ -94,7 +94,7 @@ class TimelineSpan(msgspec.Struct, frozen=True):
 
     @property
     def start(self) -> str:
-        # what has no time at all is in no span
+        # what has no time is in no span
         return self.after or "!"
 
     @property
@@ -103,7 +103,7 @@ class TimelineSpan(msgspec.Struct, frozen=True):
 
 
 class TimelineService:
-    """Tells what was done when."""
+    """Makes timelines."""
 
     def __init__(
         self,
@@ -120,8 +120,8 @@ class TimelineService:
         self._coverage = coverage
 
     async def session_timeline(self, row: SessionRow, span: TimelineSpan) -> Timeline:
-        """Everything that its transcript holds, and what its subagents used."""
-        row, diary = await self._catalog.activity(row)
+        """The timeline of a session: its transcript, and what its subagents used."""
+        row, diary = await self._catalog.folds.activity(row)
 
         def read() -> tuple[list[HourSums], list[PromptAt], SessionCoverage | None]:
             hours: dict[str, Sums] = {}
@@ -140,14 +140,14 @@ class TimelineService:
         moments, prompts, covered = await asyncio.to_thread(read)
         workdir = row.summary.workdir
         session_prompts = [(row.file.id, workdir, each) for each in prompts[: span.limit]]
-        # of what cannot be read there will never be more
+        # a transcript that cannot be read has nothing more to come
         complete = diary is not None or row.fault is not None
         return self._build(span, moments, session_prompts, covered, complete=complete)
 
     async def project_timeline(
         self, workdir: str | None, within: list[str] | None, span: TimelineSpan
     ) -> Timeline:
-        """What was done in a directory, or in all of them; each reply and prompt once."""
+        """The timeline of a directory, or of all; each reply and prompt counts once."""
         complete = await self._usage.refresh()
 
         rows = await self._catalog.rows() if workdir is not None else []
@@ -204,7 +204,7 @@ def completion_of(covered: SessionCoverage, span: TimelineSpan, by: Step) -> lis
         hour = hour_of(at) if at else ""
         if hour >= span.end:
             break
-        # what the checklist itself marks has no time
+        # items that the checklist itself marks have no time
         done[(hour if hour >= span.start else span.after or "")[:length]] = number
     return [
         CompletionPoint(start, items, each, percent(each, items)) for start, each in done.items()
@@ -212,7 +212,7 @@ def completion_of(covered: SessionCoverage, span: TimelineSpan, by: Step) -> lis
 
 
 def step_of(moments: list[HourSums]) -> Step:
-    """What was done in an afternoon deserves hours; what took weeks, days."""
+    """Hours for a short time, days for a long one."""
     if not moments:
         return "day"
     first, last = (datetime.fromisoformat(f"{moments[end][0]}:00") for end in (0, -1))
@@ -251,7 +251,7 @@ def _work_counts(sums: Sums) -> dict[str, int]:
 def _allowed_workdirs(
     workdir: str | None, within: list[str] | None, workdirs: Callable[[], list[str]]
 ) -> frozenset[str] | None:
-    """The directories to look at; None: all."""
+    """The directories that count; None: all."""
     wanted = None if workdir is None else frozenset({workdir})
     if within is None:
         return wanted

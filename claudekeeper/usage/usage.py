@@ -1,4 +1,4 @@
-"""What was used: tokens and cost of every transcript of the machine, by day, project or model."""
+"""Usage: tokens and cost of every transcript of the machine, by day, project or model."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from claudekeeper.transcripts.layout import (
 
 Grouping = Literal["day", "project", "model", "session"]
 
-# files whose replies are seen to in one trip to a thread
+# files that are counted in one transaction
 FILES_PER_BATCH = 64
-# seconds from one look to the next
+# seconds between two updates
 REFRESH_SECONDS = 2.0
 
 
 class UsageAmount(msgspec.Struct, rename="camel"):
-    """What was used. `costUsd` is reckoned from list prices."""
+    """What was used. `costUsd` is computed from list prices."""
 
     replies: int = 0
     input: int = 0
@@ -75,7 +75,7 @@ class UsageReport(msgspec.Struct, rename="camel"):
 
 
 class UsageService:
-    """Keeps the cache's accounts current, and asks them."""
+    """Keeps the cache's usage tables current, and reads them."""
 
     def __init__(
         self,
@@ -86,16 +86,16 @@ class UsageService:
     ) -> None:
         self._catalog = catalog
         self._cache = cache
-        # of the projects, and of those sessions that Claude Code deleted
+        # the projects folder, and that of the archive
         self._folders = folders
         self._label_of = label_of
         self._tasks = Tasks()
         self._count_lock = asyncio.Lock()
-        # transcripts of sessions whose files may have changed; None: look at all
+        # transcripts of sessions whose files may have changed; None: check all files
         self._changed_paths: set[str] | None = None
         self._has_changes = asyncio.Event()
         self._first_refresh_done = asyncio.Event()
-        # whether every transcript that was there at the start is counted by now
+        # whether every transcript that existed at the start is counted by now
         self.all_counted = False
 
     async def start(self) -> None:
@@ -105,11 +105,11 @@ class UsageService:
         await self._tasks.close()
 
     async def wait_for_first_refresh(self) -> None:
-        """Until it was seen once what there is to count."""
+        """Wait until every file was checked once."""
         await self._first_refresh_done.wait()
 
     def handle_row_change(self, change: RowChange) -> None:
-        """A session's file, and so perhaps those of its subagents, are not what they were."""
+        """A session's file changed, and perhaps those of its subagents."""
         if change.after is None:
             self._changed_paths = None
         elif self._changed_paths is not None and change.after.is_fully_scanned:
@@ -117,7 +117,7 @@ class UsageService:
         self._has_changes.set()
 
     async def refresh(self) -> bool:
-        """Until what was read is counted; whether that is every transcript."""
+        """Count what was read by now; whether that is every transcript."""
         await self._catalog.rows()
         return await self._update()
 
@@ -132,7 +132,7 @@ class UsageService:
         complete = await self.refresh()
         sums_of_rows = await asyncio.to_thread(self._sums, by, after, before, within)
         if by != "day":
-            # what cost most first; where nothing has a price, what was most
+            # what cost most first; where nothing has a price, the most output
             sums_of_rows.sort(key=lambda sums: (-sums[6], -sums[3], sums[0] or ""))
         rows = [
             self._row(by, each) for each in (sums_of_rows if by == "day" else sums_of_rows[:limit])
@@ -183,12 +183,12 @@ class UsageService:
             self._first_refresh_done.set()
             await self._has_changes.wait()
             await asyncio.sleep(REFRESH_SECONDS)
-            # thousands come at once: whoever asks meanwhile is answered all the same
+            # during a full scan only requests update the tables
             await self._catalog.wait_full_scan()
 
     async def _update(self) -> bool:
-        """Whether every transcript had been read when the look began."""
-        # what is read in the meantime comes with the next
+        """Whether every transcript had been read when the update began."""
+        # what is read meanwhile comes with the next update
         progress = self._catalog.progress
         await self._count_changed()
         all_read = progress.done >= progress.total
@@ -205,16 +205,16 @@ class UsageService:
             try:
                 much = await asyncio.to_thread(self._count_files, touched, rows)
             except BaseException:
-                # whatever was not seen to is looked for again
+                # check all files again, since some were not counted
                 self._changed_paths = None
                 raise
             if much:
                 await asyncio.to_thread(self._release_memory)
 
     def _count_files(self, touched: set[str] | None, rows: dict[str, SessionRow]) -> bool:
-        """Count every file that is not counted as it is; what the catalog is to read comes later.
+        """Count every file whose version is not counted yet, but for what the catalog will read.
 
-        Returns whether there was much to do.
+        Returns whether there were many.
         """
         files = with_subagent_usage_files(touched) if touched is not None else self._all_files()
         remaining = iter(files)
@@ -234,7 +234,7 @@ class UsageService:
                 if claim is not None:
                     batch.append(claim)
             done += len(batch)
-            # kept with them: whoever inherits something is reckoned anew from that
+            # folds first: a file that gets replies of another one is computed anew from its fold
             self._cache.save_folds(folds)
             self._cache.add_usage(batch)
         if touched is None:
@@ -251,7 +251,7 @@ class UsageService:
         return {path for folder in self._folders for path in usage_files(folder)}
 
     def _usage_from_cache(self, file: TranscriptFile, row: SessionRow | None) -> FileUsage | None:
-        """What the catalog's fold tells, if it has read this file to its end."""
+        """The usage of a file by the catalog's fold, if it read this file to its end."""
         fold = (
             self._cache.load_fold(file.path) if row is not None and row.is_fully_scanned else None
         )
@@ -265,7 +265,7 @@ class UsageService:
     def _usage_from_file(
         self, file: TranscriptFile, row: SessionRow | None, folds: dict[str, bytes]
     ) -> FileUsage | None:
-        """What the file tells: too small for the catalog to keep a fold, or none of its own."""
+        """The usage of a file without a fold: a small one, or a subagent's."""
         read = continue_fold(row or SessionRow.from_summary(file, Summary()), None)
         if read is None or read[1] is None:
             return None
@@ -280,7 +280,7 @@ class UsageService:
 
 
 def disambiguate_labels(rows: list[UsageRow]) -> None:
-    """Directories of one name are called by where they lie, too."""
+    """Directories of the same name get their parent folder into their label."""
     named = Counter(row.label for row in rows)
     for row in rows:
         if named[row.label] > 1:

@@ -1,11 +1,11 @@
-"""Which file system a folder lies on, and whether it tells of changes made elsewhere."""
+"""Which file system a folder lies on, and whether it reports changes by other machines."""
 
 from __future__ import annotations
 
 import os
 
 MOUNTINFO = "/proc/self/mountinfo"
-# others can write there, and the system does not hear of it
+# other machines can write there, and the kernel does not report it
 NETWORK_FILESYSTEMS = (
     "nfs",
     "cifs",
@@ -26,7 +26,7 @@ def network_filesystem(folder: str, mounts: str = MOUNTINFO) -> str | None:
     best, kind = "", ""
     for point, kind_here in _read_mounts(mounts):
         inside = path == point or path.startswith(point.rstrip("/") + "/")
-        # of two at the same place the later one covers the earlier
+        # of two at the same mount point the later one covers the earlier
         if inside and len(point) >= len(best):
             best, kind = point, kind_here
     return kind if kind.startswith(NETWORK_FILESYSTEMS) else None
@@ -43,7 +43,7 @@ def _read_mounts(mounts: str) -> list[tuple[str, str]]:
         before, _, after = line.partition(" - ")
         fields = before.split(" ")
         if len(fields) > 4 and after:
-            # spaces and the like stand there as octal numbers
+            # spaces and the like are written as octal numbers
             point = fields[4].encode("utf-8", "surrogateescape").decode("unicode_escape")
             mounted.append(
                 (point.encode("latin-1", "replace").decode("utf-8", "replace"), after.split(" ")[0])

@@ -1,7 +1,7 @@
-"""Linux's own word about changes in folders. It says when it could not say everything.
+"""Changes in folders by Linux's inotify, which also reports when it missed some.
 
-No library is used for it: those at hand hide that watches ran out or that the queue overflowed,
-and then changes are missed without anybody knowing.
+No library is used: those that were compared hide that watches ran out or that the queue
+overflowed, and then changes are missed without notice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DONT_FOLLOW = 0x02000000
 ISDIR = 0x40000000
 
 CHANGES = MODIFY | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF
-# the folder itself is no more; one that was only renamed is still heard of
+# the folder itself is gone; one that was only renamed still reports
 GONE = DELETE_SELF | UNMOUNT | IGNORED
 
 _EVENT_HEADER = struct.Struct("iIII")
@@ -44,7 +44,7 @@ class InotifyEvent(NamedTuple):
 
 
 class Inotify:
-    """Watches of folders, each with a number. Everything that fails is an OSError."""
+    """Watches of folders, each with a number. Every failure is an OSError."""
 
     def __init__(self) -> None:
         self._descriptor = _check_result(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
@@ -59,14 +59,14 @@ class Inotify:
         return self._descriptor
 
     def watch(self, folder: str, *, follow: bool = False) -> int:
-        """Hear of the folder and of what lies directly in it."""
+        """Watch a folder and what lies directly in it."""
         flags = CHANGES | ONLYDIR | (0 if follow else DONT_FOLLOW)
         return _check_result(
             _libc().inotify_add_watch(self._descriptor, os.fsencode(folder), flags), folder
         )
 
     def read(self) -> list[InotifyEvent]:
-        """What is waiting to be told; never waits itself."""
+        """The events that wait to be read; does not block."""
         events: list[InotifyEvent] = []
         while True:
             try:

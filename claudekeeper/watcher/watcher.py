@@ -1,4 +1,4 @@
-"""Which transcripts changed: told by the system where it can, found by looking where it cannot."""
+"""The watcher: which transcripts changed, by inotify, by watchfiles, or by polling."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from claudekeeper.watcher.watchfiles_watch import RESCAN_INTERVAL, changed_paths
 
 log = logging.getLogger(__name__)
 
-BURST_SECONDS = 0.02  # seconds that a burst of writes may last before it is told
-POLL_INTERVAL = 2.0  # seconds between two looks at everything, where nothing is told
+BURST_SECONDS = 0.02  # seconds that a burst of writes is collected
+POLL_INTERVAL = 2.0  # seconds between two polls
 # how deep below a project's folder subagents of workflows lie
 MAX_DEPTH = 5
-# in how many sessions' own folders it is looked then: those that came to life last
+# how many sessions' own folders are polled: those that changed last
 MAX_DEEP_FOLDERS = 256
-RETRY_INTERVAL = 10.0  # seconds until it is tried again whether the system tells
+RETRY_INTERVAL = 10.0  # seconds until watching is tried again
 
 
 class WatchState(msgspec.Struct, rename="camel", gc=False):
@@ -37,14 +37,14 @@ class WatchState(msgspec.Struct, rename="camel", gc=False):
 
 
 class WatchUnreliable(Exception):
-    """The system does not tell everything here."""
+    """The system does not report all changes here."""
 
 
 class Watcher:
-    """Tells the folders below `root` in which something changed; `root` for all of them.
+    """Reports the folders below `root` in which something changed; `root` for all of them.
 
-    With inotify that is the root and the folders in it. What lies deeper is told of where somebody
-    asked to `look_below`: a machine has thousands of folders that nothing happens in.
+    Inotify watches the root and the folders in it. Deeper folders are watched only after
+    `watch_below`: a machine has thousands of folders in which nothing happens.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class Watcher:
         )
         self._rescan_interval = rescan_interval
         self._inotify_watch: _InotifyWatch | None = None
-        # folders that somebody wants to know about in depth, whether anything can tell now or not
+        # folders that are watched at any depth, as soon as watching works
         self._deep_folders: dict[str, None] = {}
-        # who wants to know at once, and which file: called before the folder is told
+        # the changed files, at once; their folder follows with the next batch
         self.files_changed = Signal[Collection[str]]()
         self.state = WatchState()
 
@@ -77,7 +77,7 @@ class Watcher:
         everything = {str(self._root)}
         while True:
             if not await asyncio.to_thread(self._root.is_dir):
-                # a machine on which Claude Code has not run yet: nothing is wrong
+                # Claude Code has not run on this machine yet: nothing is wrong
                 self.state = WatchState("waiting", f"{self._root} does not exist yet")
                 await asyncio.sleep(self._poll_interval)
                 continue
@@ -88,7 +88,7 @@ class Watcher:
             except (OSError, RuntimeError, WatchUnreliable) as error:
                 self._degrade(_error_reason(error))
             else:
-                # the folder itself went away: what came in its place is looked at anew
+                # the folder itself went away: what took its place is scanned anew
                 continue
             until = asyncio.get_running_loop().time() + self._retry_interval
             while asyncio.get_running_loop().time() < until:
@@ -114,7 +114,7 @@ class Watcher:
             ear = _InotifyWatch(notices, str(self._root), self.files_changed.emit)
             await asyncio.to_thread(ear.watch_all)
             self._recover()
-            # what happened before the watches stood is found by one look at everything
+            # one scan of everything finds what happened before the watches were set
             yield {str(self._root)}
             loop = asyncio.get_running_loop()
             loop.add_reader(notices.fileno(), ear.read_events)
@@ -134,13 +134,13 @@ class Watcher:
                 loop.remove_reader(notices.fileno())
 
     def watch_below(self, folder: str) -> None:
-        """Tell of changes deep in this folder too, from now on or from when it can be told."""
+        """Report changes at any depth of this folder too, as soon as watching works."""
         self._deep_folders[folder] = None
         if self._inotify_watch is not None:
             self._inotify_watch.watch_below(folder)
 
     def _rewatch_below(self, ear: _InotifyWatch) -> None:
-        """What was asked for before this one could hear; what happened there is told as well."""
+        """Watch the deep folders of earlier calls; their files are reported as changed."""
         paths: list[str] = []
         for folder in list(self._deep_folders):
             if os.path.isdir(folder):
@@ -155,7 +155,7 @@ class Watcher:
         async with aclosing(changed_paths(root, self._rescan_interval)) as batches:
             async for paths in batches:
                 if self.state.mode != "watching":
-                    # the first batch: now the library listens
+                    # the first batch: now the library watches
                     self._recover(
                         f"by watchfiles, and a look at everything every {self._rescan_interval:g} s"
                     )
@@ -171,17 +171,17 @@ class Watcher:
 
     def _recover(self, reason: str | None = None) -> None:
         if self.state.mode == "polling":
-            log.info("the system tells of changes again")
+            log.info("the system reports changes again")
         self.state = WatchState("watching", reason)
 
     def _degrade(self, reason: str) -> None:
         if self.state.reason != reason:
-            log.warning("changes are found by looking every %g s: %s", self._poll_interval, reason)
+            log.warning("changes are found by polling every %g s: %s", self._poll_interval, reason)
         self.state = WatchState("polling", reason)
 
 
 class _InotifyWatch:
-    """What inotify says, heard as soon as it is said."""
+    """Reads inotify's events as soon as they come."""
 
     def __init__(
         self, notices: Inotify, root: str, publish_changes: Callable[[Collection[str]], None]
@@ -251,7 +251,7 @@ class _InotifyWatch:
                     self._watch(path)
                     paths += _files_in(path)
             elif appeared:
-                # a session's own folder: what was put there before anybody listened counts too
+                # a session's own folder: files that came before it was watched count too
                 paths += self.watch_below(path)
         elif event.name:
             paths.append(path)
@@ -262,7 +262,7 @@ class _InotifyWatch:
         try:
             self._folder_by_watch[self._inotify.watch(folder)] = folder
         except (FileNotFoundError, NotADirectoryError, PermissionError):
-            # gone again, or none of ours
+            # gone again, or a watch that was removed
             return
 
     def _watch_deep(self, folder: str) -> None:
@@ -270,7 +270,7 @@ class _InotifyWatch:
             self._watch(folder)
             self._deep_folders.add(folder)
         except OSError as error:
-            # subagents then show when their session says something: not worth looking at all
+            # its subagents are read when their session changes: no reason to poll
             log.warning("%s is not watched: %s", folder, _error_reason(error))
 
 
@@ -316,5 +316,5 @@ def _project_of(path: str, root: str) -> str:
 
 
 def _is_deep(path: str, root: str) -> bool:
-    """Below a session's own folder, where only whoever asked to `look_below` wants to know."""
+    """Whether it lies in a session's own folder, which only `watch_below` reports."""
     return os.path.relpath(path, root).count(os.sep) > 1

@@ -1,8 +1,8 @@
 """Changes below a folder by `watchfiles`, for systems without inotify.
 
-The library watches at any depth and is quick enough. It does not say when the system dropped
-something, nor what a folder held that appeared, and it goes on without a word when the folder
-itself was replaced. All of it is looked for.
+The library watches at any depth and is quick enough. But it does not report that the system
+dropped events, which files a new folder had, or that the folder itself was replaced. This module
+checks for all three.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-STEP_MS = 20  # milliseconds that a burst of writes may last
-DEBOUNCE_MS = 100  # milliseconds after which a burst that goes on is told all the same
-CHECK_INTERVAL = 1.0  # seconds between two looks at the folder itself
-RESCAN_INTERVAL = (
-    30.0  # seconds between two looks at everything, since nobody says what was dropped
-)
+STEP_MS = 20  # milliseconds of quiet that end a burst of writes
+DEBOUNCE_MS = 100  # milliseconds after which a burst is reported although it goes on
+CHECK_INTERVAL = 1.0  # seconds between two checks of the folder itself
+RESCAN_INTERVAL = 30.0  # seconds between two rescans, since dropped events are not reported
 
 
 async def changed_paths(
@@ -30,7 +28,7 @@ async def changed_paths(
 
     Ends when the folder is not the same any more.
     """
-    import watchfiles  # nobody else needs it, and it takes its megabytes
+    import watchfiles  # imported here: it takes megabytes, and Linux does not need it
 
     identity = _identity(root)
     events = watchfiles.awatch(
@@ -40,10 +38,10 @@ async def changed_paths(
         debounce=DEBOUNCE_MS,
         rust_timeout=max(STEP_MS, int(min(rescan_interval, CHECK_INTERVAL) * 1000)),
         yield_on_timeout=True,
-        # otherwise it goes on without a word behind a watch limit or a folder it may not read
+        # otherwise it ignores a watch limit and a folder that it may not read
         ignore_permission_denied=False,
     )
-    # what happened before the watches stood is found by one look, behind the first batch
+    # one rescan after the first batch finds what happened before the watches were set
     rescanned = -math.inf
     try:
         async with aclosing(events):
@@ -64,7 +62,7 @@ async def changed_paths(
 
 
 def _files_below(paths: list[str]) -> list[str]:
-    """What lies in folders that appeared may have been there before they were watched."""
+    """The files of new folders, which may be older than the watch."""
     return [
         os.path.join(folder, name)
         for path in paths

@@ -163,7 +163,7 @@ def test_all_that_grep_finds_where_the_words_are_gathered_at_the_end(
     paths = [write_all_kinds(random, session) for session in range(8)]
     growing = appended(paths, random)
     with monkeypatch.context() as much:
-        much.setattr(store, "MOST_INLINE_CHARACTERS", 0)
+        much.setattr(store, "MAX_INLINE_CHARACTERS", 0)
         update_index(index, [projects_folder()])
     as_grep_finds(index)
     for _ in range(len(paths) * 3):
@@ -180,7 +180,7 @@ def test_words_that_a_killed_build_had_not_gathered_are_gathered_by_the_next(
     with closing(open_index(index)) as database:
         todo = indexer.find_backlog(database, [projects_folder()])
         with monkeypatch.context() as much:
-            much.setattr(store, "MOST_INLINE_CHARACTERS", 0)
+            much.setattr(store, "MAX_INLINE_CHARACTERS", 0)
             list(indexer.index_transcripts(database, [each.transcript for each in todo.stale]))
         assert trigrams.is_stale(database)
     update_index(index, [projects_folder()])

@@ -140,3 +140,17 @@ def test_a_line_of_the_chain_is_told_whatever_stands_first_in_it() -> None:
     assert not is_irrelevant(line)
     assert is_irrelevant(b'{"type":"mode","mode":"plan"}')
     assert [entry.type for entry in parse_line(line)[0]] == ["user"]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_whole"),
+    [
+        (b'{"type":"user","uuid":"a"}', True),
+        (b'{"type":"user","uuid":"a","sessionId":3}', True),
+        (b'{"type":"user","uuid":"a"} and more', False),
+    ],
+    ids=["ordinary", "with a wrong type", "with other text"],
+)
+def test_a_line_is_whole_when_it_is_one_object(line: bytes, is_whole: bool) -> None:
+    (entry,), _ = parse_line(line)
+    assert entry.is_whole_line is is_whole

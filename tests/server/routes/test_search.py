@@ -108,7 +108,7 @@ async def test_words_that_were_not_gathered_are_gathered_at_the_next_start(
     with closing(open_index(index)) as database:
         todo = find_backlog(database, [projects_folder()])
         with monkeypatch.context() as much:
-            much.setattr(store, "MOST_INLINE_CHARACTERS", 0)
+            much.setattr(store, "MAX_INLINE_CHARACTERS", 0)
             list(index_transcripts(database, [each.transcript for each in todo.stale]))
     search = index_service.SearchService(
         index,
@@ -153,7 +153,7 @@ async def test_what_is_said_while_it_runs_is_found(start_keeper: StartKeeper) ->
 async def test_much_is_read_by_a_process_of_its_own(
     start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_service, "MOST_INLINE_BYTES", 100)
+    monkeypatch.setattr(index_service, "MAX_INLINE_BYTES", 100)
     transcript = TranscriptWriter()
     for number in range(50):
         transcript.prompt(f"heron {number}")
