@@ -62,27 +62,27 @@ def folder_of(row: SessionRow) -> str:
 
 
 def _scan_folder(
-    folder: str, known_rows: FolderRows, cache: Cache, known_mtime: int | None
+    folder: str, current: FolderRows, cache: Cache, earlier_mtime: int | None
 ) -> FolderScan:
     try:
         # before the listing: a file that comes meanwhile changes the time again
         time: int | None = _reliable_time(os.stat(folder).st_mtime_ns)
     except OSError:
         time = None
-    if not known_rows:
+    if not current:
         rows = {row.file.path: row for row in quick_scan_folder(folder)}
         rows = infer_workdirs(folder, rows)
         return FolderScan(time, rows, dict.fromkeys(rows))
-    if time and time == known_mtime and are_unchanged(folder, known_rows.values()):
-        return FolderScan(time, known_rows, {})
-    same, others = split_unchanged(folder, known_rows)
+    if time and time == earlier_mtime and are_unchanged(folder, current.values()):
+        return FolderScan(time, current, {})
+    same, others = split_unchanged(folder, current)
     scan = FolderScan(time, same, {})
     for file in others:
-        read = _scan_file(file, known_rows.get(file.path), cache)
+        read = _scan_file(file, current.get(file.path), cache)
         if read is not None:
             scan.rows[file.path], scan.folds[file.path] = read
-    if len(same) < len(known_rows):
-        gone = known_rows.keys() - scan.rows.keys()
+    if len(same) < len(current):
+        gone = current.keys() - scan.rows.keys()
         scan.folds.update(dict.fromkeys(gone))
     scan.rows = infer_workdirs(folder, scan.rows)
     return scan

@@ -46,7 +46,7 @@ class PresenceMonitor:
     async def start(self) -> None:
         await self.refresh()
         self._tasks.start(self._follow_changes(), name="presence:watch")
-        self._tasks.start(self._poll_liveness(), name="presence:alive")
+        self._tasks.every(LIVENESS_INTERVAL, self._check_liveness, name="presence:alive")
 
     async def close(self) -> None:
         await self._tasks.close()
@@ -109,15 +109,11 @@ class PresenceMonitor:
         async for _ in self._watcher.changes():
             await self.refresh()
 
-    async def _poll_liveness(self) -> None:
-        while True:
-            await asyncio.sleep(LIVENESS_INTERVAL)
-            is_watching = self._watcher.state.mode == "watching"
-            processes = self._processes
-            if processes and (
-                not is_watching or not await asyncio.to_thread(_all_alive, processes)
-            ):
-                await self.refresh()
+    async def _check_liveness(self) -> None:
+        is_watching = self._watcher.state.mode == "watching"
+        processes = self._processes
+        if processes and (not is_watching or not await asyncio.to_thread(_all_alive, processes)):
+            await self.refresh()
 
 
 def _all_alive(processes: list[RunningClaude]) -> bool:

@@ -1,4 +1,4 @@
-"""What somebody looks for, as the index of words is asked for it."""
+"""A search as an expression of SQLite's full-text index."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from claudekeeper.search.trigrams import (
     words_with_suffix,
 )
 
-# longer forms of a word that are named one by one; beyond them the index is asked for all
+# longer forms of a word that are named one by one; beyond them a prefix is used
 MAX_FORMS = 200
 MAX_LITERAL_FORMS = 16
-# words that have it inside; beyond them only those count that begin with it
+# words that contain a piece; beyond them only words count that begin with it
 MAX_CONTAINING = 2_000
 # Korean particles attach to words of other letters, too, however short these are: DB를
 HANGUL_RANGE = ("\uac00", "\ud7a4")
-# words of a phrase that tell enough without the one behind or before them
+# words of a phrase that are enough without the one before or after them
 ENOUGH_WORDS = 2
 
 _WORD = re.compile(r"[^\W_]+")
@@ -30,23 +30,23 @@ _LAST_WORD = re.compile(r"[a-z0-9]+$")
 
 
 class FtsQuery:
-    """Terms in the index's own language; what is found too much is seen in the message itself."""
+    """Terms in the index's language. Hits that are too many are dropped by reading the message."""
 
     def __init__(self, database: sqlite3.Connection, terms: Sequence[QueryTerm]) -> None:
         self._database = database
         self._terms = terms
-        # what has a word that begins with each of them; None where one of them is nowhere
+        # messages with a word that begins with each of them; None where one has none
         self.prefix_expression = self._expression(self._prefix_match)
 
     def infix_expression(self) -> str | None:
-        """What has one of the words only inside of longer ones."""
+        """Messages that have one of the words only inside of longer ones."""
         around = self._expression(self._anywhere_match)
         if around is None or around == self.prefix_expression:
             return None
         return f"(({around}) NOT ({self.prefix_expression}))" if self.prefix_expression else around
 
     def _expression(self, expression_of: Callable[[QueryTerm], str | None]) -> str | None:
-        """The words as the index is asked for them; None where one of them is nowhere."""
+        """The words as one expression; None where the index has one of them nowhere."""
         terms: list[str] = []
         for term in self._terms:
             expression = expression_of(term)
@@ -56,7 +56,7 @@ class FtsQuery:
         return " AND ".join(terms)
 
     def _prefix_match(self, term: QueryTerm) -> str | None:
-        """What begins with it."""
+        """Words that begin with the term."""
         if term.kind == "literal":
             return self._phrase_match(space_words(term.text))
         word = fold(term.text)[0]
@@ -68,7 +68,7 @@ class FtsQuery:
         return _any_of([_quote(space_words(term.text)) + (" *" if term.matches_prefix else "")])
 
     def _anywhere_match(self, term: QueryTerm) -> str | None:
-        """What begins with it, or has it inside."""
+        """Words that begin with the term, or contain it."""
         begun = self._prefix_match(term)
         if not term.matches_inside:
             return begun
@@ -80,23 +80,23 @@ class FtsQuery:
         return _either(begun, inside)
 
     def _infix_match(self, first: str, rest: str) -> str | None:
-        """The same, where its first word begins inside of a longer one."""
+        """A phrase whose first word may begin inside of a longer one."""
         if not _WORD.search(rest):
-            # a sign behind it, or a vowel that is written as a mark, ends the word for the index
+            # a sign after it, or a vowel that is written as a mark, ends the word for the index
             return (
                 self._longer_words(first, words_with_suffix if rest else words_containing) or None
             )
         behind = self._phrase_match(rest)
         longer = self._longer_words(first, words_with_suffix) if behind else ""
         if longer is None:
-            # very many end so: what stands behind tells more, if it tells anything
+            # very many words end so: the words after it narrow the search, if there are any
             return behind if len(rest) >= SHORTEST_PIECE else None
         return f"({longer} AND {behind})" if longer else None
 
     def _longer_words(
         self, piece: str, find_words: Callable[[sqlite3.Connection, str, int], list[str] | None]
     ) -> str | None:
-        """Words that have this behind their beginning; empty where none has, None: very many."""
+        """Words that have this after their beginning; empty: none has it; None: very many do."""
         longer: set[str] = set()
         for form in _indexed_forms(piece):
             words = find_words(self._database, form, MAX_CONTAINING)
@@ -108,12 +108,12 @@ class FtsQuery:
     def _phrase_match(self, text: str) -> str | None:
         """Words next to each other, of which the last may be the beginning of a longer one.
 
-        A phrase costs the reading of all its words' lists, so there is one, not one for each form
-        of its last word; what is too much is seen when the message itself is read.
+        A phrase costs reading the lists of all its words, so there is one phrase, not one for each
+        form of its last word. Hits that are too many are dropped when the message is read.
         """
         last = _LAST_WORD.search(fold(text)[0]) if text.isascii() else None
         if last is None:
-            # the end is one of a word, or of none at all
+            # the last word is complete, or there is none
             return _any_of([_quote(text) + (" *" if text[-1:].isalnum() else "")])
         before = _WORD.findall(text[: last.start()])
         forms = words_with_prefix(self._database, last[0], MAX_LITERAL_FORMS)
@@ -129,20 +129,20 @@ class FtsQuery:
         return _any_of([_quote(" ".join([*before, form])) for form in forms])
 
     def _prefix_forms(self, start: str) -> list[str]:
-        """Every word that begins so, one by one; as a beginning where they are too many."""
+        """Every word with this beginning, one by one; a prefix where there are too many."""
         forms = words_with_prefix(self._database, start, MAX_FORMS)
         return [f'"{start}" *'] if forms is None else [f'"{form}"' for form in forms]
 
 
 def _strip_common_words(words: list[str]) -> list[str]:
-    """A phrase without what every message has, where enough is left of it."""
+    """A phrase without very common words, where enough words remain."""
     while len(words) > ENOUGH_WORDS and words[0].casefold() in WHOLE_WORDS:
         words = words[1:]
     return words
 
 
 def _indexed_forms(word: str) -> set[str]:
-    """As the index may have it: accents are taken off there, but not in every script."""
+    """The forms of a word in the index, which removes accents, but not in every script."""
     return {fold(word)[0], word.lower()}
 
 

@@ -1,7 +1,7 @@
-"""Where a message that the index has is opened, and whether it can be: a hit leads somewhere.
+"""Where a message of the index is opened, and whether it can be opened.
 
-The index knows lines, a reader sees messages. Several files may have one session's id, of which
-one is read; a prompt that waited in line is told elsewhere once it was said.
+The index has lines, a reader sees messages. Several files may have the id of one session, and only
+one of them is read. A prompt that waited in the queue is shown elsewhere once it was taken.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from claudekeeper.transcripts.subagents import (
 
 
 class HitLocator:
-    """Asked during one search. Blocks."""
+    """Locates hits during one search. Blocks."""
 
     def __init__(self, database: sqlite3.Connection, history: History) -> None:
         self._database = database
         self._history = history
-        # of each session the file that its address reads
+        # by session: the file that its history is read from
         self._transcripts: dict[str, str | None] = {}
         self._current_files: dict[str, bool] = {}
-        # of old transcripts, which hold the lines of their subagents
+        # by old transcript, which holds the lines of its subagents: agents by uuid
         self._inline_agents: dict[str, dict[str, str]] = {}
         self._subagents: dict[str, dict[str, Subagent]] = {}
 
@@ -43,12 +43,12 @@ class HitLocator:
             self._current_files[location.path] = self._check_current_file(location)
         return self._current_files[location.path]
 
-    def is_shown(self, location: MessageLocation, entry: Entry) -> bool:
+    def is_visible(self, location: MessageLocation, entry: Entry) -> bool:
         """Whether the line is a message as the file is now."""
         if entry.type != "queue-operation":
             return True
         try:
-            return self._history.is_shown(
+            return self._history.is_visible(
                 Path(location.path),
                 uuid_of(entry),
                 location.offset,
@@ -72,7 +72,7 @@ class HitLocator:
             return None
         agents = self._subagents_of(transcript, location.session)
         subagent = agents.get(agent)
-        # of one that another subagent started: the call that started the first of them
+        # another subagent may have started it: go up to the session's own call
         for _ in agents:
             if subagent is None or subagent.parent_agent_id is None:
                 return subagent.tool_use_id if subagent is not None else None
@@ -92,7 +92,7 @@ class HitLocator:
         )
 
     def _transcript_of(self, session: str) -> str | None:
-        """Of several files with its id the one that was written last, as the list has it."""
+        """Of several files with the id of a session, the one that was written last, as in lists."""
         if session not in self._transcripts:
             paths = paths_of(self._database, session, None)
             self._transcripts[session] = max(paths, key=_write_order, default=None)

@@ -1,4 +1,4 @@
-"""The index of words, kept current: built in a process of its own, then followed line by line."""
+"""Search: keeps the index of words current, and searches it."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ from claudekeeper.transcripts.layout import (
 
 log = logging.getLogger(__name__)
 
-# bytes that are read in this process, whose memory is to stay small; more is for one of its own
+# bytes that this process reads; more would make it large, so another process reads it
 MAX_INLINE_BYTES = 4_000_000
-# seconds that a burst of lines may last before it is read
+# seconds that a burst of lines is collected
 BURST_SECONDS = 0.1
-# seconds between two looks at everything: a net below the watcher
+# seconds between two checks of all files, in case that the watcher missed something
 ROUND_SECONDS = 600.0
-# and until it is tried again after a failure
+# seconds until the next try after a failure
 RETRY_SECONDS = 30.0
 
 Order = Literal["newest", "relevance"]
@@ -78,7 +78,7 @@ class IndexProgress(msgspec.Struct, frozen=True):
 
 
 class SearchService:
-    """Finds words in every session below some folders, which are laid out like `projects`."""
+    """Searches every session below some folders, which have the layout of `projects`."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SearchService:
         workers: WorkerThreads,
         history: History,
     ) -> None:
-        """`after` is waited for: thousands of files are looked at by one after the other."""
+        """Start once `after` is done: two services should not read thousands of files at once."""
         self._index_path = index
         self._workers = workers
         self._history = history
@@ -99,7 +99,7 @@ class SearchService:
         self._has_changes = asyncio.Event()
         self._update_due = asyncio.Event()
         self.progress = IndexProgress()
-        # the one that writes, used by one thread at a time; each search opens the index for itself
+        # the writing connection, used by one thread at a time; each search opens its own
         self._database: sqlite3.Connection | None = None
         self._write_lock = Lock()
         self._closed = False
@@ -110,7 +110,7 @@ class SearchService:
         self._tasks.start(self._follow_changes(), name="search:follow")
 
     async def close(self) -> None:
-        # first, so that no thread waits for what it says
+        # end it first, so that no thread waits for its output
         self._closed = True
         if self._build_process is not None:
             self._build_process.kill()
@@ -145,7 +145,7 @@ class SearchService:
                 return find(limit, cursor)
         except sqlite3.Error as error:
             if self.progress.stage == "starting":
-                # there is nothing to look through yet, as the answer says
+                # there is no index yet; the answer says so
                 return SearchPage([])
             log.warning("the index %s cannot be searched: %s", self._index_path, error)
             raise SearchIndexUnavailable from error
@@ -174,7 +174,7 @@ class SearchService:
             try:
                 await self._update()
             except (sqlite3.Error, OSError, msgspec.MsgspecError) as error:
-                log.warning("the index %s is unusable (%s): begun anew", self._index_path, error)
+                log.warning("the index %s is unusable (%s), made anew", self._index_path, error)
                 self.progress = IndexProgress("failed", 0, self.progress.total)
                 wait = RETRY_SECONDS
                 await asyncio.to_thread(self._delete_index)
@@ -186,7 +186,7 @@ class SearchService:
         todo = await asyncio.to_thread(self._find_backlog)
         if todo.size > MAX_INLINE_BYTES or await asyncio.to_thread(self._is_build_incomplete):
             self.progress = IndexProgress("building", todo.total - todo.size, todo.total)
-            # what is held while thousands of sessions change leaves its memory full of holes
+            # a list of thousands of changed files would fragment the memory
             del todo
             await asyncio.to_thread(self._build)
             todo = await asyncio.to_thread(self._find_backlog)
@@ -208,21 +208,21 @@ class SearchService:
             return todo
 
     def _is_build_incomplete(self) -> bool:
-        """Whether a build was ended before it had gathered the words."""
+        """Whether a build ended before the word list was made."""
         with self._writer() as database:
             return trigrams.is_stale(database)
 
     def _release_memory(self) -> None:
-        """Everything was looked at: what that took is not needed until the next time."""
+        """Free the memory that the check of all files took."""
         self._close_database()
         release_memory()
 
     def _build(self) -> None:
-        """Leave it to a process that yields to everything else, and that ends when we do."""
+        """Read the backlog in a process of low priority, which ends with the keeper."""
         with self._write_lock:
             if self._closed:
                 return
-            # -P: no module of the directory in which the keeper happens to run
+            # -P: import nothing from the current directory
             command = [sys.executable, "-P", "-m", index_worker.__name__]
             self._build_process = subprocess.Popen(
                 [*command, str(self._index_path), *map(str, self._roots)],
@@ -249,11 +249,11 @@ class SearchService:
                 if not await asyncio.to_thread(self._index_changes, dirty):
                     self._update_due.set()
             except (sqlite3.Error, OSError) as error:
-                log.warning("what is new is not in the index yet: %s", error)
+                log.warning("new messages are not in the index yet: %s", error)
                 self._update_due.set()
 
     def _index_changes(self, paths: set[str]) -> bool:
-        """Read on in these files; False where that is too much for this process."""
+        """Index what is new in these files; False where that is too much for this process."""
         transcripts = list(self._transcripts_of_paths(paths))
         with self._writer() as database:
             if pending_bytes(database, transcripts) > MAX_INLINE_BYTES:

@@ -1,7 +1,7 @@
-"""What the keeper starts to read many transcripts into the index of words: a process of its own.
+"""A process that reads many transcripts into the index of words.
 
-So neither the keeper's loop nor its memory knows of it. It yields to everything else on the
-machine, says how far it is on stdout, and ends when its stdin does: it never outlives the keeper.
+It takes neither time nor memory of the keeper. It has a low priority, prints its progress to
+stdout, and ends when its stdin ends, so it never outlives the keeper.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from claudekeeper.search.indexer import find_backlog, index_transcripts
 from claudekeeper.search.store import IndexUpdate, open_index, write_updates
 
 NICENESS = 10
-# looks at everything, in case files grow while it works; what comes later the keeper reads itself
+# passes over all files, which may grow meanwhile; later lines are read by the keeper
 MAX_PASSES = 3
 
 

@@ -1,7 +1,7 @@
-"""Transcripts → the index of words: what is new, in batches, each of which counts or does not.
+"""Reads new lines of transcripts into the index of words, in batches.
 
-The state of every file stands in the index beside its words, written in the same transaction. So
-a killed writer goes on after its last batch, and of two writers only one counts.
+The state of every file is in the index too, written in the same transaction as its words. So a
+killed writer goes on after its last batch, and of two writers only one counts.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from claudekeeper.transcripts.line_reader import (
 from claudekeeper.transcripts.message_link import kind_in_history
 from claudekeeper.transcripts.messages import role_of
 
-# characters of words, and bytes of transcripts, that are written in one piece
+# characters of text, and bytes of transcripts, that are written in one transaction
 BATCH_CHARACTERS = 12_000_000
 BATCH_BYTES = 64_000_000
 # where the working directory of a session is looked for
 HEAD_BYTES = 64 * 1024
-# milliseconds: what says it was said before or after these was not
+# milliseconds: times outside of these are wrong
 EARLIEST, LATEST = 0, 4_102_444_800_000
 
 
@@ -64,7 +64,7 @@ class StaleSource(msgspec.Struct, gc=False):
 
 
 class IndexBacklog(msgspec.Struct, gc=False):
-    """What the index does not have, the newest first; how much that is, and how much there is."""
+    """What the index does not have, the newest first; how many bytes that is, and of how many."""
 
     stale: list[StaleSource]
     deleted: list[IndexSource]
@@ -80,8 +80,8 @@ def find_backlog(
 ) -> IndexBacklog:
     """Everything that the index does not have as it is on disk.
 
-    What is stale is named only as far as `most` bytes go, where that is said: there may be many
-    thousands, and whoever cannot read them all need not know which they are.
+    With `max_bytes` only so many bytes of stale files are listed: there may be many thousands, and
+    the caller does not need them all.
     """
     roots = list(roots)
     backlog = IndexBacklog([], [], 0)
@@ -126,7 +126,7 @@ def _pending_bytes_of(facts: os.stat_result, source: IndexSource | None) -> int:
 def index_transcripts(
     database: sqlite3.Connection, transcripts: Iterable[TranscriptPath]
 ) -> Iterator[int]:
-    """Read these to their ends; yields how many bytes, batch by batch, were taken in."""
+    """Read these to their ends; yields after each batch how many bytes were indexed."""
     workdirs: dict[str, str | None] = {}
     batch: list[IndexUpdate] = []
     words = size = 0
@@ -154,15 +154,12 @@ def index_transcripts(
 def read_update(
     transcript: TranscriptPath, source: IndexSource | None, workdirs: dict[str, str | None]
 ) -> tuple[IndexUpdate | None, int]:
-    """What a file says beyond what is known of it, and how many bytes that is.
-
-    At most a batch of it; None where there is nothing new.
-    """
+    """What is new in a file, at most a batch, and how many bytes that is; None: nothing is new."""
     try:
         with open_readonly(transcript.path) as descriptor:
             return _read_update(descriptor, transcript, source, workdirs)
     except (OSError, FileChanged):
-        # gone, or cut short while it was read: the next look tells
+        # gone, or cut short while it was read: the next check sees it
         return (IndexUpdate(source, None, []) if source is not None else None), 0
 
 
@@ -204,7 +201,7 @@ def _read_update(
             for begin, end, entry in spans:
                 time = milliseconds_of(entry.timestamp) or time
                 now.workdir = now.workdir or entry.cwd
-                # of several on a line each has a place of its own: found again by its own bytes
+                # of several objects on a line each has its own offset and length
                 part = (begin, end) != (0, len(line))
                 nested = now.agent is not None
                 message = _indexed_message(
@@ -240,7 +237,7 @@ def _indexed_message(
 
 
 def milliseconds_of(timestamp: str | None) -> int | None:
-    """Milliseconds since 1970; None for what is no time."""
+    """Milliseconds since 1970; None for text that is no time."""
     if timestamp is None:
         return None
     try:
@@ -253,7 +250,7 @@ def milliseconds_of(timestamp: str | None) -> int | None:
 
 
 def _workdir_of(transcript: TranscriptPath, workdirs: dict[str, str | None]) -> str | None:
-    """Of a subagent: that of its session, which is where it is looked for."""
+    """The working directory of a subagent is that of its session."""
     if transcript.agent is None:
         return None
     main = main_transcript_of(transcript)

@@ -1,4 +1,4 @@
-"""What somebody looks for: words, phrases in quotes, file names, symbols. Pure."""
+"""Search queries: words, phrases in quotes, file names, symbols. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from claudekeeper.net.errors import InvalidRequest
 from claudekeeper.search.trigrams import letters_of
 
 MAX_TERMS = 64
-# words of fewer letters are meant whole: everything begins with an "a"
+# shorter words match only whole words: everything begins with an "a"
 SHORTEST_PREFIX = 3
 # Scripts that write syllables, or no vowels: a sign is more than a letter there, and what other
 # languages put beside a short word is attached to it. Hebrew to Thaana, those of India and of the
@@ -23,7 +23,7 @@ _SYLLABIC_SCRIPTS = re.compile(
     "\u2d80-\u2ddf\ua000-\ua48f\ua500-\ua63f\ua800-\ua8ff\ua930-\uaa5f\uaae0-\uaaff"
     "\uab00-\uab2f\uab70-\uabff\uac00-\ud7a3\ufb1d-\ufdff\ufe70-\ufefc]+"
 )
-# and so are these, which every message has
+# these match only whole words too: every message has them
 _WHOLE_WORDS_TEXT = """
 and are but can did for from had has have how its not our out she the that them then there
 they this was were what when which who why will with you your
@@ -64,24 +64,24 @@ class QueryTerm(msgspec.Struct, frozen=True):
 
     @property
     def pattern(self) -> str:
-        """What it looks like in folded text; any white space counts as one blank."""
+        """The term as it stands in folded text; any white space counts as one blank."""
         pieces = (re.escape(piece) for piece in fold(self.text)[0].split())
         return r"\s+".join(pieces)
 
     @property
     def matches_inside(self) -> bool:
-        """Whether it may stand inside of a word."""
+        """Whether it matches inside of a word."""
         return self.kind == "literal" or self.matches_prefix or self.takes_affix
 
     @property
     def matches_prefix(self) -> bool:
-        """Whether a longer word will do."""
+        """Whether it matches the beginning of a longer word."""
         letters = len(letters_of(self.text))
         return letters >= SHORTEST_PREFIX and self.text.casefold() not in WHOLE_WORDS
 
     @property
     def takes_affix(self) -> bool:
-        """Whether it is short, but may be what something else is attached to."""
+        """Whether it is short, but other letters may be attached to it."""
         return _SYLLABIC_SCRIPTS.fullmatch(self.text) is not None
 
 
@@ -98,12 +98,12 @@ class EmptyQueryError(InvalidRequest):
 
 
 def parse(text: str) -> SearchQueryTerms:
-    """Read what was typed; every text is a query, or there is no word in it."""
+    """Parse a query; every text is one, unless it has no word."""
     text = in_syllables(text.replace("\0", " "))
     asks = _DECISION_QUESTION.search(text) is not None
     terms = [term for piece in _PIECE.finditer(text) if (term := _parse_term(piece)) is not None]
     if asks:
-        # what is left of a question without them is what it asks about
+        # without these words only the topic of a question remains
         about = [each for each in terms if each.text.casefold() not in _QUESTION_WORDS]
         terms, asks = (about, True) if about else (terms, False)
     if not terms:
@@ -125,7 +125,7 @@ def _parse_term(piece: re.Match[str]) -> QueryTerm | None:
 
 
 def _strip_edges(text: str) -> str:
-    """Without the signs around it; the vowels of many scripts are marks on letters, and stay."""
+    """The word without signs around it; marks on letters stay: in many scripts they are vowels."""
     ends = [at for at, sign in enumerate(text) if unicodedata.category(sign)[0] in "LMN"]
     return text[ends[0] : ends[-1] + 1] if _WORD.search(text) else ""
 
@@ -134,11 +134,11 @@ def _strip_edges(text: str) -> str:
 
 
 class _Folding(dict[int, int]):
-    """Each character → one without case and accents; made as they are met."""
+    """Each character → one without case and accents; filled on demand."""
 
     def __missing__(self, code: int) -> int:
         apart = unicodedata.normalize("NFD", chr(code))
-        # a Korean syllable is taken apart too, but its parts are letters
+        # a Korean syllable is decomposed too, but its parts are letters
         base = (apart[0] if all(map(unicodedata.combining, apart[1:])) else chr(code)).lower()
         self[code] = ord(base) if len(base) == 1 else code
         return self[code]
@@ -148,7 +148,7 @@ _fold_table = _Folding()
 
 
 def fold(text: str) -> tuple[str, list[int] | None]:
-    """The text as it is compared, and where each character stood; None: where it stands now."""
+    """The text as it is compared, and the original offset of each character; None: unchanged."""
     if text.isascii():
         return text.lower(), None
     if not _COMBINING.search(text):
@@ -158,7 +158,7 @@ def fold(text: str) -> tuple[str, list[int] | None]:
 
 
 def space_words(text: str) -> str:
-    """The text with its words apart, in every script, and small: SQLite knows fewer capitals."""
+    """The text in lower case, with spaces between the words of every script, for SQLite."""
     return text if text.isascii() else _UNSPACED_SCRIPTS.sub(r" \1 ", _lower(text))
 
 
@@ -166,5 +166,5 @@ def _lower(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    # İ would become an i and a dot
+    # İ would become two characters
     return "".join(small if len(small := each.lower()) == 1 else each for each in text)

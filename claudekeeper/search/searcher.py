@@ -1,4 +1,4 @@
-"""Looking for words in all sessions: the index says where, the transcripts say what."""
+"""One search in all sessions: the index says where, the text is read from the transcripts."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from claudekeeper.transcripts.object_scanner import is_fragment
 
 # messages whose words are read for one answer; a cursor leads on from there
 MAX_EXAMINED = 3_000
-# messages of which the best are chosen, of each sort
+# messages of each sort from which the best are chosen
 POOL_SIZE = 100
 
-# bytes behind an object that tell whether it is one of its line's own
+# bytes after an object that show whether it is an object of its own
 BEHIND = 64
-# what stands before and behind a line
+# bytes before and after a line
 _LINE_ENDS = (b"", b"\n")
 
 _CURSOR = re.compile(r"([0-9]):(-?[0-9]{1,15}):([0-9]{1,5})")
 
 
 class SearchFilters(msgspec.Struct, frozen=True, kw_only=True):
-    """What a hit must be, beside having the words. Times in milliseconds."""
+    """The conditions of a search besides its words. Times are in milliseconds."""
 
     workdirs: frozenset[str] | None = None
-    # in these directories or below them, wherever links lead
+    # in these directories or below them, with links resolved
     within: tuple[str, ...] | None = None
     role: Role | None = None
     kind: MessageKind | None = None
@@ -60,7 +60,7 @@ class SearchFilters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchRow(msgspec.Struct, frozen=True, rename="camel"):
-    """A message that was found, and the place to jump to."""
+    """A message with the words, and where it is opened."""
 
     session_id: str
     uuid: str
@@ -70,25 +70,25 @@ class SearchRow(msgspec.Struct, frozen=True, rename="camel"):
     role: Role
     kind: MessageKind
     timestamp: str | None
-    # whether a person settled something in it: a question, a plan, a permission
+    # whether a person decided something in it: a question, a plan, a permission
     decision: bool
     # whether it has a word only inside of longer ones
     inside: bool
-    # in which part of the message the piece stands, and of which tool
+    # the part of the message that the snippet is from, and its tool
     where: Where
     tool: str | None
     snippet: list[SnippetPart]
 
 
 class SearchPage(msgspec.Struct):
-    """Some hits, and where the next ones begin."""
+    """Some hits, and the position of the next ones."""
 
     hits: list[SearchRow]
     cursor: str | None = None
 
 
 class _Sort(msgspec.Struct, frozen=True):
-    """Hits that are told one after another: with a tag, or without one."""
+    """A sort of hits: those with a tag, or without one."""
 
     tag: str | None = None
     excluded_tag: str | None = None
@@ -122,15 +122,15 @@ class Searcher:
         self._seen: set[tuple[str, str]] = set()
         self._locator = HitLocator(database, history)
         self._fts_query = FtsQuery(database, query.terms)
-        # whether what is looked at now has a word only inside of longer ones
+        # whether the current messages have a word only inside of longer ones
         self._inside = False
-        # whether it counts how well a message fits
+        # whether messages are ranked by how well they match
         self._with_score = False
 
     def find_newest(self, limit: int, cursor: str | None) -> SearchPage:
-        """Newest first; of a question about decisions, first the decisions.
+        """Newest first; a question about decisions gets decisions first.
 
-        What has a word only inside of longer ones comes last: `latest` is no `test`.
+        Messages that have a word only inside of longer ones come last: `latest` is no `test`.
         """
         sort, start, skip = parse_cursor(cursor)
         hits: list[SearchRow] = []
@@ -149,7 +149,7 @@ class Searcher:
         return SearchPage(hits)
 
     def find_best(self, limit: int, cursor: str | None) -> SearchPage:
-        """The most telling first, among the newest of each sort: never all of a common word."""
+        """The best first, among the newest of each sort; a common word has too many for all."""
         _, start, _ = parse_cursor(cursor)
         skip = start or 0
         self._with_score = True
@@ -178,7 +178,7 @@ class Searcher:
         return [_Sort("decision"), _Sort(excluded_tag="decision"), INSIDE_SORT]
 
     def _match_expression(self, sort: _Sort) -> str | None:
-        """What the index is asked for; None where there is nothing of this sort."""
+        """The expression for the index; None where this sort has no hits."""
         filters = self._filters
         words = (
             self._fts_query.infix_expression() if sort.inside else self._fts_query.prefix_expression
@@ -205,7 +205,7 @@ class Searcher:
     def _matches_by_second(
         self, sort: _Sort, start: int | None
     ) -> Iterator[tuple[int, list[_Matches]]]:
-        """What was said in each second, the newest first, also within it."""
+        """The matches of each second, the newest first."""
         self._inside = sort.inside
         expression = self._match_expression(sort)
         if expression is None:
@@ -228,7 +228,7 @@ class Searcher:
                     yield second, []
                 return
 
-    # ---- what stands there ----
+    # ---- messages ----
 
     def _examine(self, location: MessageLocation) -> _Matches | None:
         self._examined += 1
@@ -249,15 +249,15 @@ class Searcher:
             return None
         parts = parts_of(entry, kind)
         text = join_parts(parts)
-        # the index knows words; quotes, dots and slashes between them are seen only here
+        # the index has only words; quotes, dots and slashes between them are checked here
         finds = find_matches(text, self._query.terms)
         if finds is None:
             return None
         uuid, agent = uuid_of(entry), location.agent
         if (location.session, uuid) in self._seen:
             return None
-        # a hit is a message that can be opened; what the index has beside them is none
-        if not self._locator.is_current_file(location) or not self._locator.is_shown(
+        # only a message that can be opened is a hit
+        if not self._locator.is_current_file(location) or not self._locator.is_visible(
             location, entry
         ):
             return None
@@ -287,7 +287,7 @@ class Searcher:
 
 
 def entry_at(location: MessageLocation) -> Entry | None:
-    """The line at a place, or the object on it; None where the file is not what it was."""
+    """The entry at a location; None where the file changed."""
     before = min(location.offset, 1)
     try:
         with open_readonly(location.path) as descriptor:
@@ -296,7 +296,7 @@ def entry_at(location: MessageLocation) -> Entry | None:
     except OSError:
         return None
     end = before + location.length
-    # inside of another line there may be what looks like one
+    # another line may contain text that looks like an entry
     if location.part:
         if is_fragment(around[end:]):
             return None
@@ -307,7 +307,7 @@ def entry_at(location: MessageLocation) -> Entry | None:
 
 
 def parse_cursor(cursor: str | None) -> tuple[int, int | None, int]:
-    """Which sort of hits, from which second on, and how many of it were told."""
+    """The sort of hits, the second to go on from, and how many of it were returned."""
     if cursor is None:
         return 0, None, 0
     parts = _CURSOR.fullmatch(cursor)

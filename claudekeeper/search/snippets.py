@@ -1,4 +1,4 @@
-"""Where the terms of a query stand in a text, how well, and a piece of it to show. Pure."""
+"""Matches of a query in a text, their rank, and a snippet to show. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import msgspec
 from claudekeeper.contract.message import MessageKind
 from claudekeeper.search.query import QueryTerm, fold
 
-# characters of a piece that is shown, and how many of them stand before the first find
+# characters of a snippet, and how many of them stand before the first match
 SNIPPET_LENGTH = 240
 LEAD_LENGTH = 60
-# finds that are looked at in one text
+# matches of a term that count in one text
 MAX_MATCHES = 100
 
 _BLANKS = re.compile(r"\s+")
-# what people say tells more than what tools print
+# words of people count more than output of tools
 _KIND_WEIGHTS: dict[MessageKind, float] = {
     "prompt": 1.6,
     "reply": 1.4,
@@ -34,14 +34,14 @@ _DECISION_WEIGHT = 2.0
 
 
 class SnippetPart(msgspec.Struct, frozen=True):
-    """Some words; `match`: they are what was looked for."""
+    """Some text of a snippet; `match`: a term of the query."""
 
     text: str
     match: bool = False
 
 
 class Snippet(msgspec.Struct, frozen=True):
-    """One term at one place of a text."""
+    """One match of a term in a text."""
 
     start: int
     end: int
@@ -54,10 +54,10 @@ def _compile(term: QueryTerm) -> re.Pattern[str]:
 
 
 def find_matches(text: str, terms: Sequence[QueryTerm]) -> list[Snippet] | None:
-    """Every place where a term stands, in order; None where one of them is missing."""
+    """Every match of the terms, in order; None where one of them has none."""
     lower = text.lower()
     if len(lower) == len(text) and (finds := _find_in_folded(lower, text, terms)) is not None:
-        # accents need a closer look only where nothing is found without
+        # accents are removed only where nothing matches with them
         return finds
     folded, offsets = fold(text)
     if offsets is None:
@@ -69,7 +69,7 @@ def find_matches(text: str, terms: Sequence[QueryTerm]) -> list[Snippet] | None:
 
 
 def _find_in_folded(folded: str, text: str, terms: Sequence[QueryTerm]) -> list[Snippet] | None:
-    """`text` is as it was written, letter by letter beside the folded one."""
+    """`text` is the original, with the same length as the folded text."""
     finds: list[Snippet] = []
     for number, term in enumerate(terms):
         before = len(finds)
@@ -87,7 +87,7 @@ def _find_in_folded(folded: str, text: str, terms: Sequence[QueryTerm]) -> list[
 
 
 def is_word_start(text: str, at: int) -> bool:
-    """Whether a word begins here, be it inside of a name: Token in refreshTokenCache."""
+    """Whether a word begins here, also inside of a name: Token in refreshTokenCache."""
     if at == 0 or not text[at - 1].isalnum():
         return True
     if not text[at].isupper():
@@ -101,16 +101,16 @@ def _to_original_offsets(find: Snippet, offsets: list[int], length: int) -> Snip
 
 
 def best_window(finds: Sequence[Snippet]) -> int:
-    """Where a piece of `LENGTH` shows most of the terms; the earliest such place."""
-    best, most = 0, 0
+    """Where a snippet of `LENGTH` has most of the terms; the first such offset."""
+    best, most_terms = 0, 0
     ahead = 0
     counts: dict[int, int] = {}
     for at, find in enumerate(finds):
         while ahead < len(finds) and finds[ahead].end <= find.start + SNIPPET_LENGTH - LEAD_LENGTH:
             counts[finds[ahead].term] = counts.get(finds[ahead].term, 0) + 1
             ahead += 1
-        if len(counts) > most:
-            best, most = at, len(counts)
+        if len(counts) > most_terms:
+            best, most_terms = at, len(counts)
         if counts.get(find.term):
             counts[find.term] -= 1
             if not counts[find.term]:
@@ -119,7 +119,7 @@ def best_window(finds: Sequence[Snippet]) -> int:
 
 
 def make_snippet(text: str, finds: Sequence[Snippet]) -> list[SnippetPart]:
-    """A piece of the text around what was found, in parts that match and parts that do not."""
+    """The text around the matches, in parts that match and parts that do not."""
     first = finds[best_window(finds)]
     start = _word_start(text, max(0, first.start - LEAD_LENGTH), first.start)
     end = _word_end(text, max(first.end, start + SNIPPET_LENGTH))
@@ -166,9 +166,9 @@ def _word_end(text: str, at: int) -> int:
 
 
 def score(text: str, finds: Sequence[Snippet], kind: MessageKind, *, decides: bool) -> float:
-    """How well a message answers: who says it, how densely, how near to each other, how early."""
+    """How well a message matches: who says it, how many matches, how close together, how early."""
     terms = {find.term for find in finds}
-    # inside of a word it is rarely what is meant
+    # a match inside of a word is rarely what was meant
     worth = [(find.term, 1.0 if is_word_start(text, find.start) else 0.2) for find in finds]
     frequent = sum(min(sum(one for each, one in worth if each == term), 5) for term in terms)
     near = max(1, len(_terms_in_window(finds))) / len(terms)

@@ -1,9 +1,9 @@
-"""Every word of the index of words once, to be found by any three letters of it.
+"""The lexicon: every word of the index once, with an index of its trigrams.
 
-The index finds words and their beginnings. Who looks for `name` means `filename` too: which words
-have it inside is asked here, and the index then finds those. All words of gigabytes are a few
-megabytes, so this costs little, where an index of all letters of all messages would cost as much
-as that of the words.
+The index of messages finds words and their beginnings. But `name` should find `filename` too: the
+lexicon says which words contain it, and the index finds those. All words of gigabytes are a few
+megabytes, so this costs little; a trigram index of all messages would cost as much as the index
+of words.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import re
 import sqlite3
 import unicodedata
 
-# letters that stand together and are kept; fewer are in every other word
+# letters of a trigram; fewer are in every other word
 SHORTEST_PIECE = 3
-# behind every word, so that its end is found by a single letter
+# after every word, so that a suffix can be searched
 WORD_END = "\x03\x03"
-# what is longer is no word but data in letters
+# what is longer is no word but encoded data
 LONGEST_WORD = 200
 
 # a syllable is two or three letters
 _SYLLABLES = re.compile("[\uac00-\ud7a3]+")
 
-# `kept`: the word, where its letters are others. `lexicon_stale` has a row while words were taken
-# in that the lexicon does not have
+# `kept`: the word, where its letters differ from it. `lexicon_stale` has a row while the index has
+# words that the lexicon does not have
 TABLES = """
 CREATE VIRTUAL TABLE lexicon USING fts5(
     word, kept UNINDEXED, tokenize='trigram case_sensitive 1', detail=none, columnsize=0
@@ -32,7 +32,7 @@ CREATE TABLE lexicon_stale (since INTEGER NOT NULL);
 """
 TABLE_NAMES = ("lexicon", "lexicon_stale")
 
-# words of some texts, parted as the index itself parts them
+# words of some texts, with the tokenizer of the index
 _CREATE_NEW_TEXTS = """
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.fresh USING fts5(
     said, content='', columnsize=0, detail=none, tokenize='unicode61 remove_diacritics 2'
@@ -54,14 +54,14 @@ FROM temp.all_words WHERE length(term) <= ?
 
 
 def letters_of(word: str) -> str:
-    """The word in letters, also where several of them are written as one syllable."""
+    """The word in single letters, also where several of them are written as one syllable."""
     if word.isascii():
         return word
     return _SYLLABLES.sub(lambda match: unicodedata.normalize("NFD", match[0]), word)
 
 
 def add_words(database: sqlite3.Connection, texts: list[str]) -> None:
-    """The new words of these texts, which the index itself does not have yet."""
+    """Add the new words of these texts."""
     database.create_function("letters_of", 1, letters_of, deterministic=True)
     database.execute(_CREATE_NEW_TEXTS)
     database.execute(
@@ -73,7 +73,7 @@ def add_words(database: sqlite3.Connection, texts: list[str]) -> None:
 
 
 def mark_stale(database: sqlite3.Connection) -> None:
-    """So much is taken in that all words are gathered at the end, which costs less."""
+    """Much text comes: the lexicon is made anew at its end, which costs less."""
     database.execute("INSERT INTO lexicon_stale VALUES (unixepoch())")
 
 
@@ -82,7 +82,7 @@ def is_stale(database: sqlite3.Connection) -> bool:
 
 
 def rebuild(database: sqlite3.Connection) -> None:
-    """Gather the words of the whole index."""
+    """Make the lexicon from all words of the index."""
     database.create_function("letters_of", 1, letters_of, deterministic=True)
     database.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.all_words USING fts5vocab(main, words, row)"
@@ -98,15 +98,19 @@ def rebuild(database: sqlite3.Connection) -> None:
     database.execute("COMMIT")
 
 
-def words_containing(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
-    """Every word that has this inside; None where there are more than `most`, or it is short."""
-    return _find_words(database, piece, most) if len(letters_of(piece)) >= SHORTEST_PIECE else None
+def words_containing(database: sqlite3.Connection, piece: str, max_words: int) -> list[str] | None:
+    """Every word that contains a piece; None where it is short, or where there are too many."""
+    return (
+        _find_words(database, piece, max_words)
+        if len(letters_of(piece)) >= SHORTEST_PIECE
+        else None
+    )
 
 
 def scan_words_containing(
     database: sqlite3.Connection, piece: str, max_words: int
 ) -> list[str] | None:
-    """The same for what is short, which takes a look at every word."""
+    """The same for a short piece, by scanning every word."""
     rows = database.execute(
         "SELECT coalesce(kept, word) FROM lexicon WHERE instr(coalesce(kept, word), ?) LIMIT ?",
         (piece, max_words + 1),
@@ -115,9 +119,9 @@ def scan_words_containing(
     return words if len(words) <= max_words else None
 
 
-def words_with_suffix(database: sqlite3.Connection, piece: str, most: int) -> list[str] | None:
-    """Every word that ends so; None where there are more than `most`."""
-    return _find_words(database, piece, most, WORD_END)
+def words_with_suffix(database: sqlite3.Connection, piece: str, max_words: int) -> list[str] | None:
+    """Every word that ends so; None where there are more than `max_words`."""
+    return _find_words(database, piece, max_words, WORD_END)
 
 
 def _find_words(

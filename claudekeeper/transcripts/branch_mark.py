@@ -23,10 +23,10 @@ class BranchMark:
         # the index of its line nearest to the end
         self.newest_index = newest
         self.is_main = False
-        # settled: it has its own prompt or more than one reply, so nothing can claim it whole
+        # it has its own prompt or more than one reply, so no other branch can claim all of it
         self.is_independent = False
         self.reply_id: str | None = None
-        # its first line as far as is known, and how many links had been read by then
+        # its first line so far, and how many links had been read by then
         self.first_uuid = tip
         self.oldest_index = 0
         # the message where it leaves another branch

@@ -1,9 +1,9 @@
-"""What the model still sees: the chain of one transcript, uuid for uuid as the SDK reads it.
+"""The context view: what the model still sees, uuid for uuid as the SDK reads it.
 
-The rule: every line with a uuid is a node; a node nobody hangs on is a tip; from each tip the
+The rule: every line with a uuid is a node; a node without children is a tip; from each tip the
 nearest user or assistant line is a leaf; the last leaf of the main conversation wins; its parents
-are the chain. Replies with parallel tools fan out, so what the walk missed of a reply on the
-chain is put back behind it. A compaction's logical parent is not followed.
+are the chain. Replies with parallel tools fan out, so the missing calls and results of a reply on
+the chain are put back after it. A compaction's logical parent is not followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from claudekeeper.transcripts.entries import Entry, blocks_of
 
 
 class ContextNode(msgspec.Struct, gc=False):
-    """A line as the chain sees it."""
+    """A line as a node of the chain."""
 
     uuid: str
     parent: str | None
@@ -89,7 +89,7 @@ def context_chain(nodes: Sequence[ContextNode]) -> list[ContextNode]:
 
 
 def _ancestors(node: ContextNode | None, by_uuid: dict[str, ContextNode]) -> Iterable[ContextNode]:
-    """The node, its parent, and so on, until a root or a circle."""
+    """The node, its parent, and so on, up to a root or a circle."""
     seen: set[str] = set()
     while node is not None and node.uuid not in seen:
         seen.add(node.uuid)
@@ -190,7 +190,7 @@ def _results_of_open_calls(
     callers: dict[str, ContextNode | None],
     order: dict[str, int],
 ) -> list[ContextNode]:
-    """Of the results that hang elsewhere, those that answer a call still open."""
+    """Of the results with other parents, those that answer a call without a result."""
     answered = answered_on_chain | {answer for result in own for answer in result.result_ids}
     results: list[ContextNode] = []
     for result in sorted(strays, key=lambda node: order[node.uuid]):

@@ -1,4 +1,4 @@
-"""One line of a transcript → entries; what cannot be read is counted, never raised.
+"""Parses one line of a transcript into entries; what cannot be read is counted, never raised.
 
 A transcript is what other programs wrote, often torn, sometimes hostile. The fast path decodes a
 line into a typed `Entry` and leaves the large parts as raw bytes; everything unusual (two objects
@@ -20,12 +20,12 @@ from claudekeeper.core import lenient_json
 from claudekeeper.transcripts.object_scanner import find_object_spans
 
 EMPTY_RAW = Raw(b"")
-# what a strict decoder raises at what others wrote
+# what a strict decoder raises
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-# Types whose lines start with `{"type":"…"` and that tell us something. The rest of such lines
-# (snapshots, request shapes: tens of kilobytes each) is passed over without decoding.
+# Types whose lines start with `{"type":"…"` and that matter. Other such lines
+# (snapshots, request shapes: tens of kilobytes each) are skipped without decoding.
 RELEVANT_TYPES = frozenset(
     b"user assistant system attachment progress summary agent-name custom-title ai-title "
     b"last-prompt queue-operation cost-state".split()
@@ -36,7 +36,7 @@ TYPE_PREFIX = b'{"type":"'
 
 
 class CacheWrites(msgspec.Struct, gc=False):
-    """How long what was written to the cache is kept there: an hour costs more."""
+    """Cache writes by how long they are kept: an hour costs more."""
 
     ephemeral_1h_input_tokens: int | None = 0
 
@@ -49,7 +49,7 @@ class EntryUsage(msgspec.Struct, gc=False):
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
     cache_creation: CacheWrites | None = None
-    # `fast` costs more; whatever else stands there, the counts are right
+    # `fast` costs more; any other value is ignored
     speed: Any = None
 
     @property
@@ -76,7 +76,7 @@ EMPTY_MESSAGE = EntryMessage()
 
 
 class Entry(msgspec.Struct, rename="camel", gc=False):
-    """The fields of a line that mean something to us; content stays undecoded."""
+    """The fields of a line that matter; content stays undecoded."""
 
     type: str = ""
     subtype: str | None = None
@@ -100,7 +100,7 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     content: Raw = EMPTY_RAW
     attachment: Raw = EMPTY_RAW
     error: Raw = EMPTY_RAW
-    # lines without a place in the chain
+    # of lines that are not in the chain
     leaf_uuid: str | None = None
     summary: str | None = None
     agent_name: str | None = None
@@ -109,12 +109,12 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
     last_prompt: str | None = None
     operation: str | None = None
     total_cost_usd: float | None = msgspec.field(default=None, name="totalCostUSD")
-    # what a tool brought back, as Claude Code keeps it for itself; and why a call was not made
+    # a tool's result as Claude Code stores it for itself; and why a call was denied
     tool_use_result: Raw = EMPTY_RAW
     tool_denial_kind: str | None = None
-    # the refusal is in the words of whoever refused
+    # a person wrote the text of the denial
     holds_persons_words: bool = False
-    # who speaks, where that need not be the person
+    # who speaks, where that is not always the person
     origin: Raw = EMPTY_RAW
     # the session and the message that this line is a copy of
     forked_from: Raw = EMPTY_RAW
@@ -123,7 +123,7 @@ class Entry(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def denied_by(self) -> Denier | None:
-        """Who kept the call from being made, where the line says it; older ones do so in words."""
+        """Who denied the call, where the line has a field for it; older lines say it in words."""
         if self.tool_denial_kind is None:
             return None
         by_person = self.tool_denial_kind == "user-rejected" or self.holds_persons_words
@@ -144,7 +144,7 @@ _OTHERS_ORIGIN = re.compile(rb'"kind"\s*:\s*"(?:peer|channel|coordinator|task-no
 
 
 def is_others_origin(origin: bytes) -> bool:
-    """Whether this `origin` of a line is none of the person's."""
+    """Whether this `origin` of a line is not the person."""
     return _OTHERS_ORIGIN.search(origin) is not None
 
 
@@ -157,7 +157,7 @@ class ObjectSpan(NamedTuple):
 
 
 class ContentBlock(msgspec.Struct, gc=False):
-    """What ties content blocks together, and their text."""
+    """The ids and the text of a content block."""
 
     type: str = ""
     id: str | None = None
@@ -185,7 +185,7 @@ _RAW_FIELDS = tuple(
 
 
 def is_irrelevant(line: bytes) -> bool:
-    """Whether the first bytes already show that the line is none of our business."""
+    """Whether the first bytes already show that the line does not matter."""
     if not line.startswith(TYPE_PREFIX):
         return False
     # a line of the chain has a uuid, whatever its first bytes say
@@ -193,19 +193,19 @@ def is_irrelevant(line: bytes) -> bool:
 
 
 def parse_ordinary(line: bytes) -> Entry | None:
-    """The entry of an ordinary line; None for anything that `parse` has to look at closely."""
+    """The entry of an ordinary line; None for a line that needs `parse_objects`."""
     return decode_unchecked(line) if is_utf8(line) else None
 
 
 def decode_unchecked(line: bytes) -> Entry | None:
-    """The same, sooner; but in what is left undecoded there may be bytes that are no text."""
+    """The same without the check for UTF-8, so undecoded fields may have bytes that are no text."""
     if b"\r" in line:
         return None
     try:
         entry = _entry_decoder.decode(line)
     except DECODE_ERRORS:
         return None
-    # one without a name is known by its words, and they have to be text for that
+    # without a uuid an entry is identified by its text, which has to be valid
     return entry if entry.uuid or is_utf8(line) else None
 
 
@@ -280,7 +280,7 @@ def starts_with(raw: Raw, byte: bytes) -> bool:
 
 
 def loads(raw: Raw | bytes) -> Any:
-    """Decode leniently, as a browser would; None where even that fails."""
+    """Decode leniently; None where even that fails."""
     try:
         return lenient_json.decode(bytes(raw).decode("utf-8", "replace"))
     except ValueError:
@@ -307,7 +307,7 @@ def _clean_value(value: object) -> object:
 
 
 def _replace_surrogates(text: str) -> str:
-    """Half an emoji cannot be written down."""
+    """Half an emoji cannot be encoded."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -320,8 +320,7 @@ def _text_or_none(value: object) -> str | None:
 def parse_objects(line: bytes) -> tuple[list[ObjectSpan], int]:
     """The entries of a strange line with the bytes of each, and how much of it was not readable.
 
-    An object among others is found again by its own bytes, so that reading all objects of a line
-    takes as long as reading the line.
+    Of several objects each has its own span, so reading them all takes as long as reading the line.
     """
     spans: list[ObjectSpan] = []
     bad = 0
@@ -337,10 +336,10 @@ def parse_objects(line: bytes) -> tuple[list[ObjectSpan], int]:
 
 
 def _salvage(part: bytes, start: int) -> tuple[list[ObjectSpan], int]:
-    """Everything good that a strange line holds; `start` is where the part begins in its line."""
+    """Every readable object of a strange line; `start` is where the part begins in its line."""
     whole = parse_ordinary(part)
     if whole is not None:
-        # read as it will be when it is looked up by its place: a made-up uuid is one of its bytes
+        # it is read alone later, and a uuid that is made from its bytes has to be the same then
         return [ObjectSpan(start, start + len(part), whole)], 0
     with contextlib.suppress(ValueError):
         value = lenient_json.decode(part.decode("utf-8", "replace").strip())

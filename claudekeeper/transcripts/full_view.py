@@ -18,15 +18,14 @@ from claudekeeper.transcripts.branch_mark import BranchMark
 from claudekeeper.transcripts.message_link import MessageLink
 from claudekeeper.transcripts.queued_prompts import QueuedPrompts
 
-# How many lines early a child may have been written. Claude Code's parallel writers were seen to
-# be off by three.
+# how many lines before its parent a child may be written; three were seen, by parallel writers
 MAX_EARLY_LINES = 64
-# How far back a line may have to wait for the reply it belongs to, before it stands for itself.
+# after how many lines a branch that no reply claims is decided
 MAX_WAIT_LINES = 4096
 
 
 class BranchPoint(msgspec.Struct, rename="camel", gc=False):
-    """Where an abandoned branch leaves: the id its messages carry, and the message it hangs on."""
+    """Where an abandoned branch leaves: the branch id of its messages, and their parent message."""
 
     id: str
     at: str | None
@@ -46,12 +45,12 @@ class FullView:
         self._undecided_branches: deque[BranchMark] = deque()
         self._queued_prompts = QueuedPrompts()
         # whether anything is shown after the line that comes next
-        self._any_shown = False
+        self._any_visible = False
         self._main_branch: BranchMark | None = None
-        # while the conversation is clear, the one line that it waits for; it is not among the
-        # wanted then, where every line would be put in and taken out again
+        # the parent that the main branch waits for, while no other branch can claim a line; then it
+        # is not in the dict, where every line would be put in and taken out again
         self._expected_parent: str | None = None
-        # the branch of a compaction goes on with what stands before it, best with this line
+        # the branch of a compaction goes on with the line before it, best with this one
         self._above_compaction: tuple[BranchMark, str | None] | None = None
 
     def __len__(self) -> int:
@@ -63,7 +62,7 @@ class FullView:
         if waited_for is not None:
             main, parent = self._main_branch, link.parent_uuid
             assert main is not None
-            # it may be just the next one of the conversation; most are, so this is short
+            # most lines are just the next one of the main branch: a short way for them
             if (
                 uuid == waited_for
                 and parent is not None
@@ -74,7 +73,7 @@ class FullView:
                 and not link.is_boundary
             ):
                 self._expected_parent = parent
-                # one string for both ends of the link, of very many
+                # there are very many links: one string for both ends
                 link.uuid = waited_for
                 self._index_by_uuid[waited_for] = len(self.links)
                 self.links.append(link)
@@ -86,7 +85,7 @@ class FullView:
         if index is not None:
             self._add_copy(link, index)
         elif link.queue_action is not None and link.queue_action != "absorbed":
-            if self._queued_prompts.is_shown(link, any_shown=self._any_shown):
+            if self._queued_prompts.is_visible(link, any_visible=self._any_visible):
                 self._append(link, self._branch_by_index[-1])
         else:
             self._add_line(link)
@@ -94,12 +93,12 @@ class FullView:
 
     def _add_line(self, link: MessageLink) -> None:
         if link.kind is not None:
-            self._any_shown = True
+            self._any_visible = True
         if link.prompt_text is not None:
             self._queued_prompts.add_prompt(link)
         branch = self._find_branch(link)
         self._append(link, branch)
-        # while only the conversation itself is open, most lines have nothing to tell about it
+        # while only the main branch is open, most lines change nothing about it
         if self._undecided_branches or link.is_boundary or not branch.is_independent:
             self._update_branch(link, branch)
         self._attach_to_parent(link, branch)
@@ -107,7 +106,7 @@ class FullView:
             self._decide_overdue()
 
     def _expect_parent(self, *candidates: str | None) -> None:
-        """What the conversation waits for, where nothing else can claim the next line."""
+        """Set the parent that the main branch waits for, where no other branch can claim a line."""
         if self._main_branch is None:
             return
         main = self._main_branch = self._main_branch.find()
@@ -115,7 +114,7 @@ class FullView:
             not main.is_independent
             or self._undecided_branches
             or self._above_compaction is not None
-            or not self._any_shown
+            or not self._any_visible
         ):
             return
         for uuid in candidates:
@@ -130,9 +129,9 @@ class FullView:
         self._branch_by_index.append(branch)
 
     def _add_copy(self, link: MessageLink, index: int) -> None:
-        """A line that was written again later counts there; unless only this copy is shown."""
+        """A line that was written twice counts once: the last copy, unless only this is shown."""
         if link.kind is not None and self.links[index].kind is None:
-            self._any_shown = True
+            self._any_visible = True
             self._append(link, self._branch_by_index[index])
 
     def finish(self) -> None:
@@ -143,7 +142,7 @@ class FullView:
             self._main_branch.is_main = True
         while self._undecided_branches:
             self._decide_branch(self._undecided_branches.popleft())
-        # the first prompt of a fork waits in line before all that is copied: it is said below
+        # the first prompt of a fork waits before all copied lines, and stands after them again
         for link in reversed(self.links):
             if link.queue_action != "waits":
                 break
@@ -151,51 +150,51 @@ class FullView:
                 link.kind = None
 
     def is_final(self, start: int, stop: int) -> bool:
-        """Whether nothing that is still to come can change the links from start to stop."""
+        """Whether no further line can change the links from start to stop."""
         if self.is_complete:
             return True
         if self._main_branch is None or len(self.links) < stop + MAX_EARLY_LINES:
             return False
         main = self._main_branch.find()
         if not main.is_independent and len(self.links) - main.oldest_index < MAX_WAIT_LINES:
-            # one reply so far: a line of it further up may still say whose it is
+            # one reply so far: an earlier line of it may still join it to another branch
             return False
         branches = {branch.find() for branch in self._branch_by_index[start:stop]}
         return all(branch.is_main or branch.is_independent for branch in branches)
 
     def branch_of(self, index: int) -> str | None:
-        """None for the conversation as it stands, the tip of an abandoned branch otherwise."""
+        """None on the main branch, the uuid of the tip on an abandoned branch."""
         branch = self._branch_by_index[index].find()
         return None if branch.is_main else branch.tip_uuid
 
     def branches_of(self, indexes: Sequence[int]) -> list[str | None]:
-        """The same for many, nearly all of which belong to the conversation."""
+        """The same for many, nearly all of which are on the main branch."""
         branches, main = self._branch_by_index, self._main_branch
         return [None if branches[index] is main else self.branch_of(index) for index in indexes]
 
-    def branch_points(self, shown_uuids: set[str]) -> list[BranchPoint]:
+    def branch_points(self, visible_uuids: set[str]) -> list[BranchPoint]:
         """Which branches leave at one of the shown messages, or have their root there."""
         points: dict[str, BranchPoint] = {}
         for branch in self._all_branches:
             branch = branch.find()
             if branch.is_main or branch.tip_uuid in points:
                 continue
-            at = self._shown_ancestor(branch.leaves_at)
-            if at in shown_uuids or (
-                at is None and self._is_rooted(branch) and branch.first_uuid in shown_uuids
+            at = self._visible_ancestor(branch.leaves_at)
+            if at in visible_uuids or (
+                at is None and self._is_rooted(branch) and branch.first_uuid in visible_uuids
             ):
                 points[branch.tip_uuid] = BranchPoint(branch.tip_uuid, at)
         return list(points.values())
 
     @property
     def unanswered_prompts(self) -> list[MessageLink]:
-        """Prompts that nothing came of, newest first: whoever was to take them was ended."""
+        """Queued prompts that were never taken, newest first: their CLI had ended."""
         return self._queued_prompts.unanswered_prompts
 
     def index_of(self, uuid: str) -> int | None:
         return self._index_by_uuid.get(uuid)
 
-    def _shown_ancestor(self, uuid: str | None) -> str | None:
+    def _visible_ancestor(self, uuid: str | None) -> str | None:
         """The nearest message a reader sees, from a line that may be hidden."""
         for _ in range(MAX_WAIT_LINES):
             index = self._index_by_uuid.get(uuid) if uuid is not None else None
@@ -211,15 +210,15 @@ class FullView:
     # ---- how a link finds its branch ----
 
     def _find_branch(self, link: MessageLink) -> BranchMark:
-        """The branch the link is on: of those that hang on it, the one that went on."""
-        wanted = self._branches_by_parent.pop(link.uuid, None)
-        if wanted is None:
+        """The branch of a link: of the branches of its children, the one that went on."""
+        waiting = self._branches_by_parent.pop(link.uuid, None)
+        if waiting is None:
             return self._start_branch(link)
         if self._above_compaction is not None and self._above_compaction[1] == link.uuid:
             self._above_compaction = None
-        if isinstance(wanted, BranchMark):
-            return wanted.find()
-        claims = [branch.find() for branch in wanted]
+        if isinstance(waiting, BranchMark):
+            return waiting.find()
+        claims = [branch.find() for branch in waiting]
         claims.sort(key=lambda branch: (not branch.is_main, not branch.is_independent))
         owner = claims[0]
         for other in claims[1:]:
@@ -246,7 +245,7 @@ class FullView:
         return branch
 
     def _update_branch(self, link: MessageLink, branch: BranchMark) -> None:
-        """What the link says about its branch: whose reply it is, whether it went on."""
+        """Update a branch by one of its links: whose reply it is, whether it went on."""
         if link.reply_id is not None:
             for other in self._branches_by_reply.pop(link.reply_id, ()):
                 other = other.find()
@@ -272,21 +271,21 @@ class FullView:
             self._above_compaction = (branch, link.parent_uuid)
 
     def _attach_to_parent(self, link: MessageLink, branch: BranchMark) -> None:
-        """Ask for the link's parent, or meet it where it was written after its child."""
+        """Wait for the link's parent, or use it where it was written after its child."""
         parent = link.parent_uuid
         if parent is None or parent == link.uuid:
-            # a local command hangs off the root: nothing more will come of its branch
+            # a local command has no parent: its branch is complete
             branch.find().oldest_index = -MAX_WAIT_LINES
             return
         index = self._index_by_uuid.get(parent)
         if index is None:
-            wanted = self._branches_by_parent.get(parent)
-            if wanted is None:
+            waiting = self._branches_by_parent.get(parent)
+            if waiting is None:
                 self._branches_by_parent[parent] = branch
-            elif isinstance(wanted, list):
-                wanted.append(branch)
+            elif isinstance(waiting, list):
+                waiting.append(branch)
             else:
-                self._branches_by_parent[parent] = [wanted, branch]
+                self._branches_by_parent[parent] = [waiting, branch]
             return
         if len(self.links) - 1 - index > MAX_EARLY_LINES or self._is_descendant(parent, link.uuid):
             return
@@ -300,7 +299,7 @@ class FullView:
         self._move_behind(link.uuid, index)
 
     def _can_still_join(self, late: BranchMark, branch: BranchMark, parent: str) -> bool:
-        """Whether no line that was told already would change its branch."""
+        """Whether no line that was returned already would change its branch."""
         if not (late.is_independent or late.is_main):
             return True
         first_index = len(self.links) - 1 - MAX_EARLY_LINES
@@ -311,7 +310,7 @@ class FullView:
         )
 
     def _is_descendant(self, uuid: str, ancestor: str) -> bool:
-        """Whether following the parents of `uuid` leads to `ancestor`: then it is a circle."""
+        """Whether the parents of `uuid` lead to `ancestor`, which would be a circle."""
         for _ in range(MAX_EARLY_LINES + 1):
             if uuid == ancestor:
                 return True
@@ -323,7 +322,7 @@ class FullView:
         return True
 
     def _move_behind(self, child: str, parent_index: int) -> None:
-        """Move a child that was written early, and what hangs on it, behind its parent."""
+        """Move a child that was written early, with its descendants, behind its parent."""
         moving = {child}
         tail = range(len(self.links) - 1, parent_index, -1)
         for index in tail:
@@ -355,7 +354,7 @@ class FullView:
             self._branches_by_reply.clear()
 
     def _decide_branch(self, branch: BranchMark) -> None:
-        """No reply came to claim it: it belongs to whatever was said around it."""
+        """No reply claimed the branch: it is part of the main branch."""
         branch = branch.find()
         if self._main_branch is not None and not (branch.is_independent or branch.is_main):
             branch.join(self._main_branch)

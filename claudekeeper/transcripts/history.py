@@ -43,7 +43,7 @@ from claudekeeper.transcripts.message_link import MessageLink, link_of
 View = Literal["full", "context"]
 T = TypeVar("T")
 
-# Unrollings kept for the next page; each holds the links read so far and no text.
+# full views that stay for the next page; each holds the links read so far and no text
 MAX_CACHED_FILES = 4
 MAX_CACHED_LINKS = 200_000
 MAX_ATTEMPTS = 3
@@ -56,13 +56,13 @@ class HistorySlice:
     messages: list[Message]
     before: str | None
     branches: list[BranchPoint] = field(default_factory=list)
-    # what somebody said after the last of them, that nobody was there any more to take
+    # prompts after the last message that no CLI took
     unanswered_prompts: list[Message] = field(default_factory=list)
 
 
 @dataclass
 class _ReadState:
-    """How far one version of a file has been unrolled."""
+    """How far one version of a file has been read."""
 
     version: tuple[int, int, int]
     size: int
@@ -91,10 +91,10 @@ class History:
     ) -> HistorySlice:
         """The last `limit` messages, or the last ones before the message `before`."""
 
-        def read(descriptor: int, reading: _ReadState) -> HistorySlice:
+        def read(descriptor: int, state: _ReadState) -> HistorySlice:
             if view == "context":
-                return _context_page(descriptor, reading, session_id, limit, before, nested)
-            return _full_page(descriptor, reading, session_id, limit, before, nested)
+                return _context_page(descriptor, state, session_id, limit, before, nested)
+            return _full_page(descriptor, state, session_id, limit, before, nested)
 
         return self._with_state(path, nested, read)
 
@@ -107,53 +107,53 @@ class History:
         nested: bool = False,
         wanted: Callable[[], UuidFilter] = lambda: accept_all,
     ) -> HistoryStream:
-        """Every message, encoded; memory holds places, not messages.
+        """Every message, encoded; memory holds locations, not messages.
 
-        `wanted` is asked for once a reading, and its answer for each message in order.
+        `wanted` is called once, and the filter that it returns for each message in order.
         """
 
-        def read(descriptor: int, reading: _ReadState) -> HistoryStream:
+        def read(descriptor: int, state: _ReadState) -> HistoryStream:
             if view == "context":
-                chain = _read_context(descriptor, reading)
+                chain = _read_context(descriptor, state)
                 return stream_context(descriptor, session_id, chain, nested, wanted())
-            # all of it, whatever is known already, and nothing of it is kept
-            unrolled = _ReadState(reading.version, reading.size, offset=reading.size)
-            _read_all(descriptor, unrolled, nested)
-            return stream_full(descriptor, session_id, unrolled.full_view, wanted())
+            # read all of it anew, and keep nothing of it
+            whole = _ReadState(state.version, state.size, offset=state.size)
+            _read_all(descriptor, whole, nested)
+            return stream_full(descriptor, session_id, whole.full_view, wanted())
 
         return self._with_state(path, nested, read)
 
-    def is_shown(self, path: Path, uuid: str, offset: int, *, nested: bool = False) -> bool:
-        """Whether the message of a line that begins at `offset` is told, as the file is now.
+    def is_visible(self, path: Path, uuid: str, offset: int, *, nested: bool = False) -> bool:
+        """Whether the line at `offset` is shown as a message, as the file is now.
 
-        A prompt that waited in line is not, once something became of it.
+        A prompt that waited in the queue is not, once it was taken or removed.
         """
 
-        def read(descriptor: int, reading: _ReadState) -> bool:
-            unrolling = reading.full_view
+        def read(descriptor: int, state: _ReadState) -> bool:
+            full_view = state.full_view
 
             def enough() -> bool:
-                index = unrolling.index_of(uuid)
-                if index is None or reading.offset > offset:
-                    return reading.offset <= offset
-                # what waits before everything else is looked at again at the start of the file,
+                index = full_view.index_of(uuid)
+                if index is None or state.offset > offset:
+                    return state.offset <= offset
+                # queued prompts before everything else are decided at the start of the file,
                 # and the lines just before it may still turn out to stand behind it
-                links = unrolling.links
+                links = full_view.links
                 return len(links) > index + MAX_EARLY_LINES and links[-1].queue_action != "waits"
 
             if not enough():
-                _read_backwards(descriptor, reading, nested, enough, DecodedCache())
-            index = unrolling.index_of(uuid)
-            return index is not None and unrolling.links[index].kind is not None
+                _read_backwards(descriptor, state, nested, enough, DecodedCache())
+            index = full_view.index_of(uuid)
+            return index is not None and full_view.links[index].kind is not None
 
         return self._with_state(path, nested, read)
 
     def read_full_view(self, path: Path, read: Callable[[int, FullView], T]) -> T:
-        """What `read` finds in a transcript of which every line has its place."""
+        """A view of a transcript for which every line is read."""
 
-        def whole(descriptor: int, reading: _ReadState) -> T:
-            _read_all(descriptor, reading, False)
-            return read(descriptor, reading.full_view)
+        def whole(descriptor: int, state: _ReadState) -> T:
+            _read_all(descriptor, state, False)
+            return read(descriptor, state.full_view)
 
         return self._with_state(path, False, whole)
 
@@ -161,9 +161,9 @@ class History:
         for _ in range(MAX_ATTEMPTS):
             try:
                 with open_readonly(path) as descriptor:
-                    reading = self._state_of(path, nested, descriptor)
-                    with reading.lock:
-                        result = read(descriptor, reading)
+                    state = self._state_of(path, nested, descriptor)
+                    with state.lock:
+                        result = read(descriptor, state)
                 self._evict()
                 return result
             except FileChanged:
@@ -177,12 +177,12 @@ class History:
         version = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
         key = (str(path), nested)
         with self._lock:
-            reading = self._states.get(key)
-            if reading is None or reading.version != version:
-                reading = _ReadState(version, facts.st_size, offset=facts.st_size)
-                self._states[key] = reading
+            state = self._states.get(key)
+            if state is None or state.version != version:
+                state = _ReadState(version, facts.st_size, offset=facts.st_size)
+                self._states[key] = state
             self._states.move_to_end(key)
-            return reading
+            return state
 
     def _drop_state(self, path: Path, nested: bool) -> None:
         with self._lock:
@@ -192,53 +192,52 @@ class History:
         with self._lock:
             while self._states and (
                 len(self._states) > MAX_CACHED_FILES
-                or sum(len(reading.full_view) for reading in self._states.values())
-                > MAX_CACHED_LINKS
+                or sum(len(state.full_view) for state in self._states.values()) > MAX_CACHED_LINKS
             ):
                 self._states.popitem(last=False)
 
 
 def _read_backwards(
     descriptor: int,
-    reading: _ReadState,
+    state: _ReadState,
     nested: bool,
     enough: Callable[[], bool],
     fresh: DecodedCache,
 ) -> None:
-    """Read on towards the start of the file until it is enough, or done."""
-    unrolling = reading.full_view
-    if unrolling.is_complete:
+    """Read on towards the start of the file, until it is enough or the file ends."""
+    full_view = state.full_view
+    if full_view.is_complete:
         return
-    for offset, line in lines_backwards(descriptor, reading.offset):
+    for offset, line in lines_backwards(descriptor, state.offset):
         if line.startswith(TYPE_PREFIX) and is_irrelevant(line):
             continue
-        # what is kept goes to a client, so its text is looked at
+        # these go to a client, so their text is checked
         entry = parse_ordinary(line)
         if entry is not None:
             link = link_of(entry, offset, len(line), nested)
             if link is not None:
-                unrolling.add(link)
+                full_view.add(link)
                 if link.kind is not None:
                     fresh.add(link, entry)
         else:
             for link in reversed(_links_of(line, offset, nested)):
-                unrolling.add(link)
-        reading.offset = offset
+                full_view.add(link)
+        state.offset = offset
         if enough():
             return
-    unrolling.finish()
+    full_view.finish()
 
 
-def _read_all(descriptor: int, reading: _ReadState, nested: bool) -> None:
-    """The same to the very start of the file; nothing but the places of its lines is kept.
+def _read_all(descriptor: int, state: _ReadState, nested: bool) -> None:
+    """The same to the start of the file; only the locations of its lines are kept.
 
-    All of them are learned before any is unrolled: that is quicker than one by one.
+    All links are read before any is added to the view: that is quicker than one by one.
     """
-    unrolling = reading.full_view
-    if unrolling.is_complete:
+    full_view = state.full_view
+    if full_view.is_complete:
         return
     links: list[MessageLink] = []
-    for offset, line, _ in lines_forwards(descriptor, 0, reading.offset):
+    for offset, line, _ in lines_forwards(descriptor, 0, state.offset):
         if not line or (line.startswith(TYPE_PREFIX) and is_irrelevant(line)):
             continue
         entry = decode_unchecked(line)
@@ -248,12 +247,12 @@ def _read_all(descriptor: int, reading: _ReadState, nested: bool) -> None:
             links.append(link)
     links.reverse()
     for link in links:
-        unrolling.add(link)
-    unrolling.finish()
+        full_view.add(link)
+    full_view.finish()
 
 
 def _links_of(line: bytes, offset: int, nested: bool) -> list[MessageLink]:
-    """The links of a line that may hold several entries, each with its own place."""
+    """The links of a line that may hold several entries, each with its own location."""
     links = (
         link_of(entry, offset + start, end - start, nested)
         for start, end, entry in parse_objects(line)[0]
@@ -263,83 +262,83 @@ def _links_of(line: bytes, offset: int, nested: bool) -> list[MessageLink]:
 
 def _full_page(
     descriptor: int,
-    reading: _ReadState,
+    state: _ReadState,
     session_id: str,
     limit: int,
     before: str | None,
     nested: bool,
 ) -> HistorySlice:
-    unrolling = reading.full_view
+    full_view = state.full_view
     fresh = DecodedCache()
     if before is not None:
-        _read_backwards(descriptor, reading, nested, lambda: _is_final(unrolling, before), fresh)
-        if unrolling.index_of(before) is None:
+        _read_backwards(descriptor, state, nested, lambda: _is_final(full_view, before), fresh)
+        if full_view.index_of(before) is None:
             raise MessageNotFound
-    page = _Window(unrolling, before, limit)
+    page = _Window(full_view, before, limit)
     if not page.is_full():
-        _read_backwards(descriptor, reading, nested, page.is_full, fresh)
+        _read_backwards(descriptor, state, nested, page.is_full, fresh)
         page.is_full()
-    indexes = page.shown_indexes[:limit]
+    indexes = page.visible_indexes[:limit]
     indexes.reverse()
-    links = [unrolling.links[index] for index in indexes]
-    branches = unrolling.branches_of(indexes)
+    links = [full_view.links[index] for index in indexes]
+    branches = full_view.branches_of(indexes)
     messages = list(messages_at(descriptor, session_id, links, branches, nested, fresh))
-    more = len(page.shown_indexes) > limit
-    unanswered = unrolling.unanswered_prompts[::-1]
+    more = len(page.visible_indexes) > limit
+    unanswered = full_view.unanswered_prompts[::-1]
     return HistorySlice(
         messages,
         before=links[0].uuid if more and links else None,
-        branches=unrolling.branch_points({link.uuid for link in links}),
+        branches=full_view.branch_points({link.uuid for link in links}),
         unanswered_prompts=list(
             messages_at(descriptor, session_id, unanswered, [None] * len(unanswered), nested)
         ),
     )
 
 
-def _is_final(unrolling: FullView, uuid: str) -> bool:
-    index = unrolling.index_of(uuid)
-    return index is not None and unrolling.is_final(index, index + 1)
+def _is_final(full_view: FullView, uuid: str) -> bool:
+    index = full_view.index_of(uuid)
+    return index is not None and full_view.is_final(index, index + 1)
 
 
 class _Window:
-    """The shown links of a page and one more, found as the unrolling grows."""
+    """The shown links of a page and one more, collected as the view grows."""
 
-    def __init__(self, unrolling: FullView, before: str | None, limit: int) -> None:
-        self._full_view = unrolling
+    def __init__(self, full_view: FullView, before: str | None, limit: int) -> None:
+        self._full_view = full_view
         self._limit = limit
-        index = unrolling.index_of(before) if before is not None else None
+        index = full_view.index_of(before) if before is not None else None
         self._start = 0 if index is None else index + 1
         self._checked_links = 0
-        self.shown_indexes: list[int] = []
+        self.visible_indexes: list[int] = []
 
     def is_full(self) -> bool:
         """Whether the page is full and nothing can change it any more."""
         links = self._full_view.links
         if not self._full_view.is_complete and len(links) < self._start + self._limit:
             return False
-        # looking again at every line would be quadratic: look when the page can have grown by half
+        # a check after every line would be quadratic: check when the page can have grown by half
         if (
             not self._full_view.is_complete
             and len(links) < self._checked_links + (self._checked_links >> 4) + 8
         ):
             return False
         self._checked_links = len(links)
-        self.shown_indexes = []
+        self.visible_indexes = []
         for index in range(self._start, len(links)):
             if links[index].kind is not None:
-                self.shown_indexes.append(index)
-                if len(self.shown_indexes) > self._limit:
+                self.visible_indexes.append(index)
+                if len(self.visible_indexes) > self._limit:
                     break
         if self._full_view.is_complete:
             return True
-        full = len(self.shown_indexes) > self._limit
-        return full and self._full_view.is_final(self._start, self.shown_indexes[-1] + 1)
+        full = len(self.visible_indexes) > self._limit
+        return full and self._full_view.is_final(self._start, self.visible_indexes[-1] + 1)
 
 
-def _read_context(descriptor: int, reading: _ReadState) -> list[ContextNode]:
-    if reading.context_nodes is None:
+def _read_context(descriptor: int, state: _ReadState) -> list[ContextNode]:
+    if state.context_nodes is None:
         nodes: list[ContextNode] = []
-        for offset, line, _ in lines_forwards(descriptor, 0, reading.size):
+        for offset, line, _ in lines_forwards(descriptor, 0, state.size):
             if not line or is_irrelevant(line):
                 continue
             whole = parse_ordinary(line)
@@ -350,19 +349,19 @@ def _read_context(descriptor: int, reading: _ReadState) -> list[ContextNode]:
                 node = node_of(entry, offset + start, end - start)
                 if node is not None:
                     nodes.append(node)
-        reading.context_nodes = context_chain(nodes)
-    return reading.context_nodes
+        state.context_nodes = context_chain(nodes)
+    return state.context_nodes
 
 
 def _context_page(
     descriptor: int,
-    reading: _ReadState,
+    state: _ReadState,
     session_id: str,
     limit: int,
     before: str | None,
     nested: bool,
 ) -> HistorySlice:
-    chain = _read_context(descriptor, reading)
+    chain = _read_context(descriptor, state)
     end = len(chain)
     if before is not None:
         end = next((i for i, node in enumerate(chain) if node.uuid == before), -1)

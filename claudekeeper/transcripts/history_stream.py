@@ -1,7 +1,7 @@
-"""A whole conversation on its way to a client: every message encoded, few held in memory.
+"""A whole history on its way to a client: every message encoded, few held in memory.
 
-The file is read twice: to learn where each line belongs, and to tell them in order. Contents are
-most of its bytes; they go to the client as they stand in the file.
+The file is read twice: to find the order of the lines, and to encode them in that order. Contents
+are most of its bytes; they go to the client as they stand in the file.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from claudekeeper.transcripts.locations import Location, entry_at, messages_at
 from claudekeeper.transcripts.message_link import MessageLink
 from claudekeeper.transcripts.messages import as_blocks, message_of
 
-# bytes of one piece: below the size at which the allocator asks the system for each anew
+# bytes of one piece: below the size for which the allocator calls the system each time
 CHUNK_BYTES = 96 * 1024
-# messages of one, where they are encoded together
+# messages of one piece, where they are encoded together
 CHUNK_MESSAGES = 64
 
 _encode = msgspec.json.Encoder().encode
 
 
-# asked of each message in order, whether it is to be told
+# called for each message in order: whether the client gets it
 UuidFilter = Callable[[str], bool]
 
 
@@ -53,7 +53,7 @@ class HistoryStream:
         uuids: set[str],
         branches: list[BranchPoint],
     ) -> None:
-        # what is read outlives the caller's descriptor
+        # the stream lives longer than the caller's descriptor
         self._descriptor = os.dup(descriptor)
         self._chunks = pieces(self._descriptor)
         self._is_open = True
@@ -67,7 +67,7 @@ class HistoryStream:
             return next(self._chunks, b"") if self._is_open else b""
 
     def close(self) -> None:
-        """Needed in any case; waits for a thread that still reads."""
+        """Always call it; waits for a thread that still reads."""
         with self._lock:
             if self._is_open:
                 self._is_open = False
@@ -81,7 +81,7 @@ def stream_context(
     nested: bool,
     wanted: UuidFilter = accept_all,
 ) -> HistoryStream:
-    """What the model still sees."""
+    """The context view."""
     chain = [node for node in chain if wanted(node.uuid)]
 
     def pieces(own: int) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def stream_context(
 
 
 class LineFields(msgspec.Struct, rename="camel", gc=False):
-    """What a link does not know of its message: the few fields that are told of nearly all."""
+    """The fields of a message that its link does not have."""
 
     type: Literal["user", "assistant"]
     uuid: str | None = None
@@ -107,30 +107,30 @@ _decode_line = msgspec.json.Decoder(LineFields).decode
 
 
 def stream_full(
-    descriptor: int, session_id: str, unrolling: FullView, wanted: UuidFilter = accept_all
+    descriptor: int, session_id: str, full_view: FullView, wanted: UuidFilter = accept_all
 ) -> HistoryStream:
-    """Everything that was said."""
-    links = unrolling.links
-    # indexes, oldest first: a pair for each of very many would take its memory and its time
+    """The full view."""
+    links = full_view.links
+    # indexes, oldest first: tuples would take more memory and time, and there are very many
     indexes = [index for index in range(len(links) - 1, -1, -1) if links[index].kind is not None]
     if wanted is not accept_all:
         indexes = [index for index in indexes if wanted(links[index].uuid)]
     uuids = {links[index].uuid for index in indexes}
     return HistoryStream(
         descriptor,
-        lambda own: _encode_chunks(LineReader(own), session_id, unrolling, indexes),
+        lambda own: _encode_chunks(LineReader(own), session_id, full_view, indexes),
         uuids,
-        unrolling.branch_points(uuids),
+        full_view.branch_points(uuids),
     )
 
 
 def _encode_chunks(
-    lines: LineReader, session_id: str, unrolling: FullView, indexes: list[int]
+    lines: LineReader, session_id: str, full_view: FullView, indexes: list[int]
 ) -> Iterator[bytes]:
-    links, view_of = unrolling.links, lines.view
+    links, view_of = full_view.links, lines.view
     batch: list[Message] = []
     room = CHUNK_BYTES
-    for index, branch in zip(indexes, unrolling.branches_of(indexes), strict=True):
+    for index, branch in zip(indexes, full_view.branches_of(indexes), strict=True):
         link = links[index]
         message = _message_of_line(view_of(link.offset, link.length), link, session_id, branch)
         if message is None:
@@ -149,9 +149,9 @@ def _encode_chunks(
 def _message_of_line(
     line: memoryview, link: MessageLink, session_id: str, branch: str | None
 ) -> Message | None:
-    """The message of an ordinary line; None for those that have to be looked at closely.
+    """The message of an ordinary line; None for a line that needs a lenient parser.
 
-    Among them is every line that is not the one that was seen here: the file has changed.
+    None also where another line stands there now, because the file changed.
     """
     try:
         line_fields = _decode_line(line)

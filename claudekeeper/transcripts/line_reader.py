@@ -1,4 +1,4 @@
-"""Lines of a file that others write: forwards, backwards, and by place.
+"""Lines of a file that others write: forwards, backwards, and by offset.
 
 Nothing here maps the file into memory: a transcript that is cut short while it is mapped would
 end the whole process.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SMALL_READ = 32 * 1024
-# just below the size at which the allocator asks the system for every piece anew
+# just below the size for which the allocator calls the system each time
 LARGE_READ = 120 * 1024
 READ_ONLY = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -20,7 +20,7 @@ class FileChanged(Exception):
     """The file was cut or replaced while it was being read."""
 
 
-class open_readonly:  # noqa: N801 - used as `with opened(path) as descriptor`
+class open_readonly:  # noqa: N801 - used as `with open_readonly(path) as descriptor`
     """A descriptor to read from; opening a pipe of that name does not block.
 
     A class, because thousands are opened for one listing and a generator costs more.
@@ -43,7 +43,7 @@ def lines_backwards(descriptor: int, end: int) -> Iterator[tuple[int, bytes]]:
     """Each line before `end` with its offset, last one first."""
     position = end
     chunk = SMALL_READ
-    # what stands before the first newline of what was read so far, latest piece first
+    # the bytes before the first newline of what was read so far, latest piece first
     unfinished: list[bytes] = []
     while position > 0:
         size = min(chunk, position)
@@ -58,7 +58,7 @@ def lines_backwards(descriptor: int, end: int) -> Iterator[tuple[int, bytes]]:
         last = b"".join(reversed(unfinished)) if len(unfinished) > 1 else unfinished[0]
         if last:
             yield position + newline + 1, last
-        # one line at a time, each freed before the next: that keeps to the processor's cache
+        # one line at a time, each freed before the next, stays in the processor's cache
         stop = newline
         newline = block.rfind(b"\n", 0, stop)
         while newline >= 0:
@@ -100,7 +100,7 @@ def lines_forwards(descriptor: int, start: int, end: int) -> Iterator[tuple[int,
 
 
 class LineReader:
-    """Reads lines by their place; neighbours come out of one read."""
+    """Reads lines by their offset; neighbours come out of one read."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -111,7 +111,7 @@ class LineReader:
         return bytes(self.view(offset, length))
 
     def view(self, offset: int, length: int) -> memoryview:
-        """The line where it was read, not copied."""
+        """The line, not copied."""
         start = offset - self._start
         if start < 0 or start + length > len(self._window):
             size = max(length, SMALL_READ if not self._window else LARGE_READ)

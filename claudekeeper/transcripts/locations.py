@@ -1,4 +1,4 @@
-"""From the place of a message to the message itself."""
+"""Locations of messages in their file, and the messages at these locations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from claudekeeper.transcripts.line_reader import FileChanged, LineReader
 from claudekeeper.transcripts.message_link import MessageLink
 from claudekeeper.transcripts.messages import kind_of, message_of, uuid_of
 
-# bytes of decoded lines held while a page is being put together
+# bytes of decoded lines that are held while a page is made
 MAX_CACHED_BYTES = 4 * 1024 * 1024
 
 
@@ -49,7 +49,7 @@ def messages_at(
     nested: bool,
     fresh: DecodedCache | None = None,
 ) -> Iterator[Message]:
-    """The messages of these places, one after another."""
+    """The messages at these locations, one after another."""
     lines = LineReader(descriptor)
     for location, branch in zip(locations, branches, strict=True):
         entry = fresh.get(location.offset) if fresh is not None else None
@@ -57,17 +57,17 @@ def messages_at(
             entry = entry_at(lines, location)
         kind = location.kind or kind_of(entry, nested=nested) or "notice"
         message = message_of(entry, session_id, kind, branch)
-        # an empty uuid is one to the SDK's reader, and to nobody else
+        # only the SDK's reader accepts an empty uuid
         message.uuid = location.uuid
         yield message
 
 
 def entry_at(lines: LineReader, location: Location) -> Entry:
-    """The entry that was seen at this place; if another one is there now, the file has changed."""
+    """The entry at a location; if another one is there now, the file has changed."""
     line = lines.line(location.offset, location.length)
     entry = parse_ordinary(line)
     if entry is None:
-        # it may have been seen without a close look at it
+        # it may have been read without the check for UTF-8
         entries, _ = parse_line(line)
         entry = entries[0] if len(entries) == 1 else None
     if entry is None or location.uuid not in (entry.uuid, entry.uuid or uuid_of(entry)):

@@ -1,4 +1,4 @@
-"""A line reduced to its place in the conversation, so that any number can be held in memory."""
+"""A line reduced to its links with other lines, so that any number fits in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from claudekeeper.transcripts.entries import Entry, blocks_of
 from claudekeeper.transcripts.messages import kind_of, queued_prompt_content, uuid_of
 from claudekeeper.transcripts.prompts import is_command, is_local_command, prompt_of
 
-# how the content begins that brings a tool's result back
+# how the content of a tool's result begins
 _RESULT_PREFIXES = (b'[{"tool_use_id":"', b'[{"type":"tool_result"')
 _MAX_PREFIX_LENGTH = max(map(len, _RESULT_PREFIXES))
 
@@ -19,7 +19,7 @@ QueueAction = Literal["waits", "taken", "withdrawn", "absorbed", "removed"]
 
 
 class MessageLink(msgspec.Struct, gc=False):
-    """Where an entry stands in the file, what it hangs on, and what it is to a reader."""
+    """Where an entry stands in the file, its parent, and what it is to a reader."""
 
     uuid: str
     parent_uuid: str | None
@@ -30,12 +30,12 @@ class MessageLink(msgspec.Struct, gc=False):
     reply_id: str | None = None
     # a compaction starts a new root, but a reader goes on above it
     is_boundary: bool = False
-    # it says nothing of its own about which branch is the conversation: a tool's result, a
+    # it does not decide which branch is the main one: a tool's result, a
     # local command, a hidden line
     is_neutral: bool = False
-    # what happened to a queued prompt; one that waits is shown only if nothing came of it later
+    # what happened to a queued prompt; one that waits is shown only if it was never taken
     queue_action: QueueAction | None = None
-    # what a person said; empty for what the machine said in a person's place
+    # the text of a person's prompt; empty for one that the machine wrote
     prompt_text: str | None = None
 
 
@@ -44,13 +44,13 @@ def link_of(entry: Entry, offset: int, length: int, nested: bool = False) -> Mes
     if entry.is_sidechain and not nested:
         return None
     uuid = entry.uuid
-    # replies and results of tools: nearly all lines, and nothing about them is in doubt
+    # replies and tools' results: nearly all lines, and easy to recognise
     if uuid and not entry.is_meta:
         if entry.type == "assistant":
             kind: MessageKind | None = "error" if entry.is_api_error_message else "reply"
             parent = entry.parent_uuid or entry.logical_parent_uuid
             return MessageLink(uuid, parent, offset, length, kind, entry.message.id)
-        # of a result that may be megabytes only the beginning is looked at
+        # a result may be megabytes: only its beginning is checked
         if entry.type == "user" and bytes(
             memoryview(entry.message.content)[:_MAX_PREFIX_LENGTH]
         ).startswith(_RESULT_PREFIXES):
@@ -73,12 +73,12 @@ def link_of(entry: Entry, offset: int, length: int, nested: bool = False) -> Mes
             first = blocks[0].text or "" if blocks else ""
             link.prompt_text = prompt_of(blocks)
             if kind == "command":
-                # what a command printed is said by nobody
+                # a command's output is nobody's prompt
                 link.prompt_text = link.prompt_text or None
                 link.is_neutral = not is_command(first) or is_local_command(first)
         case "user":
             link.prompt_text = "" if kind == "notice" else None
-            # a compaction's summary belongs to whatever goes on around it
+            # a compaction's summary belongs to the branch around it
             link.is_neutral = kind in ("toolResult", "notice", "compaction", None)
         case "attachment" if kind in ("prompt", "command"):
             link.queue_action, link.prompt_text = (
@@ -88,14 +88,14 @@ def link_of(entry: Entry, offset: int, length: int, nested: bool = False) -> Mes
         case "system" if entry.subtype == "compact_boundary":
             link.is_boundary = True
         case "system" if kind == "command":
-            # a command that there is none of here is written down as it was typed
+            # an unknown command is written as it was typed
             typed = prompt_of(blocks_of(entry.content))
             link.prompt_text = typed if typed.startswith("/") else None
     return link
 
 
 def kind_in_history(entry: Entry, *, nested: bool = False) -> MessageKind | None:
-    """What a history makes of the line by itself; None: it is shown nowhere.
+    """The kind of message that a history shows for the line alone; None: it is not shown.
 
     A sidechain line of the session's own file is one of a subagent's.
     """
@@ -114,7 +114,7 @@ def _queued_link(entry: Entry, offset: int, length: int) -> MessageLink | None:
         case "enqueue" if words and not words.startswith('{"task_id"'):
             link.queue_action, link.kind = "waits", kind_of(entry)
         case "popAll" if words:
-            # into the composer again
+            # back into the composer
             link.queue_action = "withdrawn"
         case "dequeue":
             # the prompt that follows came from the queue

@@ -1,4 +1,4 @@
-"""A line of the transcript → the Message that clients see; history and live turns share it."""
+"""Messages: what clients see of the lines of a transcript, in history and live turns alike."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUEUED_COMMAND = b'"queued_command"'
 
 
 def uuid_of(entry: Entry) -> str:
-    """The line's uuid; one made from its words where Claude Code gave it none."""
+    """The line's uuid; one made from its content where Claude Code gave it none."""
     if entry.uuid:
         return entry.uuid
     words = b"\0".join(
@@ -41,7 +41,7 @@ def uuid_of(entry: Entry) -> str:
 
 
 def kind_of(entry: Entry, *, nested: bool = False) -> MessageKind | None:
-    """What the line is to a reader; None for what stays hidden.
+    """The kind of message of a line; None for a hidden one.
 
     In a subagent's own transcript (`nested`) every line is a sidechain one, so that mark hides
     nothing there.
@@ -109,7 +109,7 @@ def role_of(entry: Entry, kind: MessageKind) -> Role:
 
 
 def is_tool_result(entry: Entry) -> bool:
-    """Whether the line brings a tool's result back."""
+    """Whether the line has a tool's result."""
     content = entry.message.content
     if entry.type != "user" or not starts_with(content, b"["):
         return False
@@ -143,7 +143,7 @@ def _kind_of_content(content: Raw) -> MessageKind:
             kind = "notice"
         elif unwrap_prompt(block.text):
             has_prompt = True
-    # what a person said beside a notice counts
+    # a person's text beside a notice counts
     return "prompt" if has_prompt else kind
 
 
@@ -230,7 +230,7 @@ def _system_blocks(entry: Entry) -> Raw:
 
 
 def _error_text(error: object) -> str:
-    """The most telling words of a nested error."""
+    """The message of a nested error."""
     if isinstance(error, str):
         return error
     if isinstance(error, dict):

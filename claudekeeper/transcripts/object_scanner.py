@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from claudekeeper.core import lenient_json
 
-# where an object of a transcript begins, when looked for inside a line; a hostile one has many
-# such places that lead nowhere
+# how an object of a transcript begins inside a line; a hostile line has many such beginnings
+# without an object
 _OBJECT_START = re.compile(
     r'\{\s*"(?:parentUuid|type|uuid|isSidechain|sessionId|logicalParentUuid)"'
 )
@@ -20,7 +20,7 @@ _LINE = re.compile(r"[^\r\n]*")
 # times its own length that a line is looked at for objects, and what each look that leads nowhere
 # costs of it: no more than the shortest message, torn ones between all of them
 MAX_EFFORT = 64
-LOOK = MAX_EFFORT * 128
+SCAN_COST = MAX_EFFORT * 128
 
 # what may stand between two brackets, as far as it is JSON: a string that nothing but a sign of
 # JSON follows, signs, words and numbers
@@ -34,18 +34,18 @@ _MAX_DEPTH = 1_000
 
 
 def find_object_spans(part: bytes) -> tuple[list[tuple[int, int]], bool]:
-    """The first and last byte of each object, and whether anything else stands there.
+    """The first and last byte of each object, and whether there is anything else.
 
     Takes a time in proportion to the length, however many objects there are.
     """
-    # a byte that is no text stays one character, so that places in text and bytes agree
+    # a byte that is no text stays one character, so that offsets in text and bytes agree
     text = part.decode("utf-8", "surrogateescape")
     spans: list[tuple[int, int]] = []
     torn = False
     last = 0
-    # the first bracket behind that
+    # the first bracket after that
     bracket = text.find("{")
-    effort = (len(text) + LOOK) * MAX_EFFORT
+    effort = (len(text) + SCAN_COST) * MAX_EFFORT
     start_match = _OBJECT_START.search(text)
     while start_match and effort > 0:
         at = start_match.start()
@@ -58,7 +58,7 @@ def find_object_spans(part: bytes) -> tuple[list[tuple[int, int]], bool]:
             start_match = _OBJECT_START.search(text, end)
             continue
         torn = True
-        effort -= reached - at + LOOK
+        effort -= reached - at + SCAN_COST
         start_match = _OBJECT_START.search(text, at + 1)
     torn = torn or start_match is not None or bool(text[last:].strip(_PADDING))
     return list(_to_byte_spans(text, spans)), torn
@@ -79,7 +79,7 @@ def is_fragment(behind: bytes) -> bool:
 
 
 def _find_object_end(text: str, at: int) -> tuple[int | None, int]:
-    """Where the object ends that begins there, None where it is none; and how far was looked."""
+    """Where the object at an offset ends, None where it is none; and how far was read."""
     depth, position = 1, at + 1
     while depth:
         between = _BETWEEN_BRACKETS.match(text, position)
@@ -90,7 +90,7 @@ def _find_object_end(text: str, at: int) -> tuple[int | None, int]:
             case "}" | "]":
                 depth -= 1
             case '"':
-                # one without an end was looked for to the end of the text
+                # without an end the search went on to the end of the text
                 string = _STRING.match(text, position)
                 return None, string.end() if string else len(text)
             case "{" | "[":
@@ -108,7 +108,7 @@ def _find_object_end(text: str, at: int) -> tuple[int | None, int]:
 
 
 def _to_byte_spans(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Places in a text as places in the bytes that it was decoded from."""
+    """Offsets in a text as offsets in the bytes that it was decoded from."""
     character = byte = 0
     for span in spans:
         byte_span = []

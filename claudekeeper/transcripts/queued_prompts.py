@@ -6,7 +6,7 @@ from claudekeeper.transcripts.message_link import MessageLink
 
 
 class QueuedPrompts:
-    """Which of them were said later, and so need not be shown where they waited."""
+    """Which queued prompts were taken later, and so are not shown where they waited."""
 
     def __init__(self) -> None:
         # prompts that may have come from the queue, and how often words that waited there did
@@ -15,13 +15,13 @@ class QueuedPrompts:
         # commands taken from the queue whose names are not known: some run under another one
         self._unmatched_commands = 0
         self._command_ran = False
-        # how many were taken out with nothing after them
+        # how many were removed with nothing after them
         self._removed_count = 0
-        # those that nothing came of, newest first
+        # prompts that were never taken, newest first
         self.unanswered_prompts: list[MessageLink] = []
 
     def add_prompt(self, link: MessageLink) -> None:
-        """Remember what was said: it may have waited before."""
+        """Take a prompt of the conversation: it may have waited before."""
         words = link.prompt_text or ""
         if link.queue_action == "absorbed":
             self._count_sent(words)
@@ -34,21 +34,21 @@ class QueuedPrompts:
     def has_prompt(self, words: str) -> bool:
         return words in self._prompts
 
-    def is_shown(self, link: MessageLink, *, any_shown: bool) -> bool:
-        """Whether this is a prompt of which nothing came later, in a turn that went on.
+    def is_visible(self, link: MessageLink, *, any_visible: bool) -> bool:
+        """Whether this is a prompt that was never taken, in a turn that went on.
 
-        `heard`: something is shown after it.
+        `any_visible`: something is shown after it.
         """
         words = link.prompt_text or ""
         if link.queue_action == "waits":
             if self._match_sent(words):
                 return False
-            if not any_shown:
+            if not any_visible:
                 self._add_unanswered(link)
-            return any_shown
+            return any_visible
         if link.queue_action == "removed":
-            # where the turn went on it was taken into it, and is shown
-            self._removed_count += not any_shown
+            # the turn went on, so the prompt was taken into it and is shown
+            self._removed_count += not any_visible
             return False
         if link.queue_action == "taken":
             words = self._prompts.pop() if self._prompts else ""
@@ -71,7 +71,7 @@ class QueuedPrompts:
         if is_sent:
             self._sent_counts[words] -= 1
         if words.startswith("/") and self._unmatched_commands:
-            # `/cost` is written down as `/usage`
+            # `/cost` is written as `/usage`
             self._unmatched_commands -= 1
             is_sent = True
         return is_sent

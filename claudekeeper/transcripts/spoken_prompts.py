@@ -1,8 +1,8 @@
-"""What a person said, line by line.
+"""Finds the prompts of a person among the lines of a transcript.
 
-Some commands of Claude Code's own only do something in the terminal (`/model`), others are put to
-Claude (`/goal`, `/plan` with words behind them). Both are written down in the same way, but before
-the first kind Claude Code writes a line that says so.
+Some built-in commands only do something in the terminal (`/model`), others are sent to Claude
+(`/goal`, `/plan` with arguments). Both are written in the same way, but before the first kind
+Claude Code writes a caveat.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from claudekeeper.transcripts.prompts import (
 
 
 class PromptFilter:
-    """Hears the lines of a transcript in their order."""
+    """Takes the lines of a transcript in their order, and returns the prompts."""
 
     def __init__(self, caveat: str | None = None) -> None:
-        # the last line by which Claude Code says that a command ran in the terminal only
+        # the last caveat: a line which says that the next command ran in the terminal only
         self.caveat_uuid = caveat
 
     def short_prompt_in(self, entry: Entry) -> tuple[str, bool] | None:
@@ -42,7 +42,7 @@ class PromptFilter:
                 self.caveat_uuid = entry.uuid
             return None
         if entry.type == "user" and not (entry.is_compact_summary or entry.is_from_others):
-            # most prompts are plain words: nothing to unwrap, nothing to tell apart
+            # most prompts are plain text: nothing to unwrap
             text = plain_prompt(entry.message.content)
             if text:
                 return text, True

@@ -1,4 +1,4 @@
-"""The conversations of subagents: nested transcripts, wherever a version of Claude Code put them.
+"""Subagents and their transcripts, wherever a version of Claude Code put them.
 
 Up to 2.0.19 they stand as sidechain lines in the session's own file, then as `agent-<id>.jsonl`
 beside it, since 2.1.14 below `<session>/subagents/`, sometimes in a folder of a workflow's run.
@@ -43,9 +43,9 @@ from claudekeeper.transcripts.messages import kind_of, message_of, uuid_of
 from claudekeeper.transcripts.prompts import prompt_of
 
 MAX_SIDECAR_BYTES = 1024 * 1024
-# how far back a call is looked for that has just begun to work
+# how far back the call of a new subagent is looked for
 LOOKBACK_BYTES = 1024 * 1024
-# of subagents so much is read to answer one question
+# bytes of subagents that one request reads
 MAX_READ_BYTES = 64 * 1024 * 1024
 SPAWN_TOOLS = frozenset({"Task", "Agent"})
 
@@ -98,7 +98,7 @@ def subagent_file(transcript: Path, session_id: str, agent_id: str) -> Path | No
 
 
 class SubagentEntries:
-    """What a session's subagents did, as the results of their calls come by. Blocks."""
+    """The entries of a session's subagents, by the results of their calls. Blocks."""
 
     def __init__(self, transcript: Path, session_id: str) -> None:
         self._transcript = transcript
@@ -107,7 +107,7 @@ class SubagentEntries:
         self._remaining_bytes = MAX_READ_BYTES
 
     def entries_named_in(self, entry: Entry) -> Iterator[Entry]:
-        """The lines of the subagent that a result names, once; no more than so much of all."""
+        """The entries of the subagent that a result names, once, and up to a limit for all."""
         if not starts_with(entry.tool_use_result, b"{") or b'"agentId"' not in bytes(
             entry.tool_use_result
         ):
@@ -125,7 +125,7 @@ class SubagentEntries:
             if path is not None and self._remaining_bytes > 0:
                 yield from _read_entries(path)
         except (OSError, FileChanged):
-            # it is gone, or being written anew: what it did is not known
+            # it is gone, or being rewritten
             return
 
 

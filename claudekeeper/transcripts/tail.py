@@ -1,4 +1,4 @@
-"""A file that grows: from a known place to its whole new lines."""
+"""New lines of a file that grows, from a known offset."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from claudekeeper.transcripts.line_reader import (
 )
 from claudekeeper.transcripts.messages import uuid_of
 
-# more than this at once is read again rather than told, and so are more entries than CROWD
+# more than this at once is a resync instead of single messages, and so are more entries
 MAX_GROWTH_BYTES = 32 * 1024 * 1024
 MAX_ENTRIES = 2_000
-# or more bytes of theirs, unless it is one: all at once, they would cut off those who do read
+# or more bytes in several entries: all at once, they would disconnect slow clients
 MAX_CONTENT_BYTES = 2 * 1024 * 1024
-# how far back it is looked for what new lines may hang on
+# bytes in which the parents of new lines are looked for
 LOOKBACK_BYTES = 64 * 1024
-# nanoseconds from the time that a line says to its writing: told twice is better than not told
+# nanoseconds between the time in a line and its writing: twice is better than never
 CLOCK_SLACK_NS = 2_000_000_000
 
 TailChange = Literal["grown", "same", "rewritten", "gone", "flood"]
 
 
 class Tail(msgspec.Struct, frozen=True, gc=False):
-    """How far a file is known; `mark` is what stands before that, once it was looked at."""
+    """How far a file was read, and the bytes before that, once they were read."""
 
     path: str
     # 0: whichever file has that name
@@ -56,26 +56,26 @@ class Growth(msgspec.Struct, gc=False):
     change: TailChange
     tail: Tail
     entries: list[Entry] = []
-    # at the first reading: lines that stood there before, the oldest first
+    # with the first growth: lines that stood there before, the oldest first
     earlier_entries: list[Entry] = []
-    # the place where it was known to end lies within a line: one was torn then, or all is new
+    # the offset lies within a line: that one was torn then, or all is new
     is_uncertain: bool = False
 
 
 def read_growth(tail: Tail) -> Growth:
-    """What was added; a torn line waits until it is whole. Blocks: call it in a thread."""
+    """The new lines; a torn line waits until it is whole. Blocks: call it in a thread."""
     try:
         with open_readonly(tail.path) as descriptor:
             return _read_new(descriptor, tail)
     except OSError:
         return Growth("gone", tail)
     except FileChanged:
-        # cut short while it was read: the next look tells what became of it
+        # cut short while it was read: the next call reads what it became
         return Growth("rewritten", Tail(tail.path))
 
 
 def tail_at_end(path: str, since: int | None = None) -> Tail:
-    """A tail behind everything that stands there; with `since`, that stood there then. Blocks."""
+    """A tail at the end of a file; with `since`, at its end at that moment. Blocks."""
     try:
         with open_readonly(path) as descriptor:
             facts = os.fstat(descriptor)
@@ -109,10 +109,10 @@ def _read_new(descriptor: int, tail: Tail) -> Growth:
     start = tail.offset
     if not tail.is_primed:
         start = _line_start(descriptor, tail.offset)
-        # one file in five ends without a newline: whoever read it has what stood there
+        # one file in five ends without a newline; its last line was read already
         half_read = parse_line(os.pread(descriptor, tail.offset - start, start))[0]
         earlier = [*_read_earlier(descriptor, start), *half_read]
-    known_uuids = {uuid_of(entry) for entry in half_read}
+    read_uuids = {uuid_of(entry) for entry in half_read}
     entries: list[Entry] = []
     content_bytes = 0
     offset = start
@@ -121,17 +121,17 @@ def _read_new(descriptor: int, tail: Tail) -> Growth:
             # its writer may still be mid-append
             break
         if line and not is_irrelevant(line):
-            new = [entry for entry in parse_line(line)[0] if uuid_of(entry) not in known_uuids]
+            new = [entry for entry in parse_line(line)[0] if uuid_of(entry) not in read_uuids]
             entries += new
             content_bytes += sum(memoryview(entry.message.content).nbytes for entry in new)
             if len(entries) > MAX_ENTRIES or (
                 content_bytes > MAX_CONTENT_BYTES and len(entries) > 1
             ):
                 return Growth("flood", _tail_behind_all(descriptor, facts, tail.path))
-        known_uuids.clear()
-        # what follows on the same line is read from there
+        read_uuids.clear()
+        # more on the same line is read from there
         offset = at + len(line) + ended
-    # within a line that is still being written, what stood there is known by the first place
+    # within a line that is still being written, the first offset stays
     begun = tail.is_primed or offset >= tail.offset
     offset = offset if begun else tail.offset
     reached = Tail(tail.path, facts.st_ino, offset, fingerprint_before(descriptor, offset), begun)
@@ -140,21 +140,21 @@ def _read_new(descriptor: int, tail: Tail) -> Growth:
 
 
 def _is_complete_line(line: bytes) -> bool:
-    """Whether a line that no newline ends has all that it says."""
-    # most that have not are recognised without a close look
+    """Whether a line without a newline is complete."""
+    # most incomplete ones are recognised by their last byte
     return line.endswith((b"}", b"\0")) and (
         parse_ordinary(line) is not None or parse_objects(line)[1] == 0
     )
 
 
 def _tail_behind_all(descriptor: int, facts: os.stat_result, path: str) -> Tail:
-    """Behind all that stands there, which is read anew; its last line need not be whole."""
+    """A tail at the end of the file; its last line need not be whole."""
     end = facts.st_size
     return Tail(path, facts.st_ino, end, fingerprint_before(descriptor, end))
 
 
 def _offset_since(descriptor: int, end: int, since: int) -> int:
-    """Where the lines of after that moment begin, by what they say themselves."""
+    """Where the lines after that moment begin, by their own times."""
     moment = iso_from_ns(since - CLOCK_SLACK_NS)
     start = end
     for at, line in lines_backwards(descriptor, end):
@@ -166,7 +166,7 @@ def _offset_since(descriptor: int, end: int, since: int) -> int:
 
 
 def _line_start(descriptor: int, offset: int) -> int:
-    """The place may lie within a line, if its writer was in the middle of one."""
+    """The start of the line at an offset, which may lie within a line that was being written."""
     if offset == 0 or os.pread(descriptor, 1, offset - 1) == b"\n":
         return offset
     for at, _ in lines_backwards(descriptor, offset):

@@ -1,4 +1,4 @@
-"""Values out of JSON in which nothing is promised: text where there is some, and nothing else."""
+"""Reads text from JSON values of any type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_CHARACTERS = 400
 
 
 def content_text(content: Raw) -> str:
-    """What a result says, whichever way it was written."""
+    """The text of a tool's result, in any of its forms."""
     if starts_with(content, b'"'):
         return string_of(content)
     return "\n".join(block.text for block in blocks_of(content) if block.text)
@@ -34,7 +34,7 @@ def text_field(value: Any, name: str) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """Half an emoji cannot be written down."""
+    """Half an emoji cannot be encoded."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

@@ -197,26 +197,30 @@ class UsageService:
 
     async def _count_changed(self) -> None:
         async with self._count_lock:
-            touched, self._changed_paths = self._changed_paths, set()
-            if touched is not None and not touched:
+            changed_paths, self._changed_paths = self._changed_paths, set()
+            if changed_paths is not None and not changed_paths:
                 return
             await self._catalog.save()
             rows = {row.file.path: row for row in await self._catalog.rows()}
             try:
-                much = await asyncio.to_thread(self._count_files, touched, rows)
+                is_much = await asyncio.to_thread(self._count_files, changed_paths, rows)
             except BaseException:
                 # check all files again, since some were not counted
                 self._changed_paths = None
                 raise
-            if much:
+            if is_much:
                 await asyncio.to_thread(self._release_memory)
 
-    def _count_files(self, touched: set[str] | None, rows: dict[str, SessionRow]) -> bool:
+    def _count_files(self, changed_paths: set[str] | None, rows: dict[str, SessionRow]) -> bool:
         """Count every file whose version is not counted yet, but for what the catalog will read.
 
         Returns whether there were many.
         """
-        files = with_subagent_usage_files(touched) if touched is not None else self._all_files()
+        files = (
+            with_subagent_usage_files(changed_paths)
+            if changed_paths is not None
+            else self._all_files()
+        )
         remaining = iter(files)
         done = 0
         while paths := list(islice(remaining, FILES_PER_BATCH)):
@@ -237,7 +241,7 @@ class UsageService:
             # folds first: a file that gets replies of another one is computed anew from its fold
             self._cache.save_folds(folds)
             self._cache.add_usage(batch)
-        if touched is None:
+        if changed_paths is None:
             self._cache.remove_usage(
                 [path for path in self._cache.usage_paths() if path not in files]
             )
@@ -297,7 +301,7 @@ def _file_usage(
     row: SessionRow | None,
     account: UsageFold,
     share: SubagentShare | None = None,
-    beside: str | None = None,
+    subagent_workdir: str | None = None,
 ) -> FileUsage:
     return FileUsage(
         path=file.path,
@@ -308,7 +312,7 @@ def _file_usage(
         activity=account.activity,
         copy_counts=account.copy_counts,
         share=share,
-        subagent_workdir=beside,
+        subagent_workdir=subagent_workdir,
     )
 
 

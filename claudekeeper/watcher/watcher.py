@@ -110,28 +110,28 @@ class Watcher:
 
     async def _inotify_batches(self) -> AsyncGenerator[set[str]]:
         """Ends when the root itself is gone."""
-        with self._make_inotify() as notices:
-            ear = _InotifyWatch(notices, str(self._root), self.files_changed.emit)
-            await asyncio.to_thread(ear.watch_all)
+        with self._make_inotify() as inotify_events:
+            inotify_watch = _InotifyWatch(inotify_events, str(self._root), self.files_changed.emit)
+            await asyncio.to_thread(inotify_watch.watch_all)
             self._recover()
             # one scan of everything finds what happened before the watches were set
             yield {str(self._root)}
             loop = asyncio.get_running_loop()
-            loop.add_reader(notices.fileno(), ear.read_events)
-            self._inotify_watch = ear
+            loop.add_reader(inotify_events.fileno(), inotify_watch.read_events)
+            self._inotify_watch = inotify_watch
             try:
-                self._rewatch_below(ear)
+                self._rewatch_below(inotify_watch)
                 while True:
-                    await ear.has_events.wait()
+                    await inotify_watch.has_events.wait()
                     await asyncio.sleep(BURST_SECONDS)
-                    changed = ear.pop_changed()
+                    changed = inotify_watch.pop_changed()
                     if changed is None:
                         return
                     if changed:
                         yield changed
             finally:
                 self._inotify_watch = None
-                loop.remove_reader(notices.fileno())
+                loop.remove_reader(inotify_events.fileno())
 
     def watch_below(self, folder: str) -> None:
         """Report changes at any depth of this folder too, as soon as watching works."""
@@ -139,12 +139,12 @@ class Watcher:
         if self._inotify_watch is not None:
             self._inotify_watch.watch_below(folder)
 
-    def _rewatch_below(self, ear: _InotifyWatch) -> None:
+    def _rewatch_below(self, inotify_watch: _InotifyWatch) -> None:
         """Watch the deep folders of earlier calls; their files are reported as changed."""
         paths: list[str] = []
         for folder in list(self._deep_folders):
             if os.path.isdir(folder):
-                paths += ear.watch_below(folder)
+                paths += inotify_watch.watch_below(folder)
             else:
                 del self._deep_folders[folder]
         self.files_changed.emit(paths)
@@ -184,9 +184,9 @@ class _InotifyWatch:
     """Reads inotify's events as soon as they come."""
 
     def __init__(
-        self, notices: Inotify, root: str, publish_changes: Callable[[Collection[str]], None]
+        self, inotify_events: Inotify, root: str, publish_changes: Callable[[Collection[str]], None]
     ) -> None:
-        self._inotify = notices
+        self._inotify = inotify_events
         self._root = root
         self._publish_changes = publish_changes
         self._folder_by_watch: dict[int, str] = {}

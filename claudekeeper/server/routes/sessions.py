@@ -57,7 +57,7 @@ async def list_sessions(request: web.Request) -> web.Response:
 
 
 def _sessions_without_transcript(request: web.Request, query: ListQuery) -> list[Session]:
-    """Sessions that have no transcript: it is yet to come, or never came."""
+    """Sessions without a transcript, which is yet to come or never came."""
     sessions: list[Session] = []
     ids = [live.id for live in request.app[MANAGER].all()]
     for session_id in dict.fromkeys([*ids, *request.app[JOURNAL].interrupted_sessions()]):
@@ -75,7 +75,7 @@ def _sessions_without_transcript(request: web.Request, query: ListQuery) -> list
 async def list_workdirs(request: web.Request) -> web.Response:
     parse_query(request, EmptyQuery)
     workdirs: dict[str, Workdir] = {}
-    # newest first, so the first row of a directory tells when it was used last
+    # newest first, so the first row of a directory has its last use
     for row in await request.app[CATALOG].rows():
         workdir = row.summary.workdir
         if workdir is None:
@@ -116,7 +116,7 @@ async def _set_given_up(request: web.Request, session_id: str, *, is_given_up: b
 
 
 async def find_row(request: web.Request) -> SessionRow:
-    """The transcript that the address names."""
+    """The row of the session in the address."""
     session_id = request.match_info["id"]
     row = await request.app[CATALOG].row(session_id) if is_session_id(session_id) else None
     if row is None:
@@ -126,7 +126,7 @@ async def find_row(request: web.Request) -> SessionRow:
 
 @contextlib.contextmanager
 def translate_read_errors() -> Iterator[None]:
-    """What the disk refuses is told as an error of the contract."""
+    """Errors of the disk become errors of the contract."""
     try:
         yield
     except FileNotFoundError as error:
@@ -136,7 +136,7 @@ def translate_read_errors() -> Iterator[None]:
 
 
 async def find_session_id(request: web.Request) -> str:
-    """The id of the session that the address names: it runs, or something is left of it."""
+    """The id of the session in the address: it runs, or has a transcript or an interrupted turn."""
     session_id = request.match_info["id"].lower()
     if is_session_id(session_id) and (
         request.app[MANAGER].get(session_id) is not None or is_only_in_journal(request, session_id)
@@ -146,7 +146,7 @@ async def find_session_id(request: web.Request) -> str:
 
 
 def is_only_in_journal(request: web.Request, session_id: str) -> bool:
-    """Whether nothing is left of the session but what was said to it."""
+    """Whether only an interrupted turn is left of the session."""
     interrupted = request.app[JOURNAL].interrupted_turn(session_id)
     row = request.app[CATALOG].peek_row(session_id)
     return interrupted is not None and interrupted.workdir is not None and row is None
@@ -160,7 +160,7 @@ def find_session(request: web.Request, session_id: str) -> Session:
 
 
 def current_position(app: web.Application) -> str:
-    """The place in the stream of events at which an answer was made."""
+    """The position in the stream of events at which an answer was made."""
     return app[BUS].position
 
 
