@@ -1,4 +1,4 @@
-"""A conversation as routing sees it: what was said in it, taken apart once, and when."""
+"""Candidates of routing: a conversation with the words in it, and when it was last active."""
 
 from __future__ import annotations
 
@@ -8,27 +8,19 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from claudekeeper.contract.routing import CandidateScore
+from claudekeeper.routing.phrases import routing_phrases
 from claudekeeper.routing.stop_words import keywords
 from claudekeeper.routing.vocabulary import NAME_WEIGHT, Vocabulary, terms_of
 
-# seconds: fresh for so long, then half as fresh after each of these
+# seconds: how long a conversation is fresh; and then halves its recency
 FRESH_SECONDS, HALF_LIFE_SECONDS = 180.0, 600.0
 # how many words a reason names
-MOST_NAMED_WORDS = 3
+MAX_NAMED_WORDS = 3
 # characters at the end of a reply in which a question is looked for
 REPLY_END_CHARACTERS = 600
-# a question, and one sentence after it at most: “Which one? I would take the first.”
+# a question, and at most one sentence after it: “Which one? I would take the first.”
 _QUESTION = re.compile(
     r"([^.!?？。\n]{0,300})[?？][\s\"'”’)*_`]*(?:[^.!?？。\n]{1,200}[.!。]?)?\s*$"
-)
-# one that asks for more than yes or no
-_OPEN_QUESTION = re.compile(
-    r"\b(?:which|what|who|whom|whose|where|when|how|or|(?:can|could) you|welche[rsnm]?|was|wer|wo"
-    r"|wann|wie|oder|können sie|kannst du|quel(?:le)?s?|qui|où|quand|comment|combien|ou|pouvez-vous"
-    r"|cuál(?:es)?|qué|quién|dónde|cuándo|cómo|o|quale|quali|come|dove|qual|onde|como|welk|waar|hoe"
-    r"|of|как|какой|какая|какие|где|когда|или|jak|który|która|gdzie|kiedy|czy)\b"
-    r"|哪|什么|多少|怎么|还是|どの|どれ|どちら|何|いつ|어느|어떤|무엇|언제",
-    re.IGNORECASE,
 )
 
 
@@ -46,7 +38,7 @@ class CandidateWords(msgspec.Struct, frozen=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate."""
+    """A recent conversation that may be continued."""
 
     session_id: str
     title: str | None = None
@@ -77,22 +69,23 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_words(commands: Iterable[str], reply: str = "") -> CandidateWords:
-    """Take apart what was said."""
-    said = list(commands)
-    in_commands = [term for each in said for term in terms_of(each)]
-    in_reply = terms_of(reply)
-    # files that Claude named are what the conversation is about, as if the person had said them
-    names = [term for term in in_reply if term.weight == NAME_WEIGHT]
+    """The words of all commands of a conversation, and of its last reply."""
+    texts = list(commands)
+    prompt_terms = [term for text in texts for term in terms_of(text)]
+    reply_terms = terms_of(reply)
+    # files that Claude named are what the conversation is about, as if the person had named them
+    names = [term for term in reply_terms if term.weight == NAME_WEIGHT]
     question = _QUESTION.search(reply[-REPLY_END_CHARACTERS:])
     return CandidateWords(
-        keywords=frozenset().union(*map(keywords, said)),
-        prompt_words=Vocabulary.of(in_commands + names),
-        reply_words=Vocabulary.of(in_reply),
+        keywords=frozenset().union(*map(keywords, texts)),
+        prompt_words=Vocabulary.of(prompt_terms + names),
+        reply_words=Vocabulary.of(reply_terms),
         ends_with_question=question is not None,
-        open_question=question is not None and _OPEN_QUESTION.search(question[1]) is not None,
+        open_question=question is not None
+        and routing_phrases().open_question.search(question[1]) is not None,
     )
 
 
 def quote_words(words: Iterable[str]) -> str:
-    """Some words, as a reason says them."""
-    return ", ".join(f"“{word}”" for word in list(words)[:MOST_NAMED_WORDS])
+    """Some words, in quotation marks, for the reason of a decision."""
+    return ", ".join(f"“{word}”" for word in list(words)[:MAX_NAMED_WORDS])

@@ -1,7 +1,7 @@
-"""Why messages went where they did: kept by message, over restarts, in a file of its own.
+"""The log of routing decisions: why each message went where it did, over restarts.
 
-A line for each, added at the end; the file is written anew when it has grown too long. Of a file
-with lines that cannot be read the others hold, and it is kept aside.
+A file with a line for each decision. It is rewritten when it has grown too long. A file with lines
+that cannot be read is set aside; its other lines count.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from claudekeeper.core.bounded import BoundedDict
 
 log = logging.getLogger(__name__)
 
-# decisions that are kept, the newest; the file may grow to twice as many
-MOST_DECISIONS = 1_000
+# the newest are kept; the file may grow to twice as many
+MAX_DECISIONS = 1_000
 
 _decoder = msgspec.json.Decoder(RoutedMessage)
 
 
 class RoutingLog:
-    """The decisions by the uuid of their message."""
+    """The decisions, by the uuid of their message."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._decisions: BoundedDict[str, RoutedMessage] = BoundedDict(MOST_DECISIONS)
+        self._decisions: BoundedDict[str, RoutedMessage] = BoundedDict(MAX_DECISIONS)
         self._line_count = 0
         self._unwritten: list[RoutedMessage] = []
         self._writer = BackgroundWriter(self._write, name="routing:write")
@@ -48,7 +48,7 @@ class RoutingLog:
         self.overruled_count = 0
 
     def load(self) -> None:
-        """Blocks. What cannot be read is passed over, and said so."""
+        """Read the file. What cannot be read is skipped and logged. Blocks."""
         remove_temporary_files(self._path)
         try:
             content = read_file(self._path)
@@ -59,7 +59,7 @@ class RoutingLog:
                 log.warning("%s cannot be read (%s)", self._path, error.strerror)
                 return
             aside = quarantine(self._path)
-            log.warning("%s is no file: kept as %s, begun anew", self._path, aside)
+            log.warning("%s is not a file: moved to %s; a new one is begun", self._path, aside)
             return
         bad = 0
         for line in content.splitlines():
@@ -73,7 +73,10 @@ class RoutingLog:
         if bad:
             aside = quarantine(self._path)
             log.warning(
-                "%s is corrupt (%d lines): kept as %s; the other lines hold", self._path, bad, aside
+                "%s is corrupt (%d lines): moved to %s; the other lines count",
+                self._path,
+                bad,
+                aside,
             )
             try:
                 self._rewrite()
@@ -84,11 +87,11 @@ class RoutingLog:
         return self._decisions.get(uuid)
 
     def of_session(self, session_id: str) -> list[RoutedMessage]:
-        """Of messages of this session, the oldest first."""
+        """The decisions of a session, oldest first."""
         return [each for each in self._decisions.values() if each.session_id == session_id]
 
     def add(self, routed: RoutedMessage) -> None:
-        """Holds at once; it is on disk a moment later."""
+        """Add a decision. It counts at once, and is on disk a moment later."""
         self.decision_counts[routed.routing.action, routed.routing.scorer] += 1
         self.overruled_count += not routed.followed
         self._put(routed)
@@ -99,35 +102,38 @@ class RoutingLog:
         self._decisions[routed.uuid] = routed
 
     async def _write(self) -> None:
-        new, self._unwritten = self._unwritten, []
+        decisions, self._unwritten = self._unwritten, []
         try:
-            if self._line_count + len(new) > 2 * MOST_DECISIONS:
+            if self._line_count + len(decisions) > 2 * MAX_DECISIONS:
                 await asyncio.to_thread(self._rewrite)
             else:
-                added = b"".join(msgspec.json.encode(each) + b"\n" for each in new)
-                await asyncio.to_thread(_append, self._path, added)
-                self._line_count += len(new)
+                await asyncio.to_thread(_append, self._path, _to_lines(decisions))
+                self._line_count += len(decisions)
         except OSError as error:
-            # the message went its way all the same
-            log.warning("why a message went its way could not be saved: %s", error)
+            # the message was sent all the same
+            log.warning("a routing decision could not be saved: %s", error)
 
     def _rewrite(self) -> None:
-        lines = [msgspec.json.encode(each) + b"\n" for each in dict(self._decisions).values()]
-        replace_file(self._path, b"".join(lines))
-        self._line_count = len(lines)
+        decisions = list(dict(self._decisions).values())
+        replace_file(self._path, _to_lines(decisions))
+        self._line_count = len(decisions)
 
 
-def _append(path: Path, added: bytes) -> None:
+def _to_lines(decisions: list[RoutedMessage]) -> bytes:
+    return b"".join(msgspec.json.encode(each) + b"\n" for each in decisions)
+
+
+def _append(path: Path, lines: bytes) -> None:
     make_private_folder(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            # a writer that was killed left half a line
-            added = b"\n" + added
-        while added:
-            added = added[os.write(descriptor, added) :]
+            # a writer that was killed wrote half a line
+            lines = b"\n" + lines
+        while lines:
+            lines = lines[os.write(descriptor, lines) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

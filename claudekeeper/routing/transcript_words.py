@@ -1,6 +1,6 @@
-"""What was said in a transcript: every command of the person, Claude's last words, and when.
+"""The words of a transcript: the prompts, the last reply, and when it was written.
 
-A transcript that has grown is read on from where the last reading ended.
+Of a transcript that has grown only the new lines are read.
 """
 
 from __future__ import annotations
@@ -22,76 +22,76 @@ from claudekeeper.transcripts.line_reader import (
 )
 from claudekeeper.transcripts.spoken_prompts import PromptFilter
 
-MOST_CACHED = 64
-# of a very long session its end is enough, and of many commands the last ones
-MOST_BYTES = 16 * 1024 * 1024
-MOST_PROMPTS = 500
+MAX_CACHED = 64
+# of a very long session the end is enough, and of many prompts the last ones
+MAX_BYTES = 16 * 1024 * 1024
+MAX_PROMPTS = 500
 
 
 class SpokenWords(msgspec.Struct, frozen=True):
-    """What one version of a transcript says."""
+    """The words of one version of a transcript."""
 
     prompts: tuple[str, ...] = ()
     reply: str = ""
-    # of the last command or reply, in seconds since the epoch
+    # of the last prompt or reply, in seconds since the epoch
     last_at: float | None = None
-    # whether the last thing in it is an error of the API
+    # whether it ends with an error of the API
     ended_in_error: bool = False
 
 
 class _WordState(msgspec.Struct):
     file: TranscriptFile
     offset: int = 0
-    mark: bytes = b""
+    fingerprint: bytes = b""
     words: SpokenWords = SpokenWords()
 
 
 class TranscriptWords:
-    """Reads transcripts for their words. `of` blocks: call it in a thread."""
+    """Reads the words of transcripts."""
 
     def __init__(self) -> None:
         self._cache: OrderedDict[str, _WordState] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, found: TranscriptFile) -> SpokenWords:
-        """Empty for a transcript that cannot be read."""
+    def read(self, file: TranscriptFile) -> SpokenWords:
+        """The words of a transcript; none if it cannot be read. Blocks."""
         with self._lock:
-            reading = self._cache.get(found.path)
-        if reading is None or not reading.file.is_same_version(found):
+            state = self._cache.get(file.path)
+        if state is None or not state.file.is_same_version(file):
             try:
-                reading = _read_new_lines(found, reading)
+                state = _read_new_lines(file, state)
             except (OSError, FileChanged):
                 return SpokenWords()
             with self._lock:
-                self._cache[found.path] = reading
-                while len(self._cache) > MOST_CACHED:
+                self._cache[file.path] = state
+                while len(self._cache) > MAX_CACHED:
                     self._cache.popitem(last=False)
         with self._lock:
-            if found.path in self._cache:
-                self._cache.move_to_end(found.path)
-        return reading.words
+            if file.path in self._cache:
+                self._cache.move_to_end(file.path)
+        return state.words
 
 
-def _read_new_lines(found: TranscriptFile, before: _WordState | None) -> _WordState:
-    with open_readonly(found.path) as descriptor:
-        offset, said = 0, SpokenWords()
+def _read_new_lines(file: TranscriptFile, before: _WordState | None) -> _WordState:
+    with open_readonly(file.path) as descriptor:
+        offset, words = 0, SpokenWords()
         if before is not None and has_only_grown(
-            descriptor, before.offset, before.mark, before.file.inode
+            descriptor, before.offset, before.fingerprint, before.file.inode
         ):
-            offset, said = before.offset, before.words
-        elif found.size > MOST_BYTES:
-            offset = found.size - MOST_BYTES
-        gathering = _WordFold(said)
-        for at, line, ended in lines_forwards(descriptor, offset, found.size):
+            offset, words = before.offset, before.words
+        elif file.size > MAX_BYTES:
+            offset = file.size - MAX_BYTES
+        fold = _WordFold(words)
+        for line_offset, line, ended in lines_forwards(descriptor, offset, file.size):
             if line and not is_irrelevant(line):
                 entries, bad = parse_line(line)
                 if bad and not ended:
                     # stop before a torn line; its writer may still be mid-append
                     break
                 for entry in entries:
-                    gathering.add(entry)
-            offset = at + len(line) + ended
-        return _WordState(found, offset, fingerprint_before(descriptor, offset), gathering.result())
+                    fold.add(entry)
+            offset = line_offset + len(line) + ended
+        return _WordState(file, offset, fingerprint_before(descriptor, offset), fold.result())
 
 
 class _WordFold:
@@ -110,27 +110,25 @@ class _WordFold:
             return
         if entry.type == "assistant":
             self._ended_in_error = entry.is_api_error_message
-            words = "\n".join(block.text or "" for block in blocks_of(entry.message.content))
-            if (
-                words.strip()
-                and not self._ended_in_error
-                and entry.message.model != SYNTHETIC_MODEL
-            ):
-                self._reply = words
+            text = "\n".join(block.text or "" for block in blocks_of(entry.message.content))
+            is_synthetic = entry.message.model == SYNTHETIC_MODEL
+            if text.strip() and not self._ended_in_error and not is_synthetic:
+                self._reply = text
         elif (
             entry.type in ("user", "attachment")
-            and (said := self._prompt_filter.short_prompt_in(entry)) is not None
+            and (prompt := self._prompt_filter.short_prompt_in(entry)) is not None
         ):
             self._ended_in_error = False
-            if said[1]:
-                self._prompts.append(said[0])
+            text, is_typed = prompt
+            if is_typed:
+                self._prompts.append(text)
         else:
             return
         self._last_at = _epoch_seconds(entry.timestamp) or self._last_at
 
     def result(self) -> SpokenWords:
-        commands = tuple(self._prompts[-MOST_PROMPTS:])
-        return SpokenWords(commands, self._reply, self._last_at, self._ended_in_error)
+        prompts = tuple(self._prompts[-MAX_PROMPTS:])
+        return SpokenWords(prompts, self._reply, self._last_at, self._ended_in_error)
 
 
 def _epoch_seconds(timestamp: str | None) -> float | None:

@@ -70,6 +70,9 @@ def test_a_built_page_is_in_the_wheel(project: Path, programs: Path) -> None:
         "claudekeeper/net/host_guard.py",
     } <= names
     assert "claudekeeper/systemd/claudekeeper.service" in names
+    phrase_files = {path.relative_to(ROOT) for path in (ROOT / "claudekeeper").rglob("*.toml")}
+    assert phrase_files
+    assert set(map(str, phrase_files)) <= names
     assert not [name for name in names if "web/" in name or "node_modules" in name]
     assert "npm" not in output
 

@@ -44,7 +44,7 @@ async def test_a_decision_is_kept_for_the_next_keeper(tmp_path: Path) -> None:
 
 
 async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision_log, "MOST_DECISIONS", 5)
+    monkeypatch.setattr(decision_log, "MAX_DECISIONS", 5)
     path = tmp_path / "routings.jsonl"
     book = opened(path)
     for number in range(40):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claudekeeper.routing.start_words import LONGEST_COMMAND, starts_work
+from claudekeeper.routing.start_words import MAX_COMMAND_LENGTH, starts_work
 
 BEGINS = """
 Now implement it
@@ -118,7 +118,7 @@ def test_a_word_against_it_is_enough(words: str) -> None:
 
 def test_a_whole_task_is_none() -> None:
     assert not starts_work(
-        "Now implement it. " + "The till counts coins. " * (LONGEST_COMMAND // 20)
+        "Now implement it. " + "The till counts coins. " * (MAX_COMMAND_LENGTH // 20)
     )
 
 
