@@ -8,6 +8,7 @@ import re
 from claudekeeper.analysis.decisions import Decision
 from claudekeeper.analysis.last_turns import LastTurn
 from claudekeeper.analysis.prose import prose, strip_markdown
+from claudekeeper.analysis.question_phrases import question_phrases
 from claudekeeper.coverage.readiness import CategoryCoverage, Coverage, display_name
 from claudekeeper.resume.types import (
     WRITE_SPECIFICATION_PROMPT,
@@ -23,13 +24,6 @@ MOST_LISTED = 10
 CENT = 0.01
 # what ends a sentence, also within quotation marks
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "？", "！")
-# Claude would do it if the person wants it
-_OFFER = re.compile(
-    r"\b(?:(?:want|like|prefer|need) me to|(?:happy|glad) to|let me know if|say the word"
-    r"|möchte(?:st du|n Sie),? dass ich|veux-tu que je|voulez-vous que je|quieres que"
-    r"|vuoi che|quer que eu|хо(?:чешь|тите),? чтобы я)\b|(?:需要|要)我|ましょうか",
-    re.IGNORECASE,
-)
 
 
 def render_recap(
@@ -183,7 +177,7 @@ def _next_sentence(action: NextAction, coverage: Coverage | None) -> str:
 
 def _question_lead(text: str) -> str:
     """What Claude did with these words: not all that waits for an answer is a question."""
-    if _OFFER.search(text):
+    if question_phrases().offer.search(text):
         return "Claude offered"
     return "Claude asked" if re.search("[?？؟]", text) else "Claude waits for you"
 
