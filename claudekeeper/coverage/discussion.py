@@ -1,4 +1,4 @@
-"""What is known of a conversation about a checklist; kept in the cache as it is."""
+"""The discussion of a checklist in a conversation, as the cache stores it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Literal
 
 import msgspec
 
-# `answered`: Claude asked, and the person answered; `said`: the person said it of their own accord;
-# `discussed`: the person asked, and Claude told; `marked`: the checklist itself says so
+# `answered`: Claude asked, and the person answered; `said`: the person said it without a question;
+# `discussed`: the person asked, and Claude explained; `marked`: the checklist itself says so
 EvidenceKind = Literal["answered", "said", "discussed", "marked"]
 
 
 class Evidence(msgspec.Struct, array_like=True, gc=False):
-    """By what an item is covered: the person's words, and the message they stand in."""
+    """What covers an item: the person's words, and the message they are in."""
 
     how: EvidenceKind
     words: str
@@ -20,40 +20,40 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     at: str
     # from 0 to 1: how surely these words are about it
     confidence: float
-    # when it was covered first
+    # when it was first covered
     since: str
 
 
-class PutOff(msgspec.Struct, array_like=True, gc=False):
-    """A question that Claude put."""
+class AskedQuestion(msgspec.Struct, array_like=True, gc=False):
+    """A question that Claude asked."""
 
     text: str
     uuid: str
     at: str
 
 
-class AskedItem(msgspec.Struct, array_like=True, gc=False):
-    """A paragraph in which Claude asks: the items it is about, and its words."""
+class PendingQuestion(msgspec.Struct, array_like=True, gc=False):
+    """A paragraph in which Claude asks: the items it is about, and its words without endings."""
 
     items: list[int]
     stems: list[str]
     number: int | None = None
-    # whether yes or no says something
+    # whether yes or no answers it
     is_yes_no: bool = False
-    # whether the items are what Claude proposed, and only then asked about
+    # whether Claude proposed the items before it asked
     is_proposal: bool = False
 
 
 class Discussion(msgspec.Struct, array_like=True, gc=False):
-    """What is known of a conversation, by the place of an item in its checklist."""
+    """The state of a discussion, by the index of an item in its checklist."""
 
     covered: dict[int, Evidence] = {}
-    questions: dict[int, PutOff] = {}
-    # when the person spoke of it last
+    questions: dict[int, AskedQuestion] = {}
+    # when the person last spoke of it
     last_discussed: dict[int, str] = {}
-    # what waits for the person's next words
-    pending_questions: list[AskedItem] = []
+    # questions that the next prompt may answer, items that the person raised or asked about
+    pending_questions: list[PendingQuestion] = []
     raised_items: list[int] = []
     asked_by_person: dict[int, Evidence] = {}
-    # whether what waits was asked before the person asked back
+    # whether the pending questions are older than a question that the person asked back
     has_older_questions: bool = False

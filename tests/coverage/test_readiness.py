@@ -8,7 +8,7 @@ from claudekeeper.analysis.last_turns import SessionEnd
 from claudekeeper.analysis.task_lists import Task
 from claudekeeper.coverage.checklist import Checklist, parse_checklist
 from claudekeeper.coverage.coverage_fold import CoverageFold
-from claudekeeper.coverage.discussion import Discussion, Evidence, PutOff
+from claudekeeper.coverage.discussion import AskedQuestion, Discussion, Evidence
 from claudekeeper.coverage.readiness import (
     Coverage,
     coverage_of,
@@ -80,7 +80,10 @@ def test_of_two_that_are_begun_the_one_that_is_further_goes_on() -> None:
 def test_a_category_says_what_was_said_asked_and_when() -> None:
     known = Discussion(
         {0: evidence("2026-01-02", 0.5), 1: evidence("2026-01-01")},
-        {0: PutOff("First?", "u1", "2026-01-01"), 2: PutOff("Then?", "u2", "2026-01-03")},
+        {
+            0: AskedQuestion("First?", "u1", "2026-01-01"),
+            2: AskedQuestion("Then?", "u2", "2026-01-03"),
+        },
         {0: "2026-01-02", 1: "2026-01-04"},
     )
     category = coverage_of(parse_checklist("c.yml", TEN), known).categories[0]
