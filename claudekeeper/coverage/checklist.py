@@ -1,4 +1,4 @@
-"""A project's coverage-checklist.yml as categories of items, whichever way it was written.
+"""The checklist of a project: the categories and items of its coverage-checklist.yml.
 
     coverage:
       security:
@@ -7,8 +7,8 @@
         subtopics: [tokens, {name: rotation, done: true}]
         key_points: ["passwords are hashed"]
 
-Categories may be a list or a mapping by name, below `coverage`, `categories`, `checklist` or
-nothing at all. Items may be strings, mappings, or groups of items. Pure.
+Categories may be a list, or a mapping by name, below `coverage`, `categories`, `checklist` or no
+key at all. Items may be strings, mappings, or groups of items. Pure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ItemKind = Literal["question", "subtopic", "point"]
 MAX_CATEGORIES = 200
 MAX_ITEMS = 500
 MAX_CHARACTERS = 300
-# lists in lists in lists: a checklist is not deeper
+# no checklist is nested deeper
 MAX_DEPTH = 12
 
 _WRAPPER_KEYS = (
@@ -43,7 +43,7 @@ _LIST_KEY = re.compile(
     r"(?:(?:required|open|key|main|sub)?(?:question|subtopic|topic|item|point|requirement|check)s?"
     r"|criteria|goals?|required|mandatory|must(?:cover|haves?)|checklist)\Z"
 )
-# what says something of a category, and is nothing to be covered
+# keys that describe a category, and are no items
 _METADATA_KEY = re.compile(
     r"(?:version|description|summary|notes?|owner|author|updated|date|weight|priority|status"
     r"|progress|percent|confidence|threshold|optional.*|metadata|meta|specification|spec|.*_at)\Z"
@@ -52,7 +52,7 @@ _CHECKBOX = re.compile(r"\s*\[([ xX])\]\s+")
 
 
 class ChecklistItem(msgspec.Struct, frozen=True):
-    """Something to be covered. `group`: what it is a part of, within its category."""
+    """Something to be covered. `group`: the part of its category that it belongs to."""
 
     text: str
     kind: ItemKind = "subtopic"
@@ -70,12 +70,12 @@ class ChecklistCategory(msgspec.Struct, frozen=True):
 
 
 class Checklist(msgspec.Struct, frozen=True):
-    """What a file says; `error` says why it says nothing."""
+    """The content of a checklist file; `error` says why there is none."""
 
     file: str
     categories: tuple[ChecklistCategory, ...] = ()
     error: str | None = None
-    # the file in which the specification is written, if the checklist names it
+    # the file of the specification, if the checklist names it
     specification: str | None = None
     # changes with the file's content
     revision: str = ""
@@ -85,38 +85,37 @@ class Checklist(msgspec.Struct, frozen=True):
         return [item for category in self.categories for item in category.items]
 
 
-def parse_checklist(file: str, told: Any, revision: str = "") -> Checklist:
-    """`told`: what the YAML holds, or a sentence where it holds nothing."""
-    if isinstance(told, str):
-        return Checklist(file, error=told, revision=revision)
+def parse_checklist(file: str, data: Any, revision: str = "") -> Checklist:
+    """A checklist from the data of its YAML, or from a sentence that says why there is none."""
+    if isinstance(data, str):
+        return Checklist(file, error=data, revision=revision)
     merged: dict[str, list[ChecklistItem]] = {}
-    for name, items in _categories(told):
-        known = merged.setdefault(name, [])
-        known += [item for item in items if item not in known]
-        del known[MAX_ITEMS:]
+    for name, items in _categories(data):
+        category = merged.setdefault(name, [])
+        category += [item for item in items if item not in category]
+        del category[MAX_ITEMS:]
         if len(merged) >= MAX_CATEGORIES:
             break
     categories = tuple(
         ChecklistCategory(name, tuple(items)) for name, items in merged.items() if items
     )
-    error = None if categories else _why_empty(told)
-    return Checklist(file, categories, error, _specification_file(told), revision)
+    error = None if categories else _why_empty(data)
+    return Checklist(file, categories, error, _specification_file(data), revision)
 
 
-def _why_empty(told: Any) -> str:
-    found = _unwrap(told)
+def _why_empty(data: Any) -> str:
     for key in _WRAPPER_KEYS:
-        if isinstance(told, dict) and key in told and not isinstance(told[key], dict | list):
-            sort = "nothing" if told[key] is None else "a single value"
-            return f"Its “{key}” holds {sort}, not categories."
-    if not found:
+        if isinstance(data, dict) and key in data and not isinstance(data[key], dict | list):
+            content = "nothing" if data[key] is None else "a single value"
+            return f"Its “{key}” holds {content}, not categories."
+    if not _unwrap(data):
         return "It has no categories."
     return "It has no categories with questions or subtopics."
 
 
-def _specification_file(told: Any) -> str | None:
+def _specification_file(data: Any) -> str | None:
     for key in ("specification", "spec"):
-        value = told.get(key) if isinstance(told, dict) else None
+        value = data.get(key) if isinstance(data, dict) else None
         if isinstance(value, dict):
             value = value.get("file") or value.get("path")
         if isinstance(value, str) and value.strip():
@@ -124,34 +123,34 @@ def _specification_file(told: Any) -> str | None:
     return None
 
 
-def _unwrap(told: Any) -> Any:
-    """The categories themselves, below whatever they were put."""
+def _unwrap(data: Any) -> Any:
+    """The categories themselves, without the keys around them."""
     opened = False
     for _ in range(MAX_DEPTH):
-        if not isinstance(told, dict):
-            return told
-        wrapped = _wrapped(told)
+        if not isinstance(data, dict):
+            return data
+        wrapped = _wrapped(data)
         wrapped += [
-            value for key, value in told.items() if _is_list_key(key) and _lists_categories(value)
+            value for key, value in data.items() if _is_list_key(key) and _lists_categories(value)
         ]
         inner = next(iter(wrapped), None)
         opened = opened or inner is not None
-        if inner is None and len(told) == 1 and not opened:
+        if inner is None and len(data) == 1 and not opened:
             # a project's name above everything
-            (only,) = told.values()
+            (only,) = data.values()
             inside = only.values() if isinstance(only, dict) else []
             wraps = isinstance(only, dict) and not _is_category(only) and bool(_wrapped(only))
             inner = only if wraps or any(map(_is_category, inside)) else None
         if inner is None:
-            return told
-        told = inner
-    return told
+            return data
+        data = inner
+    return data
 
 
-def _wrapped(told: dict[Any, Any]) -> list[Any]:
-    """What stands below the usual words for all categories, in the order of these words."""
-    plain = {_normalize_key(key): value for key, value in told.items() if isinstance(key, str)}
-    return [plain[key] for key in _WRAPPER_KEYS if _holds_categories(plain.get(key))]
+def _wrapped(data: dict[Any, Any]) -> list[Any]:
+    """The values of the usual keys for all categories, in the order of these keys."""
+    values = {_normalize_key(key): value for key, value in data.items() if isinstance(key, str)}
+    return [values[key] for key in _WRAPPER_KEYS if _holds_categories(values.get(key))]
 
 
 def _holds_categories(value: Any) -> bool:
@@ -169,8 +168,8 @@ def _is_category(value: Any) -> bool:
     )
 
 
-def _categories(told: Any) -> Iterator[tuple[str, list[ChecklistItem]]]:
-    top = _unwrap(told)
+def _categories(data: Any) -> Iterator[tuple[str, list[ChecklistItem]]]:
+    top = _unwrap(data)
     if isinstance(top, dict):
         if _is_category(top) and (name := _name_of(top)):
             yield name, _items(top)
@@ -179,7 +178,7 @@ def _categories(told: Any) -> Iterator[tuple[str, list[ChecklistItem]]]:
             if isinstance(body, dict | list):
                 yield _name_of(body) or _shorten(str(key)) or "Category", _items(body)
     elif isinstance(top, list):
-        title = _name_of(told) if isinstance(told, dict) else None
+        title = _name_of(data) if isinstance(data, dict) else None
         loose = [each for each in top if not isinstance(each, dict | list)]
         if loose:
             yield title or "Checklist", _items(loose)
@@ -201,19 +200,19 @@ def _category_in_list(body: dict[Any, Any]) -> Iterator[tuple[str, list[Checklis
 
 
 def _items(body: Any) -> list[ChecklistItem]:
-    found: list[ChecklistItem] = []
+    # each once, in order
+    items: dict[ChecklistItem, None] = {}
     for item in _body_items(body, 0):
-        if item not in found:
-            found.append(item)
-        if len(found) >= MAX_ITEMS:
+        items[item] = None
+        if len(items) >= MAX_ITEMS:
             break
     if not isinstance(body, dict):
-        return found
-    named = {text for key in _DONE_WORDS for text in _texts_in(body.get(key))}
-    whole = _is_done(body)
+        return list(items)
+    done_texts = {text for key in _DONE_WORDS for text in _texts_in(body.get(key))}
+    is_done = _is_done(body)
     return [
-        msgspec.structs.replace(item, done=True) if whole or item.text in named else item
-        for item in found
+        msgspec.structs.replace(item, done=True) if is_done or item.text in done_texts else item
+        for item in items
     ]
 
 
@@ -267,11 +266,10 @@ def _items_in(value: Any, kind: ItemKind, group: str | None, depth: int) -> Iter
 def _items_of_key(
     key: Any, value: Any, kind: ItemKind, group: str | None, depth: int
 ) -> Iterator[ChecklistItem]:
-    """One of a mapping: what it is called, and what it holds."""
+    """The items of an entry of a mapping: its key, and its value."""
     text = _shorten(str(key))
     if isinstance(value, list) or _is_category(value):
-        inner = list(_body_items(value, depth))
-        for item in inner:
+        for item in _body_items(value, depth):
             yield msgspec.structs.replace(item, group=item.group or text)
     elif isinstance(value, dict):
         title = _text_of(value)
@@ -289,7 +287,7 @@ def _items_of_key(
 def _items_of_mapping(
     item: dict[Any, Any], kind: ItemKind, group: str | None, depth: int
 ) -> Iterator[ChecklistItem]:
-    """One of a list: a mapping of its own."""
+    """The items of a list's entry that is a mapping of its own."""
     if depth > MAX_DEPTH:
         return
     text = _text_of(item)
@@ -302,20 +300,20 @@ def _items_of_mapping(
                 yield from _items_of_key(key, value, kind, group, depth + 1)
         return
     lists = {key: each for key, each in item.items() if isinstance(each, list | dict)}
-    inner = [found for key, each in lists.items() for found in _nested_items(key, each, depth)]
+    inner = [
+        nested
+        for key, each in lists.items()
+        if _is_list_key(key)
+        for nested in _items_in(each, _item_kind(key), None, depth + 1)
+    ]
     if isinstance(item.get("question"), str):
         kind = "question"
     if kind == "question" or not inner:
         yield ChecklistItem(text, kind, _is_done(item), group)
-    for found in inner:
+    for nested in inner:
         yield msgspec.structs.replace(
-            found, group=found.group or text, done=found.done or _is_done(item)
+            nested, group=nested.group or text, done=nested.done or _is_done(item)
         )
-
-
-def _nested_items(key: Any, value: Any, depth: int) -> Iterator[ChecklistItem]:
-    if _is_list_key(key):
-        yield from _items_in(value, _item_kind(key), None, depth + 1)
 
 
 def _is_done(body: dict[Any, Any]) -> bool:
@@ -327,8 +325,8 @@ def _is_done(body: dict[Any, Any]) -> bool:
     )
 
 
-def _text_of(item: dict[Any, Any]) -> str | None:
-    for key in _TEXT_KEYS:
+def _text_of(item: dict[Any, Any], keys: tuple[str, ...] = _TEXT_KEYS) -> str | None:
+    for key in keys:
         value = item.get(key)
         if isinstance(value, str) and value.strip():
             return _shorten(value)
@@ -336,18 +334,12 @@ def _text_of(item: dict[Any, Any]) -> str | None:
 
 
 def _name_of(body: Any) -> str | None:
-    if not isinstance(body, dict):
-        return None
-    for key in _NAME_KEYS:
-        value = body.get(key)
-        if isinstance(value, str) and value.strip():
-            return _shorten(value)
-    return None
+    return _text_of(body, _NAME_KEYS) if isinstance(body, dict) else None
 
 
 def _texts_in(value: Any) -> Iterable[str]:
-    listed = value if isinstance(value, list) else []
-    return {_shorten(each) for each in listed if isinstance(each, str)}
+    texts = value if isinstance(value, list) else []
+    return {_shorten(each) for each in texts if isinstance(each, str)}
 
 
 def _is_list_key(key: Any) -> bool:
@@ -359,10 +351,10 @@ def _is_metadata_key(key: Any) -> bool:
 
 
 def _item_kind(key: Any) -> ItemKind:
-    plain = _normalize_key(str(key))
-    if plain.endswith(("question", "questions")):
+    name = _normalize_key(str(key))
+    if name.endswith(("question", "questions")):
         return "question"
-    return "point" if plain.endswith(("point", "points")) else "subtopic"
+    return "point" if name.endswith(("point", "points")) else "subtopic"
 
 
 def _normalize_key(key: str) -> str:

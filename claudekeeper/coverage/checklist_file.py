@@ -1,4 +1,4 @@
-"""The coverage-checklist.yml of a directory: found, and read as safely as a stranger's file is."""
+"""The coverage-checklist.yml of a directory: found, and read as safely as an untrusted file."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ def read_checklist(workdir: str) -> Checklist | None:
         path = os.path.join(workdir, name)
         try:
             with open_readonly(path) as descriptor:
-                facts = os.fstat(descriptor)
-                if not stat.S_ISREG(facts.st_mode):
+                status = os.fstat(descriptor)
+                if not stat.S_ISREG(status.st_mode):
                     continue
-                if facts.st_size > MAX_BYTES:
+                if status.st_size > MAX_BYTES:
                     return Checklist(name, error="It is larger than 128 kB.")
                 return _parse_cached(name, os.pread(descriptor, MAX_BYTES, 0))
         except (OSError, ValueError):
-            # not there, or no path at all: a transcript can say anything of its directory
+            # no such file, or no path at all: the directory comes from a transcript
             continue
     return None
 
 
-# it is asked for whenever a session of the project is opened, and hardly ever changes
+# it is read whenever a session of the project is opened, and hardly ever changes
 @lru_cache(maxsize=32)
 def _parse_cached(name: str, content: bytes) -> Checklist:
     return parse_checklist(name, _parse_yaml(content), hashlib.sha256(content).hexdigest()[:16])
 
 
 def _parse_yaml(content: bytes) -> Any:
-    """What the file holds; a sentence where it cannot be read."""
-    # used by few: it is loaded when the first checklist is met
+    """The data of the file, or a sentence that says why it cannot be read."""
+    # few projects have a checklist: the library is loaded with the first
     import yaml
 
     try:
         text = content.decode("utf-8-sig")
         if _is_too_deep(text):
-            # each level is a call for whoever parses it
+            # each level is a call for the parser
             return "It is nested too deeply."
-        # libyaml where it is there: ten times as fast, and as safe
+        # libyaml if it is installed: ten times as fast, and as safe
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=loader)):
             # a few lines of references can stand for gigabytes
             return "It uses YAML references (*name), which are not read."
-        told = yaml.load(text, Loader=loader)  # noqa: S506
+        data = yaml.load(text, Loader=loader)  # noqa: S506
     except UnicodeDecodeError:
         return "It is not UTF-8."
     except yaml.composer.ComposerError:
@@ -69,13 +69,13 @@ def _parse_yaml(content: bytes) -> Any:
         return f"It is not valid YAML{f' (line {mark.line + 1})' if mark else ''}."
     except (yaml.YAMLError, RecursionError, ValueError):
         return "It is not valid YAML."
-    if told is None:
+    if data is None:
         return "It is empty."
-    return told if isinstance(told, dict | list) else "It holds a single value, not categories."
+    return data if isinstance(data, dict | list) else "It holds a single value, not categories."
 
 
 def _is_too_deep(text: str) -> bool:
-    """Whether lists within lists go further than any checklist; indenting so far takes room."""
+    """Whether brackets or dashes nest deeper than any checklist."""
     depth = 0
     for sign in _BRACKET.findall(text):
         depth += 1 if sign in "[{" else -1

@@ -1,4 +1,4 @@
-"""How far sessions cover their projects' checklists, kept current beside the list."""
+"""The coverage service: how far sessions cover the checklists of their projects."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from claudekeeper.coverage.discussion import Discussion
 from claudekeeper.coverage.readiness import Coverage, coverage_of, covered_times, session_progress
 from claudekeeper.coverage.transcript_coverage import fold_coverage, unpack_state
 
-# seconds between two looks for checklists that came, changed or went
+# seconds between two scans for new, changed or deleted checklists
 RESCAN_INTERVAL = 60.0
-# and from a change of a transcript to the look at it: a turn writes many lines
+# and from the first change of a transcript to reading it: a turn writes many lines
 DEBOUNCE = 0.5
-# of a transcript so much is read for somebody who waits; the rest is read beside
+# how much of a transcript a request waits for; the rest is read in the background
 MAX_READ_ON_REQUEST = 32 * 1024 * 1024
-# how many transcripts one trip to a thread reads
+# how many transcripts are read in one call of a thread
 BATCH_SIZE = 16
 
 
-# a session and its directory
+# a session and its working directory
 RowWithWorkdir = tuple[SessionRow, str]
 
 
 class SessionCoverage(msgspec.Struct):
-    """A session's coverage, and when each covered item was covered first."""
+    """The coverage of a session, and when each covered item was first covered."""
 
     coverage: Coverage
     covered_times: list[str]
 
 
 class CoverageService:
-    """Folds the transcripts of projects that have a checklist, and no others."""
+    """Folds the transcripts of projects that have a checklist."""
 
     def __init__(self, catalog: Catalog, cache: Cache) -> None:
         self._catalog = catalog
         self._cache = cache
         self._tasks = Tasks()
         self._checklists: dict[str, Checklist | None] = {}
-        # the directory of every session
+        # the working directory of every session
         self._workdirs: dict[str, str] = {}
-        # by session: the checklist and the version of the transcript that were looked at
+        # by session: the version of its transcript and checklist that was folded
         self._folded_versions: dict[str, tuple[str, str, int, int]] = {}
         self._progress: dict[str, SessionProgress] = {}
         self._changed_sessions: set[str] = set()
         self._has_changes = asyncio.Event()
         self._refresh_lock = asyncio.Lock()
-        # with the id of a session whose progress is another
+        # with the id of a session whose progress changed
         self.progress_changed = Signal[str]()
 
     async def start(self) -> None:
@@ -66,45 +66,44 @@ class CoverageService:
         await self._tasks.close()
 
     def progress_of(self, session_id: str) -> SessionProgress | None:
-        """As it was seen last; no disk is asked."""
+        """The progress as it was last read; never blocks."""
         return self._progress.get(session_id)
 
     def handle_row_change(self, change: RowChange) -> None:
-        """A session's file is not what it was."""
+        """Handle a transcript that came, changed or went."""
         self._changed_sessions.add(change.session_id)
         self._has_changes.set()
 
     def session_coverage(self, row: SessionRow) -> SessionCoverage | None:
-        """What this session covers; None where its project has no checklist. Blocks."""
+        """The coverage of a session; None if its project has no checklist. Blocks."""
         workdir = row.summary.workdir
         checklist = read_checklist(workdir) if workdir else None
         if checklist is None:
             return None
-        discussion, whole = self._fold(row, checklist, MAX_READ_ON_REQUEST)
+        discussion, is_complete = self._fold(row, checklist, MAX_READ_ON_REQUEST)
         coverage = coverage_of(checklist, discussion)
-        coverage.read = whole
+        coverage.read = is_complete
         return SessionCoverage(coverage, covered_times(checklist, discussion))
 
     def project_coverage(self, rows: Iterable[SessionRow], workdir: str) -> SessionCoverage | None:
-        """What the sessions of a directory cover together, as far as it was read. Blocks."""
+        """The coverage of all sessions of a directory, as far as they were read. Blocks."""
         checklist = read_checklist(workdir)
         if checklist is None or checklist.error is not None:
             return None
-        whole = Discussion()
+        together = Discussion()
         for row in rows:
             if row.summary.workdir == workdir:
-                kept = self._cache.load_coverage(row.file.path)
-                discussion = unpack_state(kept, checklist).discussion
-                for place, evidence in discussion.covered.items():
-                    known = whole.covered.get(place)
-                    if known is None or evidence.since < known.since:
-                        whole.covered[place] = evidence
-        return SessionCoverage(coverage_of(checklist, whole), covered_times(checklist, whole))
+                packed = self._cache.load_coverage(row.file.path)
+                for index, evidence in unpack_state(packed, checklist).discussion.covered.items():
+                    earliest = together.covered.setdefault(index, evidence)
+                    if evidence.since < earliest.since:
+                        together.covered[index] = evidence
+        return SessionCoverage(coverage_of(checklist, together), covered_times(checklist, together))
 
     # ---- staying current ----
 
     async def _run(self) -> None:
-        # whatever was there before is read once the list itself is
+        # the catalog comes first
         rows = await self._catalog.rows()
         await self._catalog.wait_full_scan()
         await self._refresh_rows(rows)
@@ -115,7 +114,7 @@ class CoverageService:
             await self._refresh_changed()
 
     async def _refresh_checklists(self) -> None:
-        """Sessions are looked at again only where the checklist of their directory is another."""
+        """Read all checklists, and fold the sessions of those that changed."""
         async with self._refresh_lock:
             workdirs = set(self._workdirs.values())
             checklists = await asyncio.to_thread(_read_checklists, workdirs)
@@ -127,10 +126,10 @@ class CoverageService:
 
     async def _refresh_changed(self) -> None:
         async with self._refresh_lock:
-            touched, self._changed_sessions = self._changed_sessions, set()
+            changed, self._changed_sessions = self._changed_sessions, set()
             self._has_changes.clear()
             rows: list[SessionRow] = []
-            for session_id in touched:
+            for session_id in changed:
                 row = self._catalog.peek_row(session_id)
                 if row is None:
                     self._drop_session(session_id)
@@ -139,12 +138,12 @@ class CoverageService:
             await self._refresh_rows(rows)
 
     async def _refresh_rows(self, rows: Iterable[SessionRow]) -> None:
-        placed = await asyncio.to_thread(_with_workdirs, rows)
-        self._workdirs |= {row.file.id: workdir for row, workdir in placed}
-        new = {workdir for _, workdir in placed} - self._checklists.keys()
+        with_workdirs = await asyncio.to_thread(_with_workdirs, rows)
+        self._workdirs |= {row.file.id: workdir for row, workdir in with_workdirs}
+        new = {workdir for _, workdir in with_workdirs} - self._checklists.keys()
         if new:
             self._checklists |= await asyncio.to_thread(_read_checklists, new)
-        await self._fold_rows(placed)
+        await self._fold_rows(with_workdirs)
 
     async def _fold_rows(self, rows: Iterable[RowWithWorkdir]) -> None:
         batch: list[tuple[SessionRow, Checklist]] = []
@@ -174,28 +173,29 @@ class CoverageService:
     def _fold(
         self, row: SessionRow, checklist: Checklist, most: int | None
     ) -> tuple[Discussion, bool]:
-        """What its transcript covers. `most`: how many new bytes are read."""
+        """The discussion of a transcript, and whether all was read; `most`: how many new bytes."""
         path = row.file.path
         if checklist.error is not None or row.fault is not None:
             return Discussion(), True
-        kept = self._cache.load_coverage(path)
-        folded = fold_coverage(path, checklist, kept, most)
+        before = self._cache.load_coverage(path)
+        folded = fold_coverage(path, checklist, before, most)
         if folded is None:
             return Discussion(), True
-        discussion, now, whole = folded
-        if now != kept:
-            self._cache.save_coverage({path: now})
-        return discussion, whole
+        discussion, packed, is_complete = folded
+        if packed != before:
+            self._cache.save_coverage({path: packed})
+        return discussion, is_complete
 
     def _drop_session(self, session_id: str) -> None:
+        version = self._folded_versions.pop(session_id, None)
         if self._catalog.peek_row(session_id) is None:
             self._workdirs.pop(session_id, None)
-        looked = self._folded_versions.pop(session_id, None)
-        if looked is not None and self._catalog.peek_row(session_id) is None:
-            path = looked[0]
-            self._tasks.start(
-                asyncio.to_thread(self._cache.save_coverage, {path: None}), name="coverage:forget"
-            )
+            if version is not None:
+                path = version[0]
+                self._tasks.start(
+                    asyncio.to_thread(self._cache.save_coverage, {path: None}),
+                    name="coverage:forget",
+                )
         self._set_progress(session_id, None)
 
     def _set_progress(self, session_id: str, progress: SessionProgress | None) -> None:
@@ -209,7 +209,7 @@ class CoverageService:
 
 
 def _with_workdirs(rows: Iterable[SessionRow]) -> list[RowWithWorkdir]:
-    """With their directories: thousands are packed, so this takes a moment."""
+    """The rows with their working directories. Blocks: thousands are unpacked."""
     return [(row, workdir) for row in rows if (workdir := row.summary.workdir)]
 
 

@@ -1,4 +1,4 @@
-"""How far a checklist is covered: by category and over all, and what comes next of it."""
+"""The coverage report of a checklist: by category, over all, and the next topic."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CategoryStatus = Literal["complete", "in_progress", "not_started"]
 
 # percents from which a category is complete, and from which it is in progress
 COMPLETE_PERCENT, IN_PROGRESS_PERCENT = 90, 70
-# of the readiness score: items that are covered, categories that are complete, how sure that is
+# parts of the readiness score: covered items, complete categories, how sure the coverage is
 ITEMS_WEIGHT, CATEGORIES_WEIGHT, CONFIDENCE_WEIGHT = 50, 30, 20
 MAX_KEY_POINTS = 8
 
 
 class KeyPoint(msgspec.Struct, rename="camel"):
-    """Words, and the message in which they stand."""
+    """A quotation, with its message."""
 
     text: str
     uuid: str | None = None
@@ -29,14 +29,14 @@ class KeyPoint(msgspec.Struct, rename="camel"):
 
 
 class CoveredItem(msgspec.Struct, rename="camel"):
-    """An item of the checklist. `how`: by what it is covered; null where it is not."""
+    """An item of the checklist. `how`: the kind of evidence; null if it is not covered."""
 
     text: str
     kind: ItemKind
     group: str | None
     covered: bool
     how: EvidenceKind | None = None
-    # what the person said, in which message
+    # the person's words, with their message
     words: str | None = None
     uuid: str | None = None
     at: str | None = None
@@ -44,7 +44,7 @@ class CoveredItem(msgspec.Struct, rename="camel"):
 
 
 class CategoryCoverage(msgspec.Struct, rename="camel"):
-    """A category of the project's checklist, and what was not talked about yet."""
+    """A category of the checklist, and what is missing of it."""
 
     name: str
     items: int
@@ -53,28 +53,28 @@ class CategoryCoverage(msgspec.Struct, rename="camel"):
     missing: list[str]
     # `complete` from 90 percent on, `in_progress` from 70 on, `not_started` below
     status: CategoryStatus = "not_started"
-    # from 0 to 1, over what is covered; null where nothing is
+    # from 0 to 1, the mean over the covered items; null if there are none
     confidence: float | None = None
     key_points: list[KeyPoint] = []
-    # the last question that Claude put
+    # the last question that Claude asked
     asked: KeyPoint | None = None
-    # when the person spoke of it last
+    # when the person last spoke of it
     discussed: str | None = None
     entries: list[CoveredItem] = []
 
 
 class NextTopic(msgspec.Struct, rename="camel"):
-    """What to talk about next: an item of a category, and the words to begin with."""
+    """The next topic: an item of a category, and the prompt that begins it."""
 
     category: str
     item: str
-    # whether something of the category was covered before
+    # whether something of the category is covered
     begun: bool
     prompt: str
 
 
 class Coverage(msgspec.Struct, rename="camel"):
-    """The project's coverage-checklist.yml; `error` says why it tells nothing."""
+    """The coverage of the project's checklist; `error` says why it cannot be used."""
 
     file: str
     items: int = 0
@@ -84,7 +84,7 @@ class Coverage(msgspec.Struct, rename="camel"):
     error: str | None = None
     # from 0 to 100: docs/returning.md has the formula
     readiness: int = 0
-    # whether every category is
+    # whether every category is complete
     complete: bool = False
     next: NextTopic | None = None
     # false while the session is still being read
@@ -92,29 +92,29 @@ class Coverage(msgspec.Struct, rename="camel"):
 
 
 def percent(done: int, items: int) -> int:
-    """Whole percents; 100 only when nothing is left."""
+    """Whole percents, rounded down: 100 only when everything is done."""
     return done * 100 // items if items else 0
 
 
 def coverage_of(checklist: Checklist, discussion: Discussion | None = None) -> Coverage:
-    """The report; without a discussion it has what the file says by itself."""
-    known = discussion or Discussion()
+    """The report; without a discussion only items that the file marks are covered."""
+    discussion = discussion or Discussion()
     categories: list[CategoryCoverage] = []
     first = 0
     for category in checklist.categories:
-        categories.append(_category_coverage(category, first, known))
+        categories.append(_category_coverage(category, first, discussion))
         first += len(category.items)
     items = sum(each.items for each in categories)
     done = sum(each.done for each in categories)
     complete = [each for each in categories if each.status == "complete"]
-    sure = sum(entry.confidence or 0 for each in categories for entry in each.entries)
+    confidence = sum(entry.confidence or 0 for each in categories for entry in each.entries)
     score = 0
     if items:
         score = int(
             ITEMS_WEIGHT * done / items
             + CATEGORIES_WEIGHT * len(complete) / len(categories)
-            + CONFIDENCE_WEIGHT * sure / items
-            # what adds up to a whole number is that number
+            + CONFIDENCE_WEIGHT * confidence / items
+            # rounding errors must not lower a sum that is a whole number
             + 1e-9
         )
     return Coverage(
@@ -131,7 +131,7 @@ def coverage_of(checklist: Checklist, discussion: Discussion | None = None) -> C
 
 
 def session_progress(coverage: Coverage) -> SessionProgress | None:
-    """None where nothing of the checklist was covered yet."""
+    """None if nothing of the checklist is covered yet."""
     if coverage.error is not None or not coverage.done:
         return None
     return SessionProgress(
@@ -140,16 +140,15 @@ def session_progress(coverage: Coverage) -> SessionProgress | None:
 
 
 def next_topic(categories: Sequence[CategoryCoverage]) -> NextTopic | None:
-    """The category that is under way goes on; else the next one begins. None: all are complete."""
-    left = [each for each in categories if each.status != "complete" and each.missing]
-    if not left:
+    """An item of a category that is begun, else of the first one; None: all are complete."""
+    incomplete = [each for each in categories if each.status != "complete" and each.missing]
+    if not incomplete:
         return None
-    begun = [each for each in left if each.done]
-    # the one that is further, and of these the one that was spoken of last
+    # those in progress first, and of these the one that was last spoken of
     category = max(
-        begun,
+        (each for each in incomplete if each.done),
         key=lambda each: (each.status == "in_progress", each.discussed or ""),
-        default=left[0],
+        default=incomplete[0],
     )
     item = category.missing[0]
     verb = "continue" if category.done else "start"
@@ -158,39 +157,40 @@ def next_topic(categories: Sequence[CategoryCoverage]) -> NextTopic | None:
 
 
 def display_name(name: str) -> str:
-    """A category's name as people write it: business_requirements, in words."""
+    """The name of a category in words: business_requirements, without underscores."""
     return name.replace("_", " ").strip() or name
 
 
 def least_covered(coverage: Coverage, most: int) -> list[CategoryCoverage]:
-    """The categories of which most is missing, in the order of the file where they are equal."""
-    left = [each for each in coverage.categories if each.missing]
-    return sorted(left, key=lambda each: each.percent)[:most]
+    """The categories of which most is missing; equal ones in the order of the file."""
+    incomplete = [each for each in coverage.categories if each.missing]
+    return sorted(incomplete, key=lambda each: each.percent)[:most]
 
 
 def covered_times(checklist: Checklist, discussion: Discussion) -> list[str]:
-    """When each item was covered first, in order; empty for what the file itself says."""
+    """When each item was first covered, in order; empty for items that the file marks."""
     return sorted(
-        "" if item.done else discussion.covered[place].since
-        for place, item in enumerate(checklist.items)
-        if item.done or place in discussion.covered
+        "" if item.done else discussion.covered[index].since
+        for index, item in enumerate(checklist.items)
+        if item.done or index in discussion.covered
     )
 
 
 def _category_coverage(
-    category: ChecklistCategory, first: int, known: Discussion
+    category: ChecklistCategory, first: int, discussion: Discussion
 ) -> CategoryCoverage:
-    places = range(first, first + len(category.items))
-    evidence = {place: known.covered[place] for place in places if place in known.covered}
+    indexes = range(first, first + len(category.items))
+    evidence = {at: discussion.covered[at] for at in indexes if at in discussion.covered}
     entries = [
-        _covered_item(item, evidence.get(place))
-        for place, item in zip(places, category.items, strict=True)
+        _covered_item(item, evidence.get(index))
+        for index, item in zip(indexes, category.items, strict=True)
     ]
     done = sum(each.covered for each in entries)
-    sure = [each.confidence for each in entries if each.confidence is not None]
+    confidences = [each.confidence for each in entries if each.confidence is not None]
     share = percent(done, len(entries))
-    asked = [known.questions[place] for place in places if place in known.questions]
-    last = max(asked, key=lambda put: put.at, default=None)
+    questions = [discussion.questions[at] for at in indexes if at in discussion.questions]
+    last = max(questions, key=lambda question: question.at, default=None)
+    last_discussed = max((discussion.last_discussed.get(at, "") for at in indexes), default="")
     return CategoryCoverage(
         name=category.name,
         items=len(entries),
@@ -198,15 +198,14 @@ def _category_coverage(
         percent=share,
         missing=[
             item.label
-            for item, each in zip(category.items, entries, strict=True)
-            if not each.covered
+            for item, entry in zip(category.items, entries, strict=True)
+            if not entry.covered
         ],
         status=status_of(share),
-        confidence=round(sum(sure) / len(sure), 2) if sure else None,
+        confidence=round(sum(confidences) / len(confidences), 2) if confidences else None,
         key_points=_key_points(evidence.values()),
         asked=KeyPoint(last.text, last.uuid or None, last.at or None) if last else None,
-        discussed=max((known.last_discussed.get(place, "") for place in places), default="")
-        or None,
+        discussed=last_discussed or None,
         entries=entries,
     )
 
@@ -236,7 +235,11 @@ def _covered_item(item: ChecklistItem, evidence: Evidence | None) -> CoveredItem
 
 
 def _key_points(evidence: Iterable[Evidence]) -> list[KeyPoint]:
-    """What the person said, each once, in the order in which they said it."""
-    said = {(each.uuid, each.words): each for each in sorted(evidence, key=lambda each: each.at)}
-    points = [KeyPoint(each.words, each.uuid or None, each.at or None) for each in said.values()]
+    """The person's words, each once, oldest first."""
+    quotations = {
+        (each.uuid, each.words): each for each in sorted(evidence, key=lambda each: each.at)
+    }
+    points = [
+        KeyPoint(each.words, each.uuid or None, each.at or None) for each in quotations.values()
+    ]
     return points[-MAX_KEY_POINTS:]
