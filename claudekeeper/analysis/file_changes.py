@@ -1,7 +1,7 @@
-"""What was done to files on the way from one message to another: edits, new files, deletions.
+"""The changes of files between two messages: edits, new files, deletions.
 
-A call counts when its result says that it was done. Where Claude Code wrote down what a file was
-before, its text before the first and after the last change is known; otherwise the pieces are.
+A call counts when its result says that it succeeded. If Claude Code recorded the text of a file
+before, the change has its text before the first and after the last edit; otherwise its edits.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from claudekeeper.analysis.decisions import dicts_in
 from claudekeeper.analysis.session_facts import EDIT_TOOLS, SHELL_TOOLS
 from claudekeeper.transcripts.entries import EMPTY_RAW, Entry, loads, starts_with
 
 ChangeKind = Literal["created", "changed", "deleted"]
 
-# a branch can be long: of everything so much is told
+# a branch can be long: limits of the answer
 MAX_FILES = 300
 MAX_OMITTED_FILES = 10_000
 MAX_PIECES = 40
@@ -33,15 +34,15 @@ _PATTERN_CHARACTERS = re.compile(r"[*?\[\]{}$`~]")
 
 
 class FilePiece(msgspec.Struct):
-    """One edit: what stood there, and what stands there now."""
+    """One edit: the text before, and the text after."""
 
     before: str
     after: str
 
 
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
-    """A file that is not what it was. `before` and `after`: its whole text, where that is known
-    and not too long; `pieces`: its edits, otherwise."""
+    """The change of a file. `before` and `after`: its whole text, if that is recorded and not too
+    long; `pieces`: its edits, otherwise."""
 
     path: str
     fate: ChangeKind = "changed"
@@ -49,14 +50,14 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     before: str | None = None
     after: str | None = None
     pieces: list[FilePiece] = []
-    # whether something was too long to be told
+    # whether something was too long for the answer
     cut: bool = False
     # the message of the last change
     uuid: str | None = None
 
 
 class FileChanges:
-    """Changes in the making, in the order in which they were made."""
+    """Folds the changes of files, in the order in which they were made."""
 
     def __init__(self) -> None:
         self.files: dict[str, FileChange] = {}
@@ -65,7 +66,7 @@ class FileChanges:
 
     @property
     def more_files(self) -> int:
-        """How many more there are than are told."""
+        """How many files were left out."""
         return len(self._omitted_files)
 
     def add(self, entry: Entry) -> None:
@@ -77,7 +78,7 @@ class FileChanges:
             self._add_results(entry)
 
     def finish(self) -> list[FileChange]:
-        """All of them, with no more text than a client can take."""
+        """All changes, with a bounded amount of text."""
         room = MAX_TOTAL_TEXT
         for change in self.files.values():
             texts = [text for text in (change.before, change.after) if text is not None]
@@ -98,27 +99,26 @@ class FileChanges:
     # ---- calls and what came of them ----
 
     def _add_calls(self, entry: Entry) -> None:
-        for call in _dicts_in(loads(entry.message.content)):
-            name, given, call_id = call.get("name"), call.get("input"), call.get("id")
-            if call.get("type") != "tool_use" or not isinstance(given, dict):
+        for call in dicts_in(loads(entry.message.content)):
+            name, fields, call_id = call.get("name"), call.get("input"), call.get("id")
+            if call.get("type") != "tool_use" or not isinstance(fields, dict):
                 continue
-            if isinstance(call_id, str) and isinstance(name, str) and _changes_files(name, given):
-                self._pending_calls[call_id] = (name, given, entry.cwd)
+            if isinstance(call_id, str) and isinstance(name, str) and _changes_files(name, fields):
+                self._pending_calls[call_id] = (name, fields, entry.cwd)
 
     def _add_results(self, entry: Entry) -> None:
-        for result in _dicts_in(loads(entry.message.content)):
+        for result in dicts_in(loads(entry.message.content)):
             call = self._pending_calls.pop(str(result.get("tool_use_id")), None)
             if call is None or result.get("is_error"):
                 continue
-            name, given, workdir = call
+            name, fields, workdir = call
             if name in SHELL_TOOLS:
-                for path in deleted_files(str(given.get("command") or ""), workdir):
+                for path in deleted_files(str(fields.get("command") or ""), workdir):
                     self._add_deletion(path, entry)
             else:
-                told = (
-                    loads(entry.tool_use_result) if entry.tool_use_result is not EMPTY_RAW else None
-                )
-                self._add_edit(name, given, told if isinstance(told, dict) else {}, entry)
+                raw = entry.tool_use_result
+                record = loads(raw) if raw is not EMPTY_RAW else None
+                self._add_edit(name, fields, record if isinstance(record, dict) else {}, entry)
 
     def _change_of(self, path: str, entry: Entry) -> FileChange | None:
         change = self.files.get(path)
@@ -136,58 +136,60 @@ class FileChanges:
         if change is None:
             return
         if change.fate == "created":
-            # it came and went: nothing of it is left
+            # a new file that was deleted again is no change
             del self.files[path]
             return
         change.fate, change.after = "deleted", None
 
     def _add_edit(
-        self, name: str, given: dict[str, Any], told: dict[str, Any], entry: Entry
+        self, name: str, fields: dict[str, Any], record: dict[str, Any], entry: Entry
     ) -> None:
-        path = _text_or_none(given.get("file_path")) or _text_or_none(given.get("notebook_path"))
+        """Add an edit: the input of its call, and what Claude Code recorded of its result."""
+        path = _text_or_none(fields.get("file_path")) or _text_or_none(fields.get("notebook_path"))
         change = self._change_of(path, entry) if path else None
         if change is None:
             return
-        was = _text_or_none(told.get("originalFile"))
+        original = _text_or_none(record.get("originalFile"))
         if change.edits == 0 and change.fate != "deleted":
-            change.before = was
-            fresh = name == "Write" and (
-                told.get("type") == "create" or told.get("originalFile", 0) is None
+            change.before = original
+            is_new = name == "Write" and (
+                record.get("type") == "create" or record.get("originalFile", 0) is None
             )
-            change.fate = "created" if fresh else "changed"
+            change.fate = "created" if is_new else "changed"
         elif change.fate == "deleted":
             change.fate = "changed"
         change.edits += 1
-        pieces = pieces_of(name, given)
+        pieces = pieces_of(name, fields)
         change.pieces += pieces[: max(0, MAX_PIECES + 1 - len(change.pieces))]
-        change.after = text_after(name, given, was if was is not None else change.after)
+        before = original if original is not None else change.after
+        change.after = text_after(name, fields, before)
 
 
-def pieces_of(tool: str, given: dict[str, Any]) -> list[FilePiece]:
-    """The edits that a call asks for."""
+def pieces_of(tool: str, fields: dict[str, Any]) -> list[FilePiece]:
+    """The edits of a call."""
     match tool:
         case "Write":
-            return [FilePiece("", _text_or_none(given.get("content")) or "")]
+            return [FilePiece("", _text_or_none(fields.get("content")) or "")]
         case "NotebookEdit":
-            return [FilePiece("", _text_or_none(given.get("new_source")) or "")]
+            return [FilePiece("", _text_or_none(fields.get("new_source")) or "")]
         case "MultiEdit":
             return [
-                piece for each in _dicts_in(given.get("edits")) for piece in pieces_of("Edit", each)
+                piece for each in dicts_in(fields.get("edits")) for piece in pieces_of("Edit", each)
             ]
         case _:
             return [
                 FilePiece(
-                    _text_or_none(given.get("old_string")) or "",
-                    _text_or_none(given.get("new_string")) or "",
+                    _text_or_none(fields.get("old_string")) or "",
+                    _text_or_none(fields.get("new_string")) or "",
                 )
             ]
 
 
-def text_after(tool: str, given: dict[str, Any], text: str | None) -> str | None:
-    """The whole file after a call; None where that cannot be told."""
+def text_after(tool: str, fields: dict[str, Any], text: str | None) -> str | None:
+    """The whole text of a file after a call; None if it is unknown."""
     if tool == "Write":
-        return _text_or_none(given.get("content"))
-    edits = _dicts_in(given.get("edits")) if tool == "MultiEdit" else [given]
+        return _text_or_none(fields.get("content"))
+    edits = dicts_in(fields.get("edits")) if tool == "MultiEdit" else [fields]
     for edit in edits if tool in ("Edit", "MultiEdit") else [{}]:
         old, new = _text_or_none(edit.get("old_string")), _text_or_none(edit.get("new_string"))
         if text is None or new is None or not old or old not in text:
@@ -197,35 +199,35 @@ def text_after(tool: str, given: dict[str, Any], text: str | None) -> str | None
 
 
 def deleted_files(command: str, workdir: str | None) -> list[str]:
-    """The files that a command surely deletes, if it succeeds: named one by one, no patterns."""
+    """The files that a command deletes if it succeeds; those of a pattern are left out."""
     try:
-        words = shlex.shlex(command, posix=True, punctuation_chars=";&|\n")
-        words.whitespace, words.whitespace_split = " \t\r", True
-        parts = list(words)
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|\n")
+        lexer.whitespace, lexer.whitespace_split = " \t\r", True
+        words = list(lexer)
     except ValueError:
         return []
-    found: list[str] = []
+    paths: list[str] = []
     run: list[str] = []
-    for word in [*parts, ";"]:
+    for word in [*words, ";"]:
         if word.strip("\n;&|") or not word:
             run.append(word)
             continue
         if run[:1] == ["cd"]:
-            # what follows is relative to another place
+            # the rest is relative to another directory
             workdir = None
-        found += _deleted_arguments(run)
+        paths += _deleted_arguments(run)
         run = []
-    return [path for each in found if (path := _absolute_path(each, workdir)) is not None]
+    return [path for each in paths if (path := _absolute_path(each, workdir)) is not None]
 
 
-def _deleted_arguments(run: list[str]) -> list[str]:
-    run = run[1:] if run[:1] == ["git"] else run
-    named = [word for word in run[1:] if not word.startswith("-")]
-    match run[:1]:
+def _deleted_arguments(words: list[str]) -> list[str]:
+    words = words[1:] if words[:1] == ["git"] else words
+    arguments = [word for word in words[1:] if not word.startswith("-")]
+    match words[:1]:
         case ["rm"] | ["unlink"]:
-            return named
-        case ["mv"] if len(named) == 2:
-            return named[:1]
+            return arguments
+        case ["mv"] if len(arguments) == 2:
+            return arguments[:1]
         case _:
             return []
 
@@ -240,15 +242,11 @@ def _absolute_path(path: str, workdir: str | None) -> str | None:
     return posixpath.normpath(path)
 
 
-def _changes_files(tool: str, given: dict[str, Any]) -> bool:
+def _changes_files(tool: str, fields: dict[str, Any]) -> bool:
     if tool in SHELL_TOOLS:
-        command = given.get("command")
+        command = fields.get("command")
         return isinstance(command, str) and _DELETE_COMMAND.search(command) is not None
     return tool in EDIT_TOOLS
-
-
-def _dicts_in(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _text_or_none(value: object) -> str | None:

@@ -1,4 +1,4 @@
-"""How a conversation stands: its last turns, and what its last message was."""
+"""The end of a session: its last turns, its last message, and an open question."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ from claudekeeper.analysis.question_detection import find_question
 from claudekeeper.contract.message import Denier, Message
 from claudekeeper.transcripts.entries import EMPTY_RAW, ContentBlock, loads
 from claudekeeper.transcripts.prompts import has_arguments, is_command, is_local_command, prompt_of
-from claudekeeper.transcripts.untyped import content_text
+from claudekeeper.transcripts.untyped import content_text, shorten
 
-# `asked`: a person spoke last; `said`: Claude did, and was done; the others ended in mid-turn
+# `asked`: the last message is a prompt; `said`: it is a finished reply; the others end in mid-turn
 EndKind = Literal["nothing", "asked", "said", "cut", "interrupted", "failed"]
 
 MAX_TURNS = 3
-# it can be said again, so all of it is needed
+# it can be sent again, so all of it is needed
 MAX_PROMPT_LENGTH = 20_000
 MAX_QUESTION_LENGTH = 1_000
 MAX_REPLY_LENGTH = 3_000
-# the call with which a scripted turn hands over its answer: nothing comes after it
+# the call with which a scripted turn returns its answer: nothing comes after it
 STRUCTURED_OUTPUT_TOOL = "StructuredOutput"
 QUESTION_TOOL, PLAN_TOOL = "AskUserQuestion", "ExitPlanMode"
 ATTENTION_TOOLS = frozenset({QUESTION_TOOL, PLAN_TOOL})
-# Claude Code writes it in Claude's place where a session is taken up and nothing is to be said
+# Claude Code writes these in Claude's name when a session is resumed and there is nothing to say
 _SYNTHETIC_MODEL = "<synthetic>"
 _EMPTY_REPLIES = frozenset({"No response requested.", "(no content)"})
 
 
 class LastTurn(msgspec.Struct, rename="camel"):
-    """What was asked and what came of it. `prompt` is null where it lies further back.
+    """A turn: its prompt and its last reply. `prompt` is null if it is further back.
 
-    `whole`: all of the turn was read; otherwise it has more calls than `tools` says, and maybe a
-    reply.
+    `whole`: all of the turn was read; otherwise it has more calls than `tools`, and maybe a reply.
     """
 
     prompt: str | None
@@ -50,7 +49,7 @@ class LastTurn(msgspec.Struct, rename="camel"):
 
 
 class OpenQuestion(msgspec.Struct, rename="camel"):
-    """What Claude wants to know."""
+    """A question of Claude's that waits for an answer."""
 
     kind: Literal["reply", "question", "plan", "permission"]
     text: str
@@ -60,16 +59,16 @@ class OpenQuestion(msgspec.Struct, rename="camel"):
 
 
 class SessionEnd(msgspec.Struct):
-    """The end of a conversation."""
+    """The end of a session."""
 
     turns: list[LastTurn]
     kind: EndKind
     question: OpenQuestion | None = None
-    # what went wrong, if that was the last
+    # the error with which it ends
     error: str | None = None
-    # whether the person refused something, gave no reason, and nothing was said since
+    # the tool that the person refused without a reason, if nothing was said since
     refused_tool: str | None = None
-    # what the person answered to a question or plan, if nothing was said since
+    # the answer of the person to a question or plan, if nothing was said since
     answer: str | None = None
 
 
@@ -88,28 +87,28 @@ _parts_decoder = msgspec.json.Decoder(list[_Part])
 
 
 def session_end_of(messages: Iterable[Message]) -> SessionEnd:
-    """The end of a conversation, from its last messages, oldest first."""
-    reading = _Reading()
+    """The end of a session, from its last messages, oldest first."""
+    fold = _EndFold()
     for message in messages:
-        # what was left behind by a rewind is not how it stands
+        # a branch that a rewind left is not the end
         if message.branch is None:
-            reading.add(message)
-    return reading.finish()
+            fold.add(message)
+    return fold.finish()
 
 
 def extend_turns(turns: list[LastTurn], messages: Iterable[Message]) -> list[LastTurn]:
-    """The last turns again, with the messages before those of which they are made."""
-    above = session_end_of(messages).turns
-    if above and turns and turns[0].prompt is None:
-        begun, rest = above[-1], turns[0]
-        begun.tools += rest.tools
+    """The last turns, extended by the messages before them."""
+    before = session_end_of(messages).turns
+    if before and turns and turns[0].prompt is None:
+        start, rest = before[-1], turns[0]
+        start.tools += rest.tools
         if rest.reply is not None:
-            begun.reply, begun.reply_uuid = rest.reply, rest.reply_uuid
+            start.reply, start.reply_uuid = rest.reply, rest.reply_uuid
         turns = turns[1:]
-    return [*above, *turns][-MAX_TURNS:]
+    return [*before, *turns][-MAX_TURNS:]
 
 
-class _Reading:
+class _EndFold:
     def __init__(self) -> None:
         self._turns: list[LastTurn] = []
         self._kind: EndKind = "nothing"
@@ -118,11 +117,11 @@ class _Reading:
         self._refused_tool: str | None = None
         self._answer_text: str | None = None
         self._tool_by_call: dict[str, str] = {}
-        # a question card that was put away without an answer
+        # a question card that was dismissed without an answer
         self._dismissed_question: OpenQuestion | None = None
-        # a question after which Claude said more, though nobody had answered it
+        # a question after which Claude went on although nobody had answered it
         self._skipped_question: OpenQuestion | None = None
-        # a command of Claude Code's own with words: if Claude replies, they were for Claude
+        # a command of Claude Code's own with arguments: it was for Claude if Claude replies
         self._possible_prompt: Message | None = None
 
     def add(self, message: Message) -> None:
@@ -142,19 +141,19 @@ class _Reading:
                 self._kind = "failed"
                 self._error = _joined_text(parts)
             case "interruption":
-                # what ends with a question was whole: nothing ran any more
+                # a reply that ends with a question was complete: nothing ran any more
                 if not (self._question_in_reply() or self._skipped_question):
                     self._kind = "interrupted"
             case "notice":
-                # a task in the background that ends makes Claude speak, not the person
+                # a background task that ended makes Claude go on, not the person
                 self._skipped_question = self._question_in_reply() or self._skipped_question
                 self._possible_prompt = None
 
     def _add_prompt(self, message: Message, parts: list[_Part]) -> None:
         blocks = [ContentBlock(type=part.type, text=part.text) for part in parts]
-        text = _shorten(prompt_of(blocks), MAX_PROMPT_LENGTH)
+        text = shorten(prompt_of(blocks), MAX_PROMPT_LENGTH)
         if not text:
-            # only what an editor had open: a prompt of its own comes with it
+            # only the file that an editor has open: the prompt is a message of its own
             return
         self._turns.append(LastTurn(text, message.uuid, message.timestamp))
         self._kind, self._error, self._refused_tool = "asked", None, None
@@ -193,26 +192,25 @@ class _Reading:
             if name == STRUCTURED_OUTPUT_TOOL and not part.is_error:
                 self._kind = "said"
             elif self._kind == "said" and not call:
-                # of a call that was made in the background, or told twice
+                # of a background call, or a result that is repeated
                 continue
             else:
                 self._kind = "cut"
                 self._answer_text = (
                     _answer_in(name, part, denied_by) if name in ATTENTION_TOOLS else None
                 )
-                put_away = part.is_error and name in ATTENTION_TOOLS and self._answer_text is None
-                self._refused_tool = name if put_away else None
+                is_refused = part.is_error and name in ATTENTION_TOOLS and not self._answer_text
+                self._refused_tool = name if is_refused else None
                 if call and self._refused_tool == QUESTION_TOOL:
-                    self._dismissed_question = question_of_call(
-                        QUESTION_TOOL, loads(call[1]), call[2]
-                    )
+                    _, call_input, uuid = call
+                    self._dismissed_question = question_of_call(name, loads(call_input), uuid)
 
     def finish(self) -> SessionEnd:
         question = self._pending_question() or self._question_in_reply()
         if question is None and self._kind == "said":
             question = self._skipped_question
         for turn in self._turns:
-            turn.reply = _shorten(turn.reply, MAX_REPLY_LENGTH) if turn.reply else None
+            turn.reply = shorten(turn.reply, MAX_REPLY_LENGTH) if turn.reply else None
         return SessionEnd(
             self._turns[-MAX_TURNS:],
             self._kind,
@@ -223,46 +221,45 @@ class _Reading:
         )
 
     def _pending_question(self) -> OpenQuestion | None:
-        """A call that waits for a person: it has no result, or was put away without an answer."""
+        """The question of a call that has no result, or was dismissed without an answer."""
         if self._dismissed_question is not None:
             return self._dismissed_question
         if self._kind != "cut":
             return None
-        for name, given, uuid in reversed(self._open_calls.values()):
+        for name, call_input, uuid in reversed(self._open_calls.values()):
             if name in ATTENTION_TOOLS:
-                return question_of_call(name, loads(given), uuid)
+                return question_of_call(name, loads(call_input), uuid)
         return None
 
     def _question_in_reply(self) -> OpenQuestion | None:
-        """What the last words ask."""
+        """The question with which the last reply ends."""
         if self._kind != "said" or not self._turns or not self._turns[-1].reply:
             return None
         text = find_question(self._turns[-1].reply)
         return OpenQuestion("reply", text, uuid=self._turns[-1].reply_uuid) if text else None
 
 
-def question_of_call(tool: str, given: Any, uuid: str | None = None) -> OpenQuestion:
+def question_of_call(tool: str, call_input: Any, uuid: str | None = None) -> OpenQuestion:
     """The question or plan of a call, in words."""
-    given = given if isinstance(given, dict) else {}
     if tool == PLAN_TOOL:
-        plan = given.get("plan")
+        plan = call_input.get("plan") if isinstance(call_input, dict) else None
         first = next((line.strip(" #*") for line in str(plan or "").splitlines() if line), "")
         return OpenQuestion("plan", f"Is this plan right: {first or 'the plan'}?", uuid=uuid)
     options: list[str] = []
-    questions = questions_in(given)
-    for each in questions:
-        choices = each.get("options")
+    questions = questions_in(call_input)
+    for question in questions:
+        choices = question.get("options")
         options += [
             str(option.get("label") or "")
             for option in (choices if isinstance(choices, list) else [])
             if isinstance(option, dict)
         ]
-    text = _shorten(question_text(questions), MAX_QUESTION_LENGTH)
+    text = shorten(question_text(questions), MAX_QUESTION_LENGTH)
     return OpenQuestion("question", text or "Claude asks something.", options[:20], uuid)
 
 
 def _answer_in(tool: str, result: _Part, denied_by: Denier | None) -> str | None:
-    """What the person said to a question or plan; None where it was put away without a word."""
+    """The answer of the person to a question or plan; None if it was dismissed without a word."""
     if result.is_error:
         words = refusal_reason(content_text(result.content), denied_by)
     elif tool == PLAN_TOOL:
@@ -270,11 +267,11 @@ def _answer_in(tool: str, result: _Part, denied_by: Denier | None) -> str | None
     else:
         answers = [answer for _, answer in answers_in(EMPTY_RAW, result.content)]
         words = ", ".join(answers) or "answered"
-    return _shorten(words, MAX_QUESTION_LENGTH) if words else None
+    return shorten(words, MAX_QUESTION_LENGTH) if words else None
 
 
 def _is_for_claude(parts: list[_Part]) -> bool:
-    """Whether a command was put to Claude, not only done in the terminal."""
+    """Whether a command was for Claude, and did not only run in the terminal."""
     first = _first_text(parts)
     return is_command(first) and not is_local_command(first)
 
@@ -294,17 +291,10 @@ def _parts_of(content: Raw) -> list[_Part]:
         try:
             parts.append(msgspec.convert(block, _Part, strict=False))
         except (msgspec.MsgspecError, RecursionError):
-            # a block of a shape that nobody knows tells nothing
+            # a block of an unknown shape is skipped
             continue
     return parts
 
 
 def _joined_text(parts: list[_Part]) -> str:
-    return _shorten("\n".join(part.text for part in parts if part.text), MAX_QUESTION_LENGTH)
-
-
-def _shorten(text: str, most: int) -> str:
-    text = text.strip()
-    if not text.isascii():
-        text = text.encode("utf-8", "replace").decode()
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    return shorten("\n".join(part.text for part in parts if part.text), MAX_QUESTION_LENGTH)

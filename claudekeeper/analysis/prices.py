@@ -1,4 +1,4 @@
-"""What tokens cost, in dollars a million; the list prices that Claude Code itself reckons with."""
+"""Prices of tokens, in dollars a million: the list prices that Claude Code uses as well."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from claudekeeper.transcripts.entries import EntryUsage
 class Price(NamedTuple):
     input: float
     output: float
-    # relative to input: what is read from the cache, and what is written to it for five minutes
+    # relative to input: reading from the cache, and writing to it for five minutes or an hour
     cache_read: float = 0.1
     cache_write: float = 1.25
     cache_write_hour: float = 2.0
 
 
-# The first name that a model's id contains counts, so the narrower ones stand first.
+# the first name that is in the id of a model counts, so the narrower ones come first
 PRICES: tuple[tuple[str, Price], ...] = (
     ("opus-5-5", Price(4, 20, cache_read=0.05)),
     ("opus-5", Price(5, 25)),
@@ -34,20 +34,20 @@ PRICES: tuple[tuple[str, Price], ...] = (
     ("fable", Price(10, 50)),
     ("mythos", Price(10, 50)),
 )
-# how many times as much a model costs that is to answer faster, found in the same way
+# how many times as much the fast mode of a model costs, found in the same way
 FAST_MULTIPLIERS: tuple[tuple[str, float], ...] = (("opus-5", 2), ("opus-4-8", 2), ("opus", 6))
 
 
 @lru_cache(maxsize=256)
 def price_of(model: str | None) -> Price | None:
-    """The price of a model; None for one nobody has told us of."""
+    """The price of a model; None if it is unknown."""
     if not model:
         return None
     return next((price for name, price in PRICES if name in model), None)
 
 
 def cost_of(model: str | None, usage: EntryUsage) -> float:
-    """Dollars for one reply; nothing where the price is unknown."""
+    """Dollars for one reply; 0 if the price is unknown."""
     price = price_of(model)
     if price is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""What a session used as Claude Code wrote it down last: its next process goes on from there."""
+"""The last cost that Claude Code recorded of a session: its next process adds to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKENS = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreation
 
 
 class Carried(msgspec.Struct, frozen=True):
-    """Dollars, and tokens of all models; None where those cannot be told."""
+    """Dollars, and tokens of all models; None if the tokens are unknown."""
 
     cost: float = 0.0
     tokens: int | None = 0
@@ -30,7 +30,7 @@ class _CostState(msgspec.Struct, rename="camel"):
 
 
 def carried(path: Path) -> Carried:
-    """Blocks. Nothing where no process has ended in order yet."""
+    """The last record; `NOTHING` if no process has ended properly yet. Blocks."""
     try:
         with open_readonly(path) as descriptor:
             for _, line in lines_backwards(descriptor, os.fstat(descriptor).st_size):
@@ -46,11 +46,11 @@ def carried(path: Path) -> Carried:
 
 
 def tokens_of(model_usage: Any) -> int | None:
-    """Of all models, as Claude Code lists them by name; None where it lists none."""
+    """The tokens of all models in a `modelUsage`; None if it lists none."""
     if not isinstance(model_usage, dict) or not model_usage:
         return None
-    counts = [used.get(name) for used in model_usage.values() if isinstance(used, dict)
-              for name in _TOKENS]  # fmt: skip
+    models = [usage for usage in model_usage.values() if isinstance(usage, dict)]
+    counts = [usage.get(name) for usage in models for name in _TOKENS]
     return sum(count for count in counts if isinstance(count, int))
 
 

@@ -1,6 +1,6 @@
-"""In which permission mode a session was last, as Claude Code wrote it beside its prompts.
+"""The last permission mode of a session, as Claude Code recorded it with its prompts.
 
-A process that resumes it begins in plan mode again, whoever had chosen that: a terminal, say.
+A process that resumes the session begins in plan mode again, even if a terminal chose that mode.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import msgspec
 
 from claudekeeper.transcripts.line_reader import lines_backwards, open_readonly
 
-# escaped in whatever somebody says, so it stands only where a field has this name
+# the quotes are escaped in texts, so this is always a field
 _FIELD = b'"permissionMode":'
 # of a transcript's end
-MOST_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 
 
 class _Line(msgspec.Struct, rename="camel"):
@@ -27,12 +27,12 @@ _decode = msgspec.json.Decoder(_Line).decode
 
 
 def written_mode(path: Path) -> str | None:
-    """Blocks. None where nothing of late says so."""
+    """The last mode; None if the end of the transcript has none. Blocks."""
     try:
         with open_readonly(path) as descriptor:
             size = os.fstat(descriptor).st_size
             for offset, line in lines_backwards(descriptor, size):
-                if offset < size - MOST_BYTES:
+                if offset < size - MAX_BYTES:
                     return None
                 if _FIELD in line and (mode := _mode_in(line)) is not None:
                     return mode
@@ -43,7 +43,7 @@ def written_mode(path: Path) -> str | None:
 
 def _mode_in(line: bytes) -> str | None:
     try:
-        found = _decode(line)
+        fields = _decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return None if found.is_sidechain else found.permission_mode
+    return None if fields.is_sidechain else fields.permission_mode

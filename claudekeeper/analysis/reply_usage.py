@@ -1,4 +1,4 @@
-"""What every reply of a transcript used, each once: small enough to be kept for thousands."""
+"""The usage of every reply of a transcript, each once, packed: a session can have thousands."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from claudekeeper.analysis.prices import cost_of
 from claudekeeper.contract.sessions import Tokens
 from claudekeeper.transcripts.entries import EntryMessage, EntryUsage, usage_of
 
-# Lines of one reply repeat its usage and the last one is right; they stand close together.
+# lines of one reply repeat its usage and the last one is right; they are close together
 RECENT_REPLIES = 16
-# a hostile line may say any number: no sum of them may run over
+# a hostile line may have any number: no sum of them may overflow
 MAX_TOKENS = 2**40
 MAX_COST = 2**50
 MAX_PENDING = 256
@@ -28,7 +28,7 @@ _NO_USAGE = (0,) * (REPLY_COLUMNS - 1)
 
 
 class ReplyCost(NamedTuple):
-    """One reply: when, by which of the models, what it used. `cost`: billionths of a dollar."""
+    """A reply: its minute, model and usage. `cost`: in billionths of a dollar."""
 
     minute: int
     model_index: int
@@ -40,7 +40,7 @@ class ReplyCost(NamedTuple):
 
 
 class PackedReplies(msgspec.Struct, array_like=True, gc=False):
-    """Replies as they are kept."""
+    """Replies as the cache stores them."""
 
     ids: bytes = b""
     numbers: bytes = b""
@@ -49,19 +49,19 @@ class PackedReplies(msgspec.Struct, array_like=True, gc=False):
 
 
 class ReplyUsage:
-    """The replies of one transcript, in the order in which they were met."""
+    """The usage of the replies of one transcript, in the order of their first lines."""
 
     def __init__(self, packed: PackedReplies | None = None) -> None:
         packed = packed or PackedReplies()
-        self._ids = _unpack_numbers(packed.ids)
-        self._numbers = _unpack_numbers(packed.numbers)
+        self._ids = array("Q", packed.ids)
+        self._numbers = array("Q", packed.numbers)
         self._id_set = set(self._ids)
         self._models = {model: index for index, model in enumerate(packed.models)}
         self._recent = dict(packed.recent)
-        # by their place: the model, and the usage as it was written
+        # by index of a reply: the model, and the usage as JSON
         self._pending: dict[int, tuple[str | None, bytes]] = {}
         self._new_tokens, self._new_cost = Tokens(), 0
-        # the place of the reply that was met last
+        # the index of the reply of the last line
         self.last_index: int | None = len(self._ids) - 1 if self._ids else None
 
     def __len__(self) -> int:
@@ -76,28 +76,27 @@ class ReplyUsage:
         )
 
     def add_line(self, reply: str, body: EntryMessage, timestamp: str | None) -> bool:
-        """Take one line of a reply; False if it was told long ago: a copy of history."""
+        """Add a line of a reply; False if the reply is old: then the line is a copy."""
         index = self._recent.get(reply)
         if index is None:
-            known = identity(reply)
-            if known in self._id_set:
+            reply_id = identity(reply)
+            if reply_id in self._id_set:
                 return False
-            self._id_set.add(known)
+            self._id_set.add(reply_id)
             index = self._recent[reply] = len(self._ids)
-            self._ids.append(known)
+            self._ids.append(reply_id)
             self._numbers.extend((minute_of(timestamp), *_NO_USAGE))
             if len(self._recent) > RECENT_REPLIES:
                 del self._recent[next(iter(self._recent))]
         self.last_index = index
-        # the last line is right: the others need not be looked into. A copy, since what is not
-        # decoded yet holds on to its whole line
+        # the last line is right: the others are never decoded. Raw JSON would keep its line alive
         self._pending[index] = (body.model, bytes(body.usage))
         if len(self._pending) > MAX_PENDING:
             self._count_pending()
         return True
 
     def drain_into(self, total: Tokens) -> int:
-        """Add what was met since to the total, and return its cost."""
+        """Add the usage since the last call to the total, and return its cost."""
         self._count_pending()
         more, cost = self._new_tokens, self._new_cost
         total.input += more.input
@@ -109,8 +108,8 @@ class ReplyUsage:
 
     def _count_pending(self) -> None:
         more = self._new_tokens
-        for index, (model, written) in self._pending.items():
-            usage = usage_of(written)
+        for index, (model, raw) in self._pending.items():
+            usage = usage_of(raw)
             if usage is None:
                 continue
             before = self._row_at(index)
@@ -135,19 +134,19 @@ class ReplyUsage:
 
 
 def reply_identities(packed: PackedReplies) -> array[int]:
-    """Of every reply that is kept, what tells it from all others."""
-    return _unpack_numbers(packed.ids)
+    """The identities of all replies."""
+    return array("Q", packed.ids)
 
 
 def unpack_replies(packed: PackedReplies) -> Iterator[tuple[int, ReplyCost]]:
-    """Every reply that is kept, with its identity."""
-    numbers = iter(_unpack_numbers(packed.numbers))
+    """Every reply, with its identity."""
+    numbers = iter(array("Q", packed.numbers))
     rows = zip(*[numbers] * REPLY_COLUMNS, strict=True)
-    return zip(_unpack_numbers(packed.ids), map(ReplyCost._make, rows), strict=True)
+    return zip(array("Q", packed.ids), map(ReplyCost._make, rows), strict=True)
 
 
 def minute_of(timestamp: str | None) -> int:
-    """Minutes since the epoch; 0 where the line does not say when it was written."""
+    """Minutes since the epoch; 0 without a valid timestamp."""
     if not timestamp:
         return 0
     try:
@@ -160,12 +159,12 @@ def minute_of(timestamp: str | None) -> int:
 
 @lru_cache(maxsize=1024)
 def _minute_of_hour(hour: str) -> int:
-    """Most lines were written in the hour of the line before."""
+    """The first minute of an hour; cached, as most lines are of the hour of the line before."""
     return max(0, int(datetime.fromisoformat(f"{hour}:00+00:00").timestamp() // 60))
 
 
 def identity(name: str) -> int:
-    """Sixty-four bits that stand for a uuid or id: the random digits of a uuid, else a hash."""
+    """Sixty-four bits for a uuid or id: the random digits of a uuid, else a hash."""
     if len(name) == 36:
         try:
             return int(name[:8] + name[28:], 16) & 0xFFFFFFFFFFFFFFFF
@@ -184,9 +183,3 @@ def _nanodollars(model: str | None, usage: EntryUsage) -> int:
         return min(MAX_COST, max(0, round(cost_of(model, usage) * NANODOLLARS)))
     except OverflowError:
         return MAX_COST
-
-
-def _unpack_numbers(packed: bytes) -> array[int]:
-    numbers = array("Q")
-    numbers.frombytes(packed)
-    return numbers

@@ -1,7 +1,7 @@
-"""What was done and decided in a session, folded line by line: tasks, decisions, files, commands.
+"""The facts of a session, folded line by line: tasks, decisions, edited files, commands.
 
-One conversation at a time: a subagent's is another. A call counts when its result says that it
-was done.
+The fold takes one conversation; a subagent's is another. A call counts when its result says that it
+succeeded.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from claudekeeper.transcripts.untyped import content_text, raw_text_field, short
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 SHELL_TOOLS = frozenset({"Bash", "PowerShell"})
 
-# a session can be very long: of everything so much is kept, the newest first
+# a session can be very long: limits of what is kept, the newest first
 MAX_DECISIONS = 200
 MAX_FILES = 2_000
 MAX_TOOLS = 200
-# of the others it is only known how often they were called
+# all tools beyond the limit together
 OTHER_TOOLS = ""
 MAX_COMMANDS = 10
 MAX_PENDING = 64
@@ -65,32 +65,32 @@ PendingCall = tuple[str, bytes]
 
 
 class SessionFacts(msgspec.Struct, array_like=True, gc=False):
-    """What is known of a session when every line of it was read."""
+    """The facts of a session whose every line was read."""
 
     todos: list[Task] = []
     tasks: list[Task] = []
     decisions: list[Decision] = []
-    # edits that were made, by file; and of how many files nothing is kept
+    # the number of edits by file, and the number of files beyond the limit
     edits_by_file: dict[str, int] = {}
     more_files: int = 0
     commands: int = 0
     failed_commands: int = 0
     last_commands: list[str] = []
     tool_counts: dict[str, int] = {}
-    # how often something was asked
+    # number of prompts
     prompts: int = 0
     compactions: int = 0
-    # tokens that the model saw and said last
+    # tokens of the last request and its reply
     context_tokens: int = 0
     # when something was last said or done
     last_at: str | None = None
     pending_calls: dict[str, PendingCall] = {}
-    # calls that have one, the last of them: history can be written a second time
+    # the last calls that have one: a transcript may repeat its lines
     finished_calls: dict[str, bool] = {}
 
 
 class SubagentShare(msgspec.Struct, array_like=True, gc=False):
-    """Of what a subagent did as much as counts for its session; thousands may add up."""
+    """The part of a subagent's facts that counts for its session; there may be thousands."""
 
     edits_by_file: dict[str, int] = {}
     more_files: int = 0
@@ -122,7 +122,7 @@ class _Edit(msgspec.Struct, gc=False):
 
 
 class CallResult(msgspec.Struct, gc=False):
-    """What a tool brought back."""
+    """The result of a call."""
 
     type: str = ""
     tool_use_id: str = ""
@@ -136,18 +136,18 @@ _results_decoder = msgspec.json.Decoder(list[CallResult])
 
 
 class FactFold:
-    """Facts in the making."""
+    """Folds lines into facts."""
 
-    def __init__(self, facts: SessionFacts, deeds: ActivityFold | None = None) -> None:
+    def __init__(self, facts: SessionFacts, activity: ActivityFold | None = None) -> None:
         self.facts = facts
-        # when things were done is written down there, for whoever wants to know
-        self._activity = deeds or ActivityFold(Activity(), [], ReplyUsage())
-        # of these only the last are told: as they were written, until then
+        # the times of the same prompts, calls and edits
+        self._activity = activity or ActivityFold(Activity(), [], ReplyUsage())
+        # only the last of these count: they are decoded at the end
         self._last_usage = b""
         self._last_commands: deque[bytes] = deque(maxlen=MAX_COMMANDS)
 
     def add(self, entry: Entry, *, prompt: str | None, is_copy: bool) -> None:
-        """Take the next line of the main conversation; `asked`: what a person asks in it."""
+        """Fold the next entry. `prompt`: what a person asks in it; `is_copy`: of an older reply."""
         facts = self.facts
         if entry.type == "assistant":
             if not is_copy:
@@ -159,7 +159,7 @@ class FactFold:
                 self._add_results(entry)
         elif entry.type == "system" and entry.subtype == "compact_boundary":
             facts.compactions += 1
-            # how much is left is known with the next reply
+            # the next reply says how large the context is now
             facts.context_tokens, self._last_usage = 0, b""
             self._activity.add_compaction(entry)
         elif prompt is not None:
@@ -168,16 +168,16 @@ class FactFold:
             return
         facts.last_at = entry.timestamp or facts.last_at
 
-    def _add_prompt(self, asked: str, entry: Entry) -> None:
-        self._activity.add_prompt(entry, asked)
+    def _add_prompt(self, prompt: str, entry: Entry) -> None:
+        self._activity.add_prompt(entry, prompt)
         self.facts.prompts += 1
 
     def add_usage(self, reply: EntryMessage) -> None:
-        """What this reply saw and said is the context, until another one comes."""
+        """Take the usage of a reply: the last one is the size of the context."""
         self._last_usage = bytes(reply.usage)
 
     def finish(self) -> None:
-        """Look into the last reply and the last commands: of the others nothing is asked."""
+        """Decode the last usage and the last commands."""
         facts = self.facts
         commands = [shorten(raw_text_field(each, "command"), 200) for each in self._last_commands]
         facts.last_commands = [*facts.last_commands, *commands][-MAX_COMMANDS:]
@@ -186,13 +186,13 @@ class FactFold:
         self._last_usage = b""
         if usage is None:
             return
-        seen = (
+        context = (
             (usage.input_tokens or 0)
             + (usage.cache_read_input_tokens or 0)
             + (usage.cache_creation_input_tokens or 0)
         )
-        if seen > 0:
-            facts.context_tokens = min(MAX_TOKENS, seen + (usage.output_tokens or 0))
+        if context > 0:
+            facts.context_tokens = min(MAX_TOKENS, context + (usage.output_tokens or 0))
 
     # ---- calls ----
 
@@ -201,18 +201,18 @@ class FactFold:
         if _TOOL_USE not in content:
             return
         facts = self.facts
-        made = 0
+        count = 0
         for call in _decode_calls(content):
             if call.id in facts.finished_calls:
                 continue
-            made += 1
-            known = call.name in facts.tool_counts or len(facts.tool_counts) < MAX_TOOLS
-            name = call.name if known else OTHER_TOOLS
+            count += 1
+            has_room = call.name in facts.tool_counts or len(facts.tool_counts) < MAX_TOOLS
+            name = call.name if has_room else OTHER_TOOLS
             facts.tool_counts[name] = facts.tool_counts.get(name, 0) + 1
             facts.pending_calls[call.id] = (call.name, _needed_input(call))
             if len(facts.pending_calls) > MAX_PENDING:
                 del facts.pending_calls[next(iter(facts.pending_calls))]
-        self._activity.add_calls(made)
+        self._activity.add_calls(count)
 
     # ---- results ----
 
@@ -221,39 +221,39 @@ class FactFold:
             call = self.facts.pending_calls.pop(result.tool_use_id, None)
             if call is not None:
                 self._apply_result(call, result, entry)
-                settled = self.facts.finished_calls
-                settled[result.tool_use_id] = True
-                if len(settled) > MAX_PENDING:
-                    del settled[next(iter(settled))]
+                finished = self.facts.finished_calls
+                finished[result.tool_use_id] = True
+                if len(finished) > MAX_PENDING:
+                    del finished[next(iter(finished))]
 
     def _apply_result(self, call: PendingCall, result: CallResult, entry: Entry) -> None:
         facts = self.facts
-        tool, given = call
+        tool, call_input = call
         failed = bool(result.is_error)
         words = content_text(result.content) if failed else ""
         if failed and (entry.denied_by is not None or is_refusal(words)):
             self._add_refusal(call, refusal_reason(words, entry.denied_by), entry)
             return
         if tool in SHELL_TOOLS:
-            self._last_commands.append(given)
+            self._last_commands.append(call_input)
             facts.commands += 1
             facts.failed_commands += failed
         if failed:
             return
         match tool:
             case _ if tool in EDIT_TOOLS:
-                self._add_edit(given.decode("utf-8", "replace"))
+                self._add_edit(call_input.decode("utf-8", "replace"))
                 self._activity.add_edit()
             case "TodoWrite":
-                facts.todos = todos_of(loads(given))
+                facts.todos = todos_of(loads(call_input))
             case "TaskCreate":
                 facts.tasks = add_created_task(
-                    facts.tasks, loads(given), content_text(result.content)
+                    facts.tasks, loads(call_input), content_text(result.content)
                 )
             case "TaskUpdate":
-                facts.tasks = apply_task_update(facts.tasks, loads(given))
+                facts.tasks = apply_task_update(facts.tasks, loads(call_input))
             case "TeamDelete" if not _NO_SUCCESS.search(content_text(result.content)):
-                # the list is the team's and goes with it, whatever its members left undone
+                # the list belongs to the team and is deleted with it, even with open tasks
                 facts.tasks = []
             case "TaskList":
                 facts.tasks = apply_task_list(facts.tasks, content_text(result.content))
@@ -261,24 +261,23 @@ class FactFold:
                 for question, answer in answers_in(entry.tool_use_result, result.content):
                     self._add_decision("answer", question, answer, None, entry)
             case "ExitPlanMode":
-                plan = raw_text_field(entry.tool_use_result, "plan") or raw_text_field(
-                    given, "plan"
-                )
+                plan = raw_text_field(entry.tool_use_result, "plan")
+                plan = plan or raw_text_field(call_input, "plan")
                 self._add_decision("plan", plan_title(plan), "approved", None, entry)
 
     def _add_refusal(self, call: PendingCall, reason: str | None, entry: Entry) -> None:
-        tool, given = call
+        tool, call_input = call
         if tool == "ExitPlanMode":
-            plan = raw_text_field(given, "plan")
+            plan = raw_text_field(call_input, "plan")
             self._add_decision("plan", plan_title(plan), "rejected", reason or None, entry)
         elif reason and tool == "AskUserQuestion":
-            # put away with words: those are the answer
-            asked = " ".join(question_text(questions_in(loads(given))).split())
-            self._add_decision("answer", asked or "A question", reason, None, entry)
+            # the words with which a card was dismissed are the answer
+            question = " ".join(question_text(questions_in(loads(call_input))).split())
+            self._add_decision("answer", question or "A question", reason, None, entry)
         elif reason:
-            # of an edit only the path was kept
-            path = given.decode("utf-8", "replace")
-            subject = f"{tool} {path}" if tool in EDIT_TOOLS else describe_call(tool, given)
+            # the input of an edit is only its path
+            path = call_input.decode("utf-8", "replace")
+            subject = f"{tool} {path}" if tool in EDIT_TOOLS else describe_call(tool, call_input)
             self._add_decision("denial", subject, "denied", reason, entry)
 
     def _add_decision(
@@ -304,15 +303,15 @@ class FactFold:
 
 
 def _needed_input(call: _Call) -> bytes:
-    """As much of a call's input as its result will need."""
+    """The part of a call's input that its result will need."""
     if call.name in EDIT_TOOLS:
         try:
             edit = _edit_decoder.decode(call.input)
         except DECODE_ERRORS:
             return b""
         return (edit.file_path or edit.notebook_path or "").encode("utf-8", "replace")
-    given = bytes(call.input)
-    return given if len(given) <= MAX_INPUT_BYTES else b""
+    call_input = bytes(call.input)
+    return call_input if len(call_input) <= MAX_INPUT_BYTES else b""
 
 
 def _decode_calls(content: bytes) -> Iterator[_Call]:
@@ -326,7 +325,7 @@ def _decode_calls(content: bytes) -> Iterator[_Call]:
 
 
 def results_in(content: Raw) -> list[CallResult]:
-    """The results in a user line's content."""
+    """The results in the content of a user entry."""
     try:
         return _results_decoder.decode(content)
     except DECODE_ERRORS:
@@ -334,6 +333,6 @@ def results_in(content: Raw) -> list[CallResult]:
 
 
 def tasks_of(facts: SessionFacts) -> list[Task]:
-    """Both kinds of lists; what is there twice counts once."""
-    known = {task.text for task in facts.tasks}
-    return [*facts.tasks, *(todo for todo in facts.todos if todo.text not in known)]
+    """The tasks of both kinds of lists; one that is in both counts once."""
+    texts = {task.text for task in facts.tasks}
+    return [*facts.tasks, *(todo for todo in facts.todos if todo.text not in texts)]

@@ -1,8 +1,8 @@
-"""Which messages of several transcripts are the same one: forks and copies repeat what was said.
+"""Shared messages: which messages of several transcripts are the same, as forks copy them.
 
-The SDK gives a copied line a new uuid and says which one it was (`forkedFrom`); the CLI's own
-forks, and whoever copies a file, keep the uuids. Both are followed to the line that was first.
-A message is known by sixty-four bits of its uuid, so that long sessions can be compared.
+The SDK gives a copied line a new uuid and records the old one (`forkedFrom`); forks of the CLI, and
+copies of a file, keep the uuids. Both lead to the original line. A message is identified by
+sixty-four bits of its uuid, so that long sessions can be compared.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def origin_of(forked_from: Raw) -> tuple[str, str] | None:
 
 
 def line_identities(entry: Entry) -> tuple[int, int]:
-    """A first line, and the one of which it is a copy; zeros for a line that is never copied."""
+    """The identities of a line and of the line that it copies; zeros if it is never copied."""
     if not entry.uuid or entry.type not in COPIED_TYPES or entry.is_sidechain:
         return 0, 0
     origin = origin_of(entry.forked_from)
@@ -55,14 +55,14 @@ class MessageChain:
     """The lines of a transcript that can be copied, in the order of writing."""
 
     identities: array[int] = field(default_factory=lambda: array("Q"))
-    # what the line is a copy of, or 0
+    # of the line that it copies, or 0
     origins: array[int] = field(default_factory=lambda: array("Q"))
     offsets: array[int] = field(default_factory=lambda: array("Q"))
     # whether it counts as a message
     message_flags: bytearray = field(default_factory=bytearray)
-    # the session whose copy it says it is
+    # the session that it copies, if its first line says so
     copied_from: str | None = None
-    # when its first line was said; when its first line was written that is never copied
+    # when its first message was written; when its first line of another type was
     first_message_at: str | None = None
     first_uncopied_at: str | None = None
 
@@ -71,7 +71,7 @@ class MessageChain:
 
 
 class MessageIdentity:
-    """What a message of any of these transcripts is called in all of them."""
+    """Finds the original of a message in several transcripts."""
 
     def __init__(self, chains: Iterable[MessageChain] = ()) -> None:
         self._original_of = {
@@ -82,9 +82,9 @@ class MessageIdentity:
         }
 
     def resolve(self, message: int) -> int:
-        met = {message}
-        while (before := self._original_of.get(message)) is not None and before not in met:
-            met.add(before)
+        visited = {message}
+        while (before := self._original_of.get(message)) is not None and before not in visited:
+            visited.add(before)
             message = before
         return message
 
@@ -94,8 +94,8 @@ class MessageIdentity:
 
 @dataclass(frozen=True)
 class ForkPoint:
-    """A transcript that goes on from another: how many of its lines are repeated, and the last
-    message among them, as places in its own chain and in the other's."""
+    """Where a transcript leaves its parent: how many of its lines are copies, and the index of the
+    last message among them, in its own chain and in the parent's."""
 
     parent: str
     shared_lines: int
@@ -104,7 +104,7 @@ class ForkPoint:
 
 
 class ForkGraph:
-    """Transcripts of one family, by session."""
+    """The transcripts of one family, by session."""
 
     def __init__(self, chains: Mapping[str, MessageChain]) -> None:
         self._chains = chains
@@ -115,77 +115,75 @@ class ForkGraph:
         }
 
     def first_own_indexes(self) -> dict[str, int]:
-        """Where each first says something that no other has."""
-        holders = Counter(name for names in self._identities.values() for name in set(names))
-        found: dict[str, int] = {}
-        for key, names in self._identities.items():
-            place = next((at for at, name in enumerate(names) if holders[name] == 1), None)
-            if place is not None:
-                found[key] = place
-        return found
+        """The index of the first line of each session that no other has."""
+        counts = Counter(own for line in self._identities.values() for own in set(line))
+        indexes: dict[str, int] = {}
+        for key, identities in self._identities.items():
+            index = next((at for at, own in enumerate(identities) if counts[own] == 1), None)
+            if index is not None:
+                indexes[key] = index
+        return indexes
 
-    def find_forks(self, spoke: Mapping[str, str | None]) -> dict[str, ForkPoint]:
-        """From which other one each of these sessions goes on; one of them from none.
+    def find_forks(self, own_times: Mapping[str, str | None]) -> dict[str, ForkPoint]:
+        """The parent of each session; the first one has none.
 
-        `spoke`: when each first said something of its own. It is needed where nothing tells whose
-        copy a file is: `claude --fork-session` copies all there is, so what the original has of
-        its own came later.
+        `own_times`: of the first message that is its own. It is needed if a file does not say what
+        it copies: `claude --fork-session` copies everything, so the original goes on later.
         """
-        places = {
-            key: {name: at for at, name in enumerate(names)}
-            for key, names in self._identities.items()
+        indexes = {
+            key: {own: index for index, own in enumerate(identities)}
+            for key, identities in self._identities.items()
         }
-        found: dict[str, ForkPoint] = {}
-        # a session goes on from one that was there before it
-        elders: list[str] = []
-        for key in sorted(self._chains, key=lambda each: self._age_key(each, spoke.get(each))):
-            told = self._chains[key].copied_from
-            candidates = [told] if told in self._chains and told is not None else elders
-            forks = [self._fork_from(key, other, places[other]) for other in candidates]
-            best = max(forks, key=lambda fork: fork.shared_lines, default=None)
+        forks: dict[str, ForkPoint] = {}
+        # a parent is older than its forks
+        older: list[str] = []
+        for key in sorted(self._chains, key=lambda each: self._age_key(each, own_times.get(each))):
+            original = self._chains[key].copied_from
+            parents = [original] if original is not None and original in self._chains else older
+            candidates = [self._fork_from(key, parent, indexes[parent]) for parent in parents]
+            best = max(candidates, key=lambda fork: fork.shared_lines, default=None)
             if (
                 best is not None
                 and best.shared_lines
-                and not _is_descendant(found, best.parent, key)
+                and not _is_descendant(forks, best.parent, key)
             ):
-                found[key] = best
-            elders.append(key)
-        return found
+                forks[key] = best
+            older.append(key)
+        return forks
 
-    def _fork_from(self, key: str, other: str, theirs: Mapping[int, int]) -> ForkPoint:
-        """How far a file repeats another: what is copied stands together, written at once."""
-        lines, counts = 0, self._chains[key].message_flags
-        here: int | None = None
-        there: int | None = None
-        for at, name in enumerate(self._identities[key]):
-            place = theirs.get(name)
-            if place is None:
-                if lines:
+    def _fork_from(self, key: str, parent: str, parent_indexes: Mapping[int, int]) -> ForkPoint:
+        """How far a file copies another; copied lines are one block, written at once."""
+        shared, is_message = 0, self._chains[key].message_flags
+        last: tuple[int | None, int | None] = None, None
+        for index, own in enumerate(self._identities[key]):
+            parent_index = parent_indexes.get(own)
+            if parent_index is None:
+                if shared:
                     break
                 continue
-            lines = at + 1
-            if counts[at]:
-                here, there = at, place
-        return ForkPoint(other, lines, here, there)
+            shared = index + 1
+            if is_message[index]:
+                last = index, parent_index
+        return ForkPoint(parent, shared, *last)
 
-    def _age_key(self, key: str, spoke: str | None) -> tuple[float, float, str]:
-        chain, own = self._chains[key], _parse_time(spoke)
+    def _age_key(self, key: str, own_time: str | None) -> tuple[float, float, str]:
+        chain, own = self._chains[key], _parse_time(own_time)
         begun = _parse_time(chain.first_uncopied_at or chain.first_message_at) or 0.0
         return begun, -own if own is not None else float("-inf"), key
 
 
-def _is_descendant(found: Mapping[str, ForkPoint], key: str, ancestor: str) -> bool:
-    """Whether a session goes on from another, however many lie between."""
+def _is_descendant(forks: Mapping[str, ForkPoint], key: str, ancestor: str) -> bool:
+    """Whether a session goes on from another one, directly or not."""
     while key != ancestor:
-        fork = found.get(key)
+        fork = forks.get(key)
         if fork is None:
             return False
         key = fork.parent
     return True
 
 
-def _parse_time(written: str | None) -> float | None:
+def _parse_time(timestamp: str | None) -> float | None:
     try:
-        return datetime.fromisoformat(written).timestamp() if written else None
+        return datetime.fromisoformat(timestamp).timestamp() if timestamp else None
     except (ValueError, OverflowError):
         return None

@@ -1,4 +1,4 @@
-"""What a list says about a session, folded line by line so that growth costs only the new lines."""
+"""The summary of a transcript, folded line by line so that growth costs only the new lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SYNTHETIC_MODEL = "<synthetic>"
 
 
 class Summary(msgspec.Struct, array_like=True, gc=False):
-    """The facts of one transcript. `counted` says whether every line has been read."""
+    """The summary of a transcript, for the list. `is_fully_scanned`: every line was read."""
 
     workdir: str | None = None
     git_branch: str | None = None
@@ -35,7 +35,7 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     summary_title: str | None = None
     messages: int = 0
     tokens: Tokens | None = None
-    # reckoned from the replies (in billionths of a dollar), and what Claude Code itself wrote down
+    # of the replies (in billionths of a dollar), and as Claude Code recorded it
     computed_cost: int = 0
     reported_cost: float = 0.0
     unreadable: int = 0
@@ -44,10 +44,10 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
     main_lines: int = 0
     has_sidechains: bool = False
     is_fully_scanned: bool = False
-    # its first line, and the one of which that is a copy: who shares these shares a past
+    # its first line, and the line that it copies: sessions that share these share their past
     first_line_identity: int = 0
     first_line_origin: int = 0
-    # of its own lists
+    # of its own task lists
     tasks: int = 0
     tasks_done: int = 0
     # where its first subagent worked
@@ -55,7 +55,7 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def title(self) -> str | None:
-        """As Claude Code calls it; where nobody named it, by how it began."""
+        """The title as Claude Code shows it: a name, or the first prompt."""
         return (
             self.agent_name
             or self.custom_title
@@ -76,12 +76,12 @@ class Summary(msgspec.Struct, array_like=True, gc=False):
 
 
 class UsageFold(msgspec.Struct, array_like=True, gc=False):
-    """How far a transcript was read, what its replies used, and what was done when."""
+    """How far a transcript was read, the usage of its replies, and its activity."""
 
     offset: int = 0
     # how many lines the summary had by then
     lines: int = 0
-    # the bytes before the offset: if they are others now, the file was rewritten
+    # of the bytes before the offset: with other bytes, the file was rewritten
     fingerprint: bytes = b""
     replies: PackedReplies = msgspec.field(default_factory=PackedReplies)
     activity: Activity = msgspec.field(default_factory=Activity)
@@ -90,47 +90,47 @@ class UsageFold(msgspec.Struct, array_like=True, gc=False):
 
 
 class SessionActivity(UsageFold, array_like=True, gc=False):
-    """The same, and what was asked."""
+    """The same, with the prompts."""
 
     prompts: list[PromptAt] = []
 
 
 class FoldState(SessionActivity, array_like=True, gc=False):
-    """What the fold must remember between two readings, beside the summary.
+    """The state of the fold between two readings, beside the summary.
 
-    Thousands are kept, and most pass through a keeper only on their way to the disk: packed, and
-    whoever needs an account or a diary does not unpack the rest.
+    There are thousands, and most are only written to the disk: they stay packed, and a reader of
+    usage or activity unpacks no more than that.
     """
 
     seen_identities: bytes = b""
     titles: list[tuple[str, str]] = []
     facts: SessionFacts = msgspec.field(default_factory=SessionFacts)
-    # what subagents did that wrote into this file
+    # of subagents that wrote into this file
     subagent_facts: SessionFacts = msgspec.field(default_factory=SessionFacts)
-    # the last line that says that the command after it ran in the terminal only
+    # the last line by which Claude Code says that a command ran in the terminal only
     caveat_uuid: str | None = None
     # the session that the last line named
     session_id: str | None = None
 
 
 class SummaryFold:
-    """A summary in the making."""
+    """Folds entries into a summary."""
 
-    def __init__(self, summary: Summary | None = None, folded: FoldState | None = None) -> None:
+    def __init__(self, summary: Summary | None = None, state: FoldState | None = None) -> None:
         self.summary = summary or Summary()
-        folded = folded or FoldState()
-        self._seen_identities = _unpack_identities(folded.seen_identities)
-        self._replies = ReplyUsage(folded.replies)
+        state = state or FoldState()
+        self._seen_identities = set(array("Q", state.seen_identities))
+        self._replies = ReplyUsage(state.replies)
         # titles that name a leaf: they count only if that leaf is in this file
-        self._titles = dict(folded.titles)
-        self._activity = ActivityFold(folded.activity, folded.prompts, self._replies)
-        self._facts = FactFold(folded.facts, self._activity)
-        self._subagent_facts = FactFold(folded.subagent_facts, self._activity)
-        self._prompt_filter = PromptFilter(folded.caveat_uuid)
-        self._session_id, self._copy_counts = folded.session_id, folded.copy_counts
+        self._titles = dict(state.titles)
+        self._activity = ActivityFold(state.activity, state.prompts, self._replies)
+        self._facts = FactFold(state.facts, self._activity)
+        self._subagent_facts = FactFold(state.subagent_facts, self._activity)
+        self._prompt_filter = PromptFilter(state.caveat_uuid)
+        self._session_id, self._copy_counts = state.session_id, state.copy_counts
 
     def add(self, entry: Entry) -> None:
-        """Take the next entry of the file."""
+        """Fold the next entry."""
         summary = self.summary
         summary.lines += 1
         match entry.type:
@@ -147,8 +147,8 @@ class SummaryFold:
             case "cost-state" if entry.total_cost_usd:
                 summary.reported_cost = max(summary.reported_cost, entry.total_cost_usd)
 
-    def finish(self, offset: int, mark: bytes) -> tuple[Summary, FoldState]:
-        """The summary as of `offset`, and what is needed to go on from there."""
+    def finish(self, offset: int, fingerprint: bytes) -> tuple[Summary, FoldState]:
+        """The summary as of `offset`, and the state to go on from there."""
         summary = self.summary
         summary.is_fully_scanned = True
         summary.tokens = summary.tokens or Tokens()
@@ -160,11 +160,11 @@ class SummaryFold:
         for leaf, title in self._titles.items():
             if identity(leaf) in self._seen_identities:
                 summary.summary_title = shorten_prompt(title)
-        folded = FoldState(
+        state = FoldState(
             offset=offset,
             lines=summary.lines,
-            fingerprint=mark,
-            seen_identities=_pack_identities(self._seen_identities),
+            fingerprint=fingerprint,
+            seen_identities=array("Q", self._seen_identities).tobytes(),
             replies=self._replies.pack(),
             titles=list(self._titles.items()),
             facts=self._facts.facts,
@@ -175,7 +175,7 @@ class SummaryFold:
             session_id=self._session_id,
             copy_counts=self._copy_counts,
         )
-        return summary, folded
+        return summary, state
 
     def _add_to_chain(self, entry: Entry) -> None:
         summary = self.summary
@@ -183,8 +183,8 @@ class SummaryFold:
             summary.has_sidechains = True
             summary.subagent_workdir = summary.subagent_workdir or entry.cwd
             if entry.type in ("assistant", "user"):
-                replayed = entry.type == "assistant" and not self._add_usage(entry)
-                self._subagent_facts.add(entry, prompt=None, is_copy=replayed)
+                is_copy = entry.type == "assistant" and not self._add_usage(entry)
+                self._subagent_facts.add(entry, prompt=None, is_copy=is_copy)
             return
         summary.main_lines += 1
         if not summary.first_line_identity:
@@ -192,52 +192,52 @@ class SummaryFold:
         summary.workdir = summary.workdir or entry.cwd
         summary.created = summary.created or entry.timestamp
         summary.git_branch = entry.git_branch or summary.git_branch
-        replayed = False
+        is_copy = False
         if entry.session_id and entry.session_id != self._session_id:
-            # a session that goes on under another id begins with what was said under the old one
+            # a session that goes on under another id begins with the lines of the old one
             self._count_copies()
             self._session_id = entry.session_id
         if entry.type == "assistant":
             if entry.message.model and entry.message.model != SYNTHETIC_MODEL:
                 summary.model = entry.message.model
-            replayed = not self._add_usage(entry)
+            is_copy = not self._add_usage(entry)
         if entry.uuid is not None:
-            known = len(self._seen_identities)
+            count = len(self._seen_identities)
             self._seen_identities.add(identity(entry.uuid))
-            if len(self._seen_identities) == known:
+            if len(self._seen_identities) == count:
                 return
         if entry.is_meta:
             self._prompt_filter.prompt_in(entry)
             return
         if entry.type in ("user", "assistant"):
             summary.messages += 1
-        asked = self._add_prompt(entry) if entry.type in ("user", "attachment") else None
-        self._facts.add(entry, prompt=asked, is_copy=replayed)
+        prompt = self._add_prompt(entry) if entry.type in ("user", "attachment") else None
+        self._facts.add(entry, prompt=prompt, is_copy=is_copy)
         if starts_with(entry.forked_from, b"{"):
             self._count_copies()
 
     def _count_copies(self) -> None:
-        """Whatever was read so far stands in another session first."""
+        """Everything so far is copied from another session."""
         self._copy_counts = len(self._replies), self._activity.identity_count
 
     def _add_prompt(self, entry: Entry) -> str | None:
-        """What a person asked of Claude."""
-        said = self._prompt_filter.short_prompt_in(entry)
-        if said is None:
+        """The prompt of an entry; None if it has none for Claude."""
+        prompt = self._prompt_filter.short_prompt_in(entry)
+        if prompt is None:
             return None
-        text, real = said
+        text, is_for_claude = prompt
         summary = self.summary
-        if real:
-            summary.first_prompt = summary.first_prompt or text
-            summary.last_prompt = text
-        else:
+        if not is_for_claude:
             summary.first_command = summary.first_command or text
-        return text if real else None
+            return None
+        summary.first_prompt = summary.first_prompt or text
+        summary.last_prompt = text
+        return text
 
     def _add_usage(self, entry: Entry) -> bool:
         """Count a reply once, by the last of its lines; False for a copy of an old one."""
         body = entry.message
-        # what Claude Code writes in Claude's place used nothing, and is no reply
+        # what Claude Code writes in Claude's name has no usage, and is no reply
         if not starts_with(body.usage, b"{") or body.model == SYNTHETIC_MODEL:
             return True
         reply = body.id if body.id is not None else entry.uuid or f"line {self.summary.lines}"
@@ -252,13 +252,3 @@ pack_state = msgspec.msgpack.Encoder().encode
 unpack_state = msgspec.msgpack.Decoder(FoldState).decode
 unpack_usage = msgspec.msgpack.Decoder(UsageFold).decode
 unpack_activity = msgspec.msgpack.Decoder(SessionActivity).decode
-
-
-def _pack_identities(identities: set[int]) -> bytes:
-    return array("Q", identities).tobytes()
-
-
-def _unpack_identities(packed: bytes) -> set[int]:
-    numbers = array("Q")
-    numbers.frombytes(packed)
-    return set(numbers)

@@ -1,4 +1,4 @@
-"""The session's own lists of tasks: what a call of one of their tools makes of them."""
+"""The task lists of a session, after a call of one of their tools."""
 
 from __future__ import annotations
 
@@ -25,48 +25,49 @@ class Task(msgspec.Struct, array_like=True, gc=False):
     text: str
     state: TaskState = "pending"
     group: str | None = None
-    # the same in words for something that is being done
+    # the text while it is in progress
     active_text: str | None = None
 
 
-def todos_of(given: Any) -> list[Task]:
-    """What TodoWrite was given: the whole list, each time."""
-    return list(_parse_todos(given))[:MAX_TASKS]
+def todos_of(call_input: Any) -> list[Task]:
+    """The list of a TodoWrite: each call has all of it."""
+    return list(_parse_todos(call_input))[:MAX_TASKS]
 
 
-def add_created_task(tasks: list[Task], given: Any, words: str) -> list[Task]:
-    """With the task that TaskCreate says it made."""
-    made = _CREATED.search(replace_surrogates(words))
-    text = text_field(given, "subject") or text_field(given, "description")
-    if made is None or not text or len(tasks) >= MAX_TASKS:
+def add_created_task(tasks: list[Task], call_input: Any, result: str) -> list[Task]:
+    """The tasks with the one that a TaskCreate created."""
+    created = _CREATED.search(replace_surrogates(result))
+    text = text_field(call_input, "subject") or text_field(call_input, "description")
+    if created is None or not text or len(tasks) >= MAX_TASKS:
         return tasks
-    doing = text_field(given, "activeForm") or None
-    task = Task(made[1], shorten(text), "pending", text_field(given, "owner") or None, doing)
-    return [*_remove_task(tasks, made[1]), task]
+    owner = text_field(call_input, "owner") or None
+    active_text = text_field(call_input, "activeForm") or None
+    task = Task(created[1], shorten(text), "pending", owner, active_text)
+    return [*_remove_task(tasks, created[1]), task]
 
 
-def apply_task_update(tasks: list[Task], given: Any) -> list[Task]:
-    """As TaskUpdate wants it."""
-    task_id = text_field(given, "taskId")
-    state = text_field(given, "status")
+def apply_task_update(tasks: list[Task], call_input: Any) -> list[Task]:
+    """The tasks after a TaskUpdate."""
+    task_id = text_field(call_input, "taskId")
+    state = text_field(call_input, "status")
     if state == "deleted":
         return _remove_task(tasks, task_id)
     for task in tasks:
         if task.id == task_id:
-            task.text = shorten(text_field(given, "subject")) or task.text
-            task.group = text_field(given, "owner") or task.group
-            task.active_text = text_field(given, "activeForm") or task.active_text
+            task.text = shorten(text_field(call_input, "subject")) or task.text
+            task.group = text_field(call_input, "owner") or task.group
+            task.active_text = text_field(call_input, "activeForm") or task.active_text
             task.state = _parse_state(state) or task.state
     return tasks
 
 
-def apply_task_list(tasks: list[Task], words: str) -> list[Task]:
-    """What TaskList says counts: others may have worked on it."""
-    known = {task.id: task for task in tasks}
+def apply_task_list(tasks: list[Task], result: str) -> list[Task]:
+    """The tasks after a TaskList; others may have worked on them."""
+    by_id = {task.id: task for task in tasks}
     more: list[Task] = []
-    for task_id, state, text in _LISTED.findall(replace_surrogates(words))[:MAX_TASKS]:
-        if task_id in known:
-            known[task_id].state = state
+    for task_id, state, text in _LISTED.findall(replace_surrogates(result))[:MAX_TASKS]:
+        if task_id in by_id:
+            by_id[task_id].state = state
         elif len(tasks) + len(more) < MAX_TASKS:
             more.append(Task(task_id, shorten(text), state))
     return [*tasks, *more]
@@ -80,8 +81,8 @@ def _remove_task(tasks: list[Task], task_id: str) -> list[Task]:
     return [task for task in tasks if task.id != task_id]
 
 
-def _parse_todos(given: Any) -> Iterator[Task]:
-    items = given.get("todos") if isinstance(given, dict) else None
+def _parse_todos(call_input: Any) -> Iterator[Task]:
+    items = call_input.get("todos") if isinstance(call_input, dict) else None
     for number, item in enumerate(items if isinstance(items, list) else [], start=1):
         text = text_field(item, "content") or text_field(item, "subject")
         if text:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import msgspec
-from msgspec import Raw
 
-from claudekeeper.analysis.decisions import answers_in, is_refusal, refusal_reason
+from claudekeeper.analysis.decisions import answers_in, dicts_in, is_refusal, refusal_reason
 from claudekeeper.analysis.session_facts import results_in
 from claudekeeper.analysis.summary import SYNTHETIC_MODEL
 from claudekeeper.coverage.checklist import Checklist
@@ -130,7 +128,7 @@ def _fold_entry(
 def _fold_reply(fold: CoverageFold, state: CoverageState, entry: Entry, uuid: str, at: str) -> None:
     content = bytes(entry.message.content)
     if _QUESTION_TOOL.encode() in content:
-        for block in _dicts_in(entry.message.content):
+        for block in dicts_in(loads(entry.message.content)):
             if block.get("name") == _QUESTION_TOOL:
                 state.open_calls.append(str(block.get("id")))
         del state.open_calls[:-MAX_OPEN_CALLS]
@@ -158,8 +156,3 @@ def _fold_result(
             words = content_text(result.content)
             if result.is_error and (is_refusal(words) or entry.denied_by == "person"):
                 fold.add_prompt(refusal_reason(words, entry.denied_by) or "", uuid, at)
-
-
-def _dicts_in(content: Raw) -> list[dict[str, Any]]:
-    loose = loads(content)
-    return [each for each in loose if isinstance(each, dict)] if isinstance(loose, list) else []
