@@ -1,7 +1,7 @@
-"""The words of a message, for those who look for them: text, thinking, calls and their results.
+"""The plain text of a message, for search: text, thinking, calls and their results.
 
-What search finds and what it shows are both read here, so a hit can always be shown. Images, ids
-and signatures are no words.
+Both the index and the hits are made of it, so a hit can always be displayed. Images, ids and
+signatures are left out.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from claudekeeper.analysis.decisions import refusal_reason
 from claudekeeper.contract.message import MessageKind
 from claudekeeper.transcripts.entries import EMPTY_RAW, Entry, loads, starts_with
 from claudekeeper.transcripts.messages import message_of
+from claudekeeper.transcripts.untyped import replace_surrogates
 
 Where = Literal["text", "thinking", "input", "result"]
 
-# how deep inside the input of a call words are looked for
+# how deep the input of a call is read
 MAX_DEPTH = 32
 PLAN_TOOL = "ExitPlanMode"
-# how a tool's result begins when a person decided something
+# a result that begins so is a decision of a person
 _DECISION_PREFIXES = (
     "User has answered your question",
     "Your questions have been answered",
@@ -38,7 +39,7 @@ _KOREAN_LETTERS = re.compile("[\u1100-\u11ff]+")
 
 
 class TextPart(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a message's words. `decides`: a person settled something in it."""
+    """A part of a message's text. `is_decision`: a person decided something with it."""
 
     where: Where
     text: str
@@ -65,7 +66,7 @@ _string_decoder = msgspec.json.Decoder(str)
 
 
 def parts_of(entry: Entry, kind: MessageKind) -> list[TextPart]:
-    """The words of a line that `kind_of` shows; never raises."""
+    """The text of an entry that has a kind; never raises."""
     if entry.type in ("user", "assistant"):
         parts = _parts_of_content(entry.message.content)
         return [_mark_decision(part) for part in parts] if entry.denied_by == "person" else parts
@@ -75,19 +76,19 @@ def parts_of(entry: Entry, kind: MessageKind) -> list[TextPart]:
 
 
 def _mark_decision(part: TextPart) -> TextPart:
-    """Of a call that a person refused: words of theirs settle it, whatever they begin with."""
+    """The result of a call that a person refused: with a reason it is a decision."""
     if part.where != "result" or refusal_reason(part.text, "person") is None:
         return part
     return msgspec.structs.replace(part, is_decision=True)
 
 
 def join_parts(parts: list[TextPart]) -> str:
-    """All of it as one text: this is what is looked through, and what offsets count in."""
+    """All parts as one text: the text that is searched, and that offsets count in."""
     return "\n".join(_part_text(part) for part in parts)
 
 
 def part_at(parts: list[TextPart], offset: int) -> TextPart:
-    """The part of that text in which a place lies."""
+    """The part of that text at an offset."""
     for part in parts:
         length = len(_part_text(part))
         if offset <= length:
@@ -101,10 +102,10 @@ def _part_text(part: TextPart) -> str:
 
 
 def in_syllables(text: str) -> str:
-    """Korean as it is typed: in names of files of macOS each letter stands by itself."""
+    """The text with composed Korean syllables: file names of macOS have single letters."""
     if text.isascii() or _KOREAN_LETTERS.search(text) is None:
         return text
-    return _KOREAN_LETTERS.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
+    return _KOREAN_LETTERS.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)
 
 
 def _parts_of_content(content: Raw) -> list[TextPart]:
@@ -144,7 +145,7 @@ def _result_text(content: Raw) -> str:
 
 
 def _is_decision(text: str) -> bool:
-    # a refusal without a word of why settles nothing that could be looked up
+    # a refusal without a reason is nothing to search for
     return (
         text[:_PREFIX_LENGTH].lstrip().startswith(_DECISION_PREFIXES)
         or refusal_reason(text) is not None
@@ -159,7 +160,7 @@ def _decode_input(raw: Raw) -> object:
 
 
 def _collect_strings(value: object, words: list[str], depth: int = 0) -> None:
-    """Every name and value, as they would stand in the JSON, without its quotes."""
+    """Collect every name and value of untyped JSON."""
     if isinstance(value, str):
         words.append(value)
     elif isinstance(value, dict) and depth < MAX_DEPTH:
@@ -174,10 +175,10 @@ def _collect_strings(value: object, words: list[str], depth: int = 0) -> None:
 
 
 def _salvage_parts(content: Raw) -> list[TextPart]:
-    """Content in which something has a type that nobody expects, or half an emoji."""
+    """The parts of content with an unexpected type, or with half an emoji."""
     loose = loads(content)
     if isinstance(loose, str):
-        return [TextPart("text", _replace_surrogates(loose))]
+        return [TextPart("text", replace_surrogates(loose))]
     parts: list[TextPart] = []
     for block in loose if isinstance(loose, list) else []:
         if isinstance(block, dict):
@@ -193,21 +194,17 @@ def _parts_of_untyped_block(block: dict[str, Any]) -> list[TextPart]:
             name = block.get("name")
             name = name if isinstance(name, str) else None
             return [
-                TextPart("input", _replace_surrogates("\n".join(words)), name, name == PLAN_TOOL)
+                TextPart("input", replace_surrogates("\n".join(words)), name, name == PLAN_TOOL)
             ]
         case "tool_result":
             content = block.get("content")
             for item in content if isinstance(content, list) else [content]:
                 _collect_strings(item.get("text") if isinstance(item, dict) else item, words)
-            text = _replace_surrogates("\n".join(words))
+            text = replace_surrogates("\n".join(words))
             return [TextPart("result", text, None, _is_decision(text))]
         case "thinking":
             _collect_strings(block.get("thinking"), words)
-            return [TextPart("thinking", _replace_surrogates("\n".join(words)))]
+            return [TextPart("thinking", replace_surrogates("\n".join(words)))]
         case _:
             _collect_strings(block.get("text"), words)
-            return [TextPart("text", _replace_surrogates("\n".join(words)))] if words else []
-
-
-def _replace_surrogates(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+            return [TextPart("text", replace_surrogates("\n".join(words)))] if words else []

@@ -1,26 +1,25 @@
-"""Words run together to one line, without what is only there for the eye or for a machine.
+"""Prose: a text as one line, without Markdown and without what is not readable on one line.
 
-Markdown keeps its words and loses its marks. Code, tables, pasted output of programs and pasted
-markup say nothing when they are run together: they are left out, and of a prompt it is said that
-something was there.
+Markdown loses its marks. Code, tables, pasted output of programs and pasted markup are left out; a
+prompt gets a placeholder for each.
 """
 
 from __future__ import annotations
 
 import re
 
-# of a text so much is looked at: what is told of it is a sentence or two
+# of a text only the beginning is needed: the result is a sentence or two
 MAX_INPUT_LENGTH = 20_000
-# how many lines in between may look like words and belong to the output all the same
+# how many lines between lines of output may look like words and still belong to it
 MAX_LINES_BETWEEN = 2
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-# lines drawn across the page
+# drawn lines
 _BOX_DRAWING = re.compile(r"[─-╿▀-▟]{2,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# an element that stands on lines of its own and holds others: a pasted document
+# an element on lines of its own, with others in it: a pasted document
 _TAG_NAME = r"[A-Za-z][\w:.-]*"
 _MARKUP_DOCUMENT = re.compile(
     rf"^[ \t]*<({_TAG_NAME})(?:\s[^<>]*)?>[ \t]*\n(?=[^\n]*<)(?:.*\n)*?[ \t]*</\1>[ \t]*$",
@@ -29,25 +28,10 @@ _MARKUP_DOCUMENT = re.compile(
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _TAG = re.compile(rf"<(/?)({_TAG_NAME})(?:\s[^<>]*?)?(/?)>")
 _VOID_TAGS = frozenset({"br", "hr", "img", "input", "wbr", "source", "col"})
-_INLINE_TAGS = frozenset(
-    [
-        "a",
-        "b",
-        "code",
-        "em",
-        "i",
-        "kbd",
-        "mark",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "u",
-    ]
-)
+_INLINE_TAGS = frozenset({
+    "a", "b", "code", "em", "i", "kbd", "mark", "q", "s", "small", "span", "strong", "sub", "sup",
+    "u",
+})  # fmt: skip
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)")
 _LINK = re.compile(r"\[([^\]\n]+)\]\((?:[^()\n]|\([^()\n]*\))*\)")
 _URL = re.compile(r"<((?:https?|mailto|file):[^<>\s]+)>")
@@ -61,10 +45,10 @@ _ITALIC = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
 _ITALIC_UNDERSCORE = re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?![\w_])")
 _TABLE_DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _SENTENCE_END = re.compile(r"[.!?…。？！:;,：；，–—-][\"'”’»)\]*_]*$")
-# code as it stood, while marks are taken away around it
+# stands for inline code
 _CODE_PLACEHOLDER = re.compile("\0(\\d+)\0")
 
-# a line of these is printed by a program, or typed at one
+# a line that a program printed, or that was typed into one
 _OUTPUT_LINE = re.compile(
     r"""\s*(?:
       (?:\$|❯|➜|»|PS\ [A-Z]:\\[^>\n]*>|[\w.-]+@[\w.-]+[:~\s][^\n$\#%]{0,80}[$\#%])\s+\S
@@ -88,104 +72,106 @@ _INDENTED_LINE = re.compile(r"(?:\t|\s{2,})\S")
 
 
 def prose(text: str | None, most: int, *, with_placeholders: bool = False) -> str:
-    """The words on one line, at most so many characters; of a prompt also what it held else."""
-    text = _ESCAPES.sub(
-        "", (text or "")[:MAX_INPUT_LENGTH].replace("\r\n", "\n").replace("\r", "\n")
-    )
-    text = _CONTROL.sub(" ", text)
-    place = {
+    """A text on one line, at most so many characters; a prompt names what was left out of it."""
+    text = (text or "")[:MAX_INPUT_LENGTH].replace("\r\n", "\n").replace("\r", "\n")
+    text = _CONTROL.sub(" ", _ESCAPES.sub("", text))
+    placeholders = {
         name: f"\n[{name}]\n" if with_placeholders else "\n\n"
         for name in ("code", "table", "pasted output", "pasted markup")
     }
-    text = _FENCE.sub(place["code"], text)
+    text = _FENCE.sub(placeholders["code"], text)
     if not with_placeholders:
         text = _BOX_DRAWING.sub(" ", text)
-    kept: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        kept.append(found[2].strip())
-        return f"\0{len(kept) - 1}\0"
-
-    text = _MARKUP_DOCUMENT.sub(place["pasted markup"], _COMMENT.sub(" ", text))
-    text = _CODE.sub(keep, text)
+    text = _MARKUP_DOCUMENT.sub(placeholders["pasted markup"], _COMMENT.sub(" ", text))
+    text, snippets = _cut_out_code(text)
     text = _strip_tags(_URL.sub(r"\1", text))
-    lines = _replace_tables(text.split("\n"), place["table"].strip())
+    lines = _replace_tables(text.split("\n"), placeholders["table"].strip())
     if with_placeholders:
-        lines = _replace_output(lines, place["pasted output"].strip())
-    words = _CODE_PLACEHOLDER.sub(lambda found: kept[int(found[1])], _join_lines(lines))
+        lines = _replace_output(lines, placeholders["pasted output"].strip())
+    words = _put_back_code(_join_lines(lines), snippets)
     words = " ".join(_BOX_DRAWING.sub(" ", words).split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
 def strip_markdown(text: str) -> str:
     """The same lines without the marks of Markdown and markup: a list stays one."""
-    kept: list[str] = []
+    text, snippets = _cut_out_code(_CONTROL.sub(" ", _ESCAPES.sub("", text)))
+    text = _strip_tags(_URL.sub(r"\1", text))
+    lines = [" ".join(_strip_marks(line).split()) for line in text.split("\n")]
+    return _put_back_code("\n".join(lines), snippets)
 
-    def keep(found: re.Match[str]) -> str:
-        kept.append(found[2].strip())
-        return f"\0{len(kept) - 1}\0"
 
-    bare = _strip_tags(_URL.sub(r"\1", _CODE.sub(keep, _CONTROL.sub(" ", _ESCAPES.sub("", text)))))
-    lines = [" ".join(_strip_marks(line).split()) for line in bare.split("\n")]
-    return _CODE_PLACEHOLDER.sub(lambda found: kept[int(found[1])], "\n".join(lines))
+def _cut_out_code(text: str) -> tuple[str, list[str]]:
+    """The text with placeholders for inline code, which must not lose its marks."""
+    snippets: list[str] = []
+
+    def replace(match: re.Match[str]) -> str:
+        snippets.append(match[2].strip())
+        return f"\0{len(snippets) - 1}\0"
+
+    return _CODE.sub(replace, text), snippets
+
+
+def _put_back_code(text: str, snippets: list[str]) -> str:
+    return _CODE_PLACEHOLDER.sub(lambda match: snippets[int(match[1])], text)
 
 
 def _strip_tags(text: str) -> str:
-    """What nothing closes is not known to be a tag: `git switch <branch>`, `Map<String, int>`."""
-    closed = {found[2].lower() for found in _TAG.finditer(text) if found[1]}
+    """The text without tags; what is never closed is none: `git switch <branch>`, `Map<String>`."""
+    closed = {match[2].lower() for match in _TAG.finditer(text) if match[1]}
 
-    def replaced(found: re.Match[str]) -> str:
-        name = found[2].lower()
-        is_tag = found[1] or found[3] or name in closed or name in _VOID_TAGS
+    def replace(match: re.Match[str]) -> str:
+        name = match[2].lower()
+        is_tag = match[1] or match[3] or name in closed or name in _VOID_TAGS
         if not is_tag:
-            return found[0]
+            return match[0]
         return "" if name in _INLINE_TAGS else " "
 
-    return _TAG.sub(replaced, text)
+    return _TAG.sub(replace, text)
 
 
-def _replace_tables(lines: list[str], instead: str) -> list[str]:
-    whole: list[str] = []
+def _replace_tables(lines: list[str], placeholder: str) -> list[str]:
+    result: list[str] = []
     in_table = False
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if in_table and "|" in line:
             continue
         in_table = False
-        below = lines[at + 1] if at + 1 < len(lines) else ""
+        below = lines[index + 1] if index + 1 < len(lines) else ""
         if "|" in line and "|" in below and _TABLE_DELIMITER.match(below):
             in_table = True
-            whole += ["", instead, ""]
+            result += ["", placeholder, ""]
         else:
-            whole.append(line)
-    return whole
+            result.append(line)
+    return result
 
 
-def _replace_output(lines: list[str], instead: str) -> list[str]:
-    """Two lines of a program's output, or more, are no words of a person's."""
-    whole: list[str] = []
-    at = 0
-    while at < len(lines):
-        end = _output_end(lines, at)
+def _replace_output(lines: list[str], placeholder: str) -> list[str]:
+    """The lines with a placeholder for two or more lines of a program's output."""
+    result: list[str] = []
+    index = 0
+    while index < len(lines):
+        end = _output_end(lines, index)
         if end is None:
-            whole.append(lines[at])
-            at += 1
+            result.append(lines[index])
+            index += 1
         else:
-            whole += ["", instead, ""]
-            at = end
-    return whole
+            result += ["", placeholder, ""]
+            index = end
+    return result
 
 
 def _output_end(lines: list[str], start: int) -> int | None:
-    """Where the output ends that begins on this line; None where none does."""
+    """The end of the output that begins on this line; None if none does."""
     if not _OUTPUT_LINE.match(lines[start]):
         return None
     printed, between, end = 1, 0, start + 1
-    for at in range(start + 1, len(lines)):
-        line = lines[at]
+    for index in range(start + 1, len(lines)):
+        line = lines[index]
         if _OUTPUT_LINE.match(line):
-            printed, between, end = printed + 1, 0, at + 1
-        elif between == 0 and end == at and _INDENTED_LINE.match(line):
-            end = at + 1
+            printed, between, end = printed + 1, 0, index + 1
+        elif between == 0 and end == index and _INDENTED_LINE.match(line):
+            end = index + 1
         elif between < MAX_LINES_BETWEEN:
             between += 1
         else:
@@ -194,31 +180,31 @@ def _output_end(lines: list[str], start: int) -> int | None:
 
 
 def _join_lines(lines: list[str]) -> str:
-    """Lines as sentences: what was told apart by its place is told apart by a sign."""
-    said = ""
-    apart, after_item = " ", False
+    """The lines as sentences, with punctuation in place of the layout."""
+    text = ""
+    separator, after_item = " ", False
     for line in lines:
         if not line.strip() or _RULE.match(line):
             # a paragraph ends here
-            apart = ". " if said and apart == " " else apart
+            separator = ". " if text and separator == " " else separator
             continue
         heading, item = _HEADING.match(line), _LIST_ITEM.match(line)
         words = _QUOTE_PREFIX.sub("", heading[1] if heading else line)
         words = _strip_marks(
-            _LIST_ITEM.sub(lambda found: f"{found[1]} " if found[1] else "", words)
+            _LIST_ITEM.sub(lambda match: f"{match[1]} " if match[1] else "", words)
         ).strip()
         if not words:
             continue
         if heading:
-            apart = ". "
-        elif item and apart != ": ":
-            # the first one, after what leads to it
-            apart = "; " if after_item else ": "
-        if said:
-            said += " " if _SENTENCE_END.search(said) or said.endswith("]") else apart
-        said += words
-        apart, after_item = ": " if heading else " ", item is not None
-    return said
+            separator = ". "
+        elif item and separator != ": ":
+            # a colon before the first item
+            separator = "; " if after_item else ": "
+        if text:
+            text += " " if _SENTENCE_END.search(text) or text.endswith("]") else separator
+        text += words
+        separator, after_item = ": " if heading else " ", item is not None
+    return text
 
 
 def _strip_marks(line: str) -> str:

@@ -1,11 +1,11 @@
-"""A recap in Claude's own words: a small question beside the session, asked once a last message
-and state of the checklist."""
+"""The recap in Claude's words: a side query, made once for each last message and checklist."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -19,7 +19,6 @@ from claudekeeper.core.keyed_locks import KeyedLocks
 from claudekeeper.coverage.readiness import (
     CategoryCoverage,
     Coverage,
-    CoveredItem,
     display_name,
     least_covered,
 )
@@ -28,17 +27,17 @@ from claudekeeper.sessions.cli.side_query import side_query
 
 SideQuery = Callable[[str, str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
-# what is sent, in tokens; two bytes are hardly ever more than one, in hexadecimal either
+# how much is sent, in tokens; two bytes are hardly ever more than one token, even in hexadecimal
 SYSTEM_TOKENS, FACTS_TOKENS, TURNS_TOKENS, TASK_TOKENS = 2_000, 4_000, 3_000, 1_000
-# … of the state so much is kept for the checklist
+# the part of the facts for the checklist
 CHECKLIST_TOKENS = 2_000
-MOST_CATEGORIES, LONGEST_ITEM = 3, 100
+MAX_CATEGORIES, MAX_ITEM_LENGTH = 3, 100
 BYTES_PER_TOKEN = 2
 _CHECKLIST = "## The project's checklist"
-# of its room so much is for headings, and for what is left out
+# bytes of it for headings, and for the number of items left out
 MARGIN = 600
-MOST_CACHED = 256
-MOST_CLIS = 2
+MAX_CACHED = 256
+MAX_CLIS = 2
 
 _SYSTEM_PROMPT = """You help a person come back to a conversation with a coding assistant. \
 From the facts and the last turns you write where things stand. Use only what you are given; \
@@ -60,7 +59,7 @@ RECAP_SCHEMA: dict[str, Any] = {
 
 
 class RecapAnswer(msgspec.Struct):
-    """What Claude wrote."""
+    """The recap as Claude wrote it."""
 
     quick: str
     next: str
@@ -68,35 +67,35 @@ class RecapAnswer(msgspec.Struct):
 
 
 class AiRecapBody(RecapAnswer, rename="camel"):
-    """What Claude wrote; `cached` if that was before, and nothing was said since."""
+    """The recap for clients; `cached`: of an earlier request, and nothing has changed since."""
 
     cached: bool = False
 
 
 class AiRecap:
-    """Asks, and remembers by the last message."""
+    """Makes recaps, and caches them by the last message."""
 
     def __init__(self, query_claude: SideQuery = side_query) -> None:
         self._query_claude = query_claude
-        self._cache: BoundedDict[tuple[str, str], RecapAnswer] = BoundedDict(MOST_CACHED)
-        # one at a time a session, and few in all: each is a CLI of its own
+        self._cache: BoundedDict[tuple[str, str], RecapAnswer] = BoundedDict(MAX_CACHED)
+        # one at a time per session, and few in all: each is a CLI of its own
         self._session_locks = KeyedLocks()
-        self._cli_limit = asyncio.Semaphore(MOST_CLIS)
+        self._cli_limit = asyncio.Semaphore(MAX_CLIS)
 
-    async def write(self, resume: ResumeReport) -> AiRecapBody:
-        key = (resume.session_id, f"{_last_turn_key(resume)}:{_coverage_digest(resume.coverage)}")
-        async with self._session_locks.hold(resume.session_id):
-            told = self._cache.get(key)
-            if told is not None:
-                return AiRecapBody(told.quick, told.next, told.detailed, True)
-            async with self._cli_limit:
-                told = await self._generate(resume)
-            self._cache[key] = told
-            return AiRecapBody(told.quick, told.next, told.detailed)
+    async def write(self, report: ResumeReport) -> AiRecapBody:
+        key = (report.session_id, f"{_last_turn_key(report)}:{_coverage_digest(report.coverage)}")
+        async with self._session_locks.hold(report.session_id):
+            recap = self._cache.get(key)
+            is_cached = recap is not None
+            if recap is None:
+                async with self._cli_limit:
+                    recap = await self._generate(report)
+                self._cache[key] = recap
+            return AiRecapBody(recap.quick, recap.next, recap.detailed, is_cached)
 
-    async def _generate(self, resume: ResumeReport) -> RecapAnswer:
+    async def _generate(self, report: ResumeReport) -> RecapAnswer:
         answer = await self._query_claude(
-            truncate(_SYSTEM_PROMPT, SYSTEM_TOKENS), render_prompt(resume), RECAP_SCHEMA
+            truncate(_SYSTEM_PROMPT, SYSTEM_TOKENS), render_prompt(report), RECAP_SCHEMA
         )
         try:
             return msgspec.convert(answer, RecapAnswer)
@@ -104,16 +103,16 @@ class AiRecap:
             raise AsideFailed("Claude's answer was not of the form that was asked for.") from error
 
 
-def render_prompt(resume: ResumeReport) -> str:
-    """The state, the recent turns and the question, each within its budget."""
+def render_prompt(report: ResumeReport) -> str:
+    """The facts, the last turns and the task, each within its budget."""
     turns = "\n\n".join(
         f"Person: {turn.prompt or '(further back)'}\n"
         f"Assistant: {turn.reply or _missing_reply(turn)}"
-        for turn in resume.turns
+        for turn in report.turns
     )
-    checklist = truncate(_render_checklist(resume.coverage), CHECKLIST_TOKENS)
-    left = FACTS_TOKENS - (len(checklist.encode()) // BYTES_PER_TOKEN + 2 if checklist else 0)
-    facts = "\n\n".join(filter(None, [truncate(resume.recap.detailed, left), checklist]))
+    checklist = truncate(_render_checklist(report.coverage), CHECKLIST_TOKENS)
+    budget = FACTS_TOKENS - (len(checklist.encode()) // BYTES_PER_TOKEN + 2 if checklist else 0)
+    facts = "\n\n".join(filter(None, [truncate(report.recap.detailed, budget), checklist]))
     return "\n\n".join(
         [
             f"<facts>\n{facts}\n</facts>",
@@ -128,10 +127,10 @@ def _missing_reply(turn: LastTurn) -> str:
 
 
 def _render_checklist(coverage: Coverage | None) -> str:
-    """What is missing of the categories that lack most, and every category."""
+    """Every category, and the missing items of those that lack most."""
     if coverage is None or not coverage.categories:
         return ""
-    every = [
+    categories = [
         "Categories:",
         *(
             f"- {display_name(each.name)}: {each.done} of {each.items} covered ({each.percent} %)"
@@ -139,61 +138,56 @@ def _render_checklist(coverage: Coverage | None) -> str:
         ),
     ]
     budget = CHECKLIST_TOKENS * BYTES_PER_TOKEN
-    # however many categories there are, what is missing is told too
-    room = max(budget - len("\n".join(every).encode()), budget // 2) - MARGIN
-    return "\n".join(
-        [_CHECKLIST, *_missing(least_covered(coverage, MOST_CATEGORIES), room), *every]
-    )
+    # even with many categories there is room for missing items
+    room = max(budget - len("\n".join(categories).encode()), budget // 2) - MARGIN
+    missing = _render_missing(least_covered(coverage, MAX_CATEGORIES), room)
+    return "\n".join([_CHECKLIST, *missing, *categories])
 
 
-def _missing(categories: list[CategoryCoverage], room: int) -> list[str]:
-    """The missing items of these categories, by turns, as many as there is room for."""
-    told: list[list[str]] = [[] for _ in categories]
-    wanted = [
-        (place, f"- {prose(each.missing[at], LONGEST_ITEM)}")
-        for at in range(max((len(each.missing) for each in categories), default=0))
-        for place, each in enumerate(categories)
-        if at < len(each.missing)
+def _render_missing(categories: list[CategoryCoverage], room: int) -> list[str]:
+    """The missing items of these categories in turn, as many as there is room for."""
+    rendered: list[list[str]] = [[] for _ in categories]
+    in_turn = [
+        (items, item)
+        for row in zip_longest(*(category.missing for category in categories))
+        for items, item in zip(rendered, row, strict=True)
+        if item is not None
     ]
-    for place, line in wanted:
+    for items, item in in_turn:
+        line = f"- {prose(item, MAX_ITEM_LENGTH)}"
         room -= len(line.encode()) + 1
         if room < 0:
             break
-        told[place].append(line)
+        items.append(line)
     lines: list[str] = []
-    for each, items in zip(categories, told, strict=True):
-        left = len(each.missing) - len(items)
-        lines += [f"Missing in {display_name(each.name)}:", *items]
-        lines += [f"- and {left} more"] if left else []
+    for category, items in zip(categories, rendered, strict=True):
+        more = len(category.missing) - len(items)
+        lines += [f"Missing in {display_name(category.name)}:", *items]
+        lines += [f"- and {more} more"] if more else []
     return lines
 
 
 def truncate(text: str, tokens: int, *, end: bool = False) -> str:
-    """As much as fits; of the turns the end is worth more."""
+    """The beginning of a text that fits, or its end."""
     most = tokens * BYTES_PER_TOKEN
     raw = text.encode("utf-8", "replace")
     if len(raw) <= most:
         return text
-    kept = raw[-most:] if end else raw[:most]
-    return kept.decode("utf-8", "ignore")
+    return (raw[-most:] if end else raw[:most]).decode("utf-8", "ignore")
 
 
 def _coverage_digest(coverage: Coverage | None) -> str:
-    """What tells the state of a checklist from another one."""
+    """A digest that changes with the state of the checklist."""
     if coverage is None:
         return ""
-    told = [
-        coverage.error,
-        *((each.name, [_item(entry) for entry in each.entries]) for each in coverage.categories),
+    categories = [
+        (each.name, [(item.text, item.group, item.covered, item.words) for item in each.entries])
+        for each in coverage.categories
     ]
-    return hashlib.sha256(orjson.dumps(told)).hexdigest()
+    return hashlib.sha256(orjson.dumps([coverage.error, *categories])).hexdigest()
 
 
-def _item(entry: CoveredItem) -> tuple[str | bool | None, ...]:
-    return entry.text, entry.group, entry.covered, entry.words
-
-
-def _last_turn_key(resume: ResumeReport) -> str:
-    last = resume.turns[-1] if resume.turns else None
+def _last_turn_key(report: ResumeReport) -> str:
+    last = report.turns[-1] if report.turns else None
     uuids = (last.uuid, last.reply_uuid, str(last.tools)) if last is not None else ()
-    return f"{resume.last}:{':'.join(each or '' for each in uuids)}"
+    return f"{report.last}:{':'.join(each or '' for each in uuids)}"

@@ -1,4 +1,4 @@
-"""A session in words, made from what is known of it: exact, at once, and free."""
+"""The recap of a session, rendered from its facts: exact, at once, and free."""
 
 from __future__ import annotations
 
@@ -14,61 +14,45 @@ from claudekeeper.resume.types import (
     WRITE_SPECIFICATION_PROMPT,
     NextAction,
     RecapText,
-    ResumeWarning,
+    ResumeReport,
     TaskProgress,
     WorkCost,
     WorkDone,
 )
 
-MOST_LISTED = 10
+MAX_LISTED = 10
 CENT = 0.01
-# what ends a sentence, also within quotation marks
+# also within quotation marks
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "？", "！")
 
 
 def render_recap(
-    *,
-    title: str | None,
-    idle_seconds: int,
-    turns: list[LastTurn],
-    next_action: NextAction,
-    progress: TaskProgress | None,
-    decisions: list[Decision],
-    work: WorkDone | None,
-    cost: WorkCost,
-    warnings: list[ResumeWarning],
-    workdir: str | None,
-    coverage: Coverage | None = None,
-    given_up: bool = False,
+    report: ResumeReport, *, title: str | None, workdir: str | None, is_given_up: bool
 ) -> RecapText:
-    ended = "You gave this session up." if given_up else ""
+    turns, action, coverage = report.turns, report.next, report.coverage
+    progress, warnings = report.progress, [warning.message for warning in report.warnings]
+    has_open_tasks = progress is not None and progress.done < progress.items
+    ended = "You gave this session up." if is_given_up else ""
     quick = [
-        # what got no reply is told with what to do next
-        _touched_sentence(title, idle_seconds, [] if next_action.kind == "reply" else turns),
+        # a prompt without a reply is part of the next action
+        _touched_sentence(title, report.idle_seconds, [] if action.kind == "reply" else turns),
         ended,
-        _progress_sentence(progress)
-        if progress is not None and progress.done < progress.items
-        else "",
-        _coverage_sentence(coverage, next_action),
-        _next_sentence(next_action, coverage),
-        _last_reply_sentence(turns) if next_action.kind == "done" else "",
-        *(caution.message for caution in warnings),
+        _progress_sentence(progress) if has_open_tasks else "",
+        _coverage_sentence(coverage, action),
+        _next_sentence(action, coverage),
+        _last_reply_sentence(turns) if action.kind == "done" else "",
+        *warnings,
     ]
+    touched = _touched_sentence(title, report.idle_seconds, turns)
+    decisions = [_decision_line(each) for each in report.decisions[-MAX_LISTED:]]
     sections = [
-        _section(
-            "Where we were",
-            [
-                _touched_sentence(title, idle_seconds, turns),
-                ended,
-                *_turn_lines(turns, next_action),
-            ],
-        ),
-        _section("Next", [_next_sentence(next_action, coverage)]),
+        _section("Where we were", [touched, ended, *_turn_lines(turns, action)]),
+        _section("Next", [_next_sentence(action, coverage)]),
         _section("Progress", _task_lines(progress)),
         _section("Checklist", _checklist_lines(coverage)),
-        _section("Key decisions", [_decision_line(each) for each in decisions[-MOST_LISTED:]]),
-        _section("Done", _work_lines(work, workdir)),
-        _section("Before going on", [*(each.message for each in warnings), _cost_sentence(cost)]),
+        _section("Key decisions", decisions),
+        _section("Done", _work_lines(report.work, workdir)),
+        _section("Before going on", [*warnings, _cost_sentence(report.cost)]),
     ]
     return RecapText(
         _join_parts([part for part in quick if part]),
@@ -77,7 +61,7 @@ def render_recap(
 
 
 def _join_parts(parts: list[str]) -> str:
-    """One after another; what is a list of its own stays one."""
+    """The parts in one paragraph; a part of several lines is separated by a line break."""
     text = ""
     for part in parts:
         text += ("\n" if "\n" in text or "\n" in part else " ") + part if text else part
@@ -85,7 +69,7 @@ def _join_parts(parts: list[str]) -> str:
 
 
 def _last_reply_sentence(turns: list[LastTurn]) -> str:
-    """What came of it, where nothing is left to do: the beginning of the last reply says so."""
+    """The beginning of the last reply: the result, if nothing is left to do."""
     reply = turns[-1].reply if turns else None
     words = prose(reply, 200)
     return f"Claude's last words: “{words}”" if words else ""
@@ -116,7 +100,7 @@ def _progress_sentence(progress: TaskProgress | None) -> str:
 
 
 def _coverage_sentence(coverage: Coverage | None, action: NextAction) -> str:
-    """Percent, and the next topic where it is not what to do next in any case."""
+    """The percentage, and the next topic, unless that is the next action anyway."""
     if coverage is None or not coverage.categories:
         return ""
     share = f"The checklist is {coverage.percent} % covered"
@@ -127,7 +111,7 @@ def _coverage_sentence(coverage: Coverage | None, action: NextAction) -> str:
 
 
 def _checklist_lines(coverage: Coverage | None) -> list[str]:
-    """The three groups, and the suggested next topic."""
+    """The categories by status, and the suggested next topic."""
     if coverage is None:
         return []
     if coverage.error is not None:
@@ -176,7 +160,7 @@ def _next_sentence(action: NextAction, coverage: Coverage | None) -> str:
 
 
 def _question_lead(text: str) -> str:
-    """What Claude did with these words: not all that waits for an answer is a question."""
+    """What Claude did with a text that waits for an answer: not all of it is a question."""
     if question_phrases().offer.search(text):
         return "Claude offered"
     return "Claude asked" if re.search("[?？؟]", text) else "Claude waits for you"
@@ -184,20 +168,20 @@ def _question_lead(text: str) -> str:
 
 def _turn_lines(turns: list[LastTurn], action: NextAction) -> list[str]:
     last = turns[-1] if turns and action.kind == "working" else None
-    return [_turn_line(turn, under_way=turn is last) for turn in turns]
+    return [_turn_line(turn, is_running=turn is last) for turn in turns]
 
 
-def _turn_line(turn: LastTurn, *, under_way: bool) -> str:
-    asked = _short_prompt(turn.prompt, 200) or "(asked further back)"
-    tools = _call_count(turn)
+def _turn_line(turn: LastTurn, *, is_running: bool) -> str:
+    prompt = _short_prompt(turn.prompt, 200) or "(asked further back)"
+    calls = _call_count(turn)
     reply = prose(turn.reply, 300, with_placeholders=True)
     if not reply and turn.whole:
-        reply = "(no words yet)" if under_way else "(no words)"
-    return f"- You: {asked}{tools}" + (f"\n  Claude: {reply}" if reply else "")
+        reply = "(no words yet)" if is_running else "(no words)"
+    return f"- You: {prompt}{calls}" + (f"\n  Claude: {reply}" if reply else "")
 
 
 def _call_count(turn: LastTurn) -> str:
-    """How many there were; of a turn that was not read whole, at least so many."""
+    """The number of tool calls; a minimum, if the turn was not read to its beginning."""
     if not turn.tools:
         return ""
     calls = _plural(turn.tools, "tool call")
@@ -216,19 +200,19 @@ def _task_lines(progress: TaskProgress | None) -> list[str]:
     if progress is None:
         return []
     mark = {"completed": "x", "in_progress": "~", "pending": " "}
-    still = [task for task in progress.tasks if task.state != "completed"]
+    open_tasks = [task for task in progress.tasks if task.state != "completed"]
     groups = [f"{each.name}: {each.done} of {each.items}" for each in progress.groups]
     return [
         _progress_sentence(progress),
         *([", ".join(groups)] if len(groups) > 1 else []),
-        *(f"- [{mark[task.state]}] {task.text}" for task in still[:MOST_LISTED]),
-        *([f"- and {len(still) - MOST_LISTED} more"] if len(still) > MOST_LISTED else []),
+        *(f"- [{mark[task.state]}] {task.text}" for task in open_tasks[:MAX_LISTED]),
+        *([f"- and {len(open_tasks) - MAX_LISTED} more"] if len(open_tasks) > MAX_LISTED else []),
     ]
 
 
-def _decision_line(made: Decision) -> str:
-    reason = f" — {prose(made.reason, 200)}" if made.reason else ""
-    return f"- {prose(made.about, 160)}: {prose(made.decision, 160)}{reason}"
+def _decision_line(decision: Decision) -> str:
+    reason = f" — {prose(decision.reason, 200)}" if decision.reason else ""
+    return f"- {prose(decision.about, 160)}: {prose(decision.decision, 160)}{reason}"
 
 
 def _work_lines(work: WorkDone | None, workdir: str | None) -> list[str]:
@@ -242,15 +226,15 @@ def _work_lines(work: WorkDone | None, workdir: str | None) -> list[str]:
     ]
     files = [
         f"- {_relative_path(file.path, workdir)} ({file.edits}×)"
-        for file in work.files[:MOST_LISTED]
+        for file in work.files[:MAX_LISTED]
     ]
     return [", ".join(counts) + ".", *files]
 
 
 def _relative_path(path: str, workdir: str | None) -> str:
     base = (workdir or "").rstrip("/\\")
-    below = base and path.startswith((base + "/", base + "\\"))
-    return path[len(base) + 1 :] if below else os.path.normpath(path)
+    is_inside = base and path.startswith((base + "/", base + "\\"))
+    return path[len(base) + 1 :] if is_inside else os.path.normpath(path)
 
 
 def _cost_sentence(cost: WorkCost) -> str:

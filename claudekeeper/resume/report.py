@@ -1,4 +1,4 @@
-"""Where a session stands, put together from its last lines and what the background pass kept."""
+"""Makes the resume report of a session, from its last messages and the facts of its full scan."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from claudekeeper.coverage.specification_file import (
 )
 from claudekeeper.resume.recap_text import render_recap
 from claudekeeper.resume.types import (
+    RecapText,
     ResumeReport,
     ResumeWarning,
     WorkCost,
@@ -53,15 +54,15 @@ from claudekeeper.transcripts.line_reader import open_readonly
 
 IDLE_DAYS = 30
 DAY_SECONDS = 86_400
-# how the conversation stands is told by its last messages; most of the last turns are among them
+# the end of a session is read from its last messages; most of the last turns are among them
 LAST_MESSAGES = 400
-# the rest of these turns is read in pages like this, but no more than so many
-PAGE_MESSAGES, MOST_PAGES = 1_000, 10
+# the rest of these turns is read in so many pages at most
+PAGE_MESSAGES, MAX_PAGES = 1_000, 10
 _HEAD = re.compile(r"ref: refs/heads/(\S+)")
 
 
 class ReadTranscript(msgspec.Struct):
-    """What the disk tells of a session."""
+    """The parts of a report that are read from the disk."""
 
     session_end: SessionEnd
     coverage: Coverage | None
@@ -70,32 +71,35 @@ class ReadTranscript(msgspec.Struct):
 
 
 class ResumeReporter:
-    """Says where a session stands."""
+    """Makes resume reports."""
 
     def __init__(
         self,
         catalog: Catalog,
         history: History,
-        overview: SessionViews,
-        desk: PendingAttention,
+        views: SessionViews,
+        attention: PendingAttention,
         coverage: CoverageService,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._catalog = catalog
         self._history = history
-        self._views = overview
-        self._attention = desk
+        self._views = views
+        self._attention = attention
         self._coverage = coverage
         self._clock = clock
 
     async def report(self, row: SessionRow) -> ResumeReport:
-        row, facts, beside = await self._catalog.folds.facts(row)
+        row, facts, subagents = await self._catalog.folds.facts(row)
         session = self._views.session(row.file.id, row)
         assert session is not None
-        seen = await asyncio.to_thread(self._read_transcript, row, session, facts or SessionFacts())
-        seen.session_end.question = self._open_question(session.id) or seen.session_end.question
-        work = work_of(facts, beside) if facts is not None else None
-        return self._build_report(row, session, facts, work, seen)
+        transcript = await asyncio.to_thread(
+            self._read_transcript, row, session, facts or SessionFacts()
+        )
+        question = self._open_question(session.id)
+        transcript.session_end.question = question or transcript.session_end.question
+        work = work_of(facts, subagents) if facts is not None else None
+        return self._build_report(row, session, facts, work, transcript)
 
     async def specification(self, row: SessionRow) -> Specification:
         """The specification of the session's project."""
@@ -118,13 +122,13 @@ class ResumeReporter:
     def _read_transcript(
         self, row: SessionRow, session: Session, facts: SessionFacts
     ) -> ReadTranscript:
-        closing = self._read_session_end(row, session)
+        end = self._read_session_end(row, session)
         covered = self._coverage.session_coverage(row)
         workdir = session.workdir
         path = self._find_specification_path(workdir, facts) if workdir is not None else None
         idle = int(self._clock() - _last_activity(row, facts))
-        cautions = _warnings(session, idle)
-        return ReadTranscript(closing, covered.coverage if covered else None, path, cautions)
+        coverage = covered.coverage if covered else None
+        return ReadTranscript(end, coverage, path, _warnings(session, idle))
 
     def _find_specification_path(self, workdir: str, facts: SessionFacts) -> str | None:
         checklist = read_checklist(workdir)
@@ -136,18 +140,18 @@ class ResumeReporter:
             return SessionEnd([], "nothing")
         path, session_id = Path(row.file.path), row.file.id
         page = self._history.page(path, session_id, limit=LAST_MESSAGES)
-        closing = session_end_of([*page.messages, *page.unanswered_prompts])
-        for _ in range(MOST_PAGES):
-            asked = [turn for turn in closing.turns if turn.prompt is not None]
-            if page.before is None or len(asked) >= MAX_TURNS:
+        end = session_end_of([*page.messages, *page.unanswered_prompts])
+        for _ in range(MAX_PAGES):
+            complete = [turn for turn in end.turns if turn.prompt is not None]
+            if page.before is None or len(complete) >= MAX_TURNS:
                 break
             page = self._history.page(path, session_id, limit=PAGE_MESSAGES, before=page.before)
-            closing.turns = extend_turns(closing.turns, page.messages)
-        if page.before is not None and closing.turns and closing.turns[0].prompt is None:
-            closing.turns[0].whole = False
-            if len(closing.turns) == 1:
-                closing.turns[0].prompt = session.last_prompt
-        return closing
+            end.turns = extend_turns(end.turns, page.messages)
+        if page.before is not None and end.turns and end.turns[0].prompt is None:
+            end.turns[0].whole = False
+            if len(end.turns) == 1:
+                end.turns[0].prompt = session.last_prompt
+        return end
 
     def _open_question(self, session_id: str) -> OpenQuestion | None:
         """One that waits for an answer now."""
@@ -166,72 +170,61 @@ class ResumeReporter:
         session: Session,
         facts: SessionFacts | None,
         work: WorkDone | None,
-        seen: ReadTranscript,
+        transcript: ReadTranscript,
     ) -> ResumeReport:
-        known = facts or SessionFacts()
-        closing, coverage, cautions = seen.session_end, seen.coverage, seen.warnings
-        tasks = tasks_of(known)
-        working = session.state in ("running", "starting")
+        is_complete, facts = facts is not None, facts or SessionFacts()
+        end, coverage, warnings = transcript.session_end, transcript.coverage, transcript.warnings
+        tasks = tasks_of(facts)
+        is_working = session.state in ("running", "starting")
+        is_given_up = session.given_up is not None and not is_working
         action = next_action(
-            closing,
+            end,
             tasks,
-            working=working,
+            working=is_working,
             coverage=coverage,
-            specification=seen.specification_path,
+            specification=transcript.specification_path,
         )
-        progress = progress_of(tasks)
-        cost = _cost(session, known if facts is not None else None)
-        idle = max(0, int(self._clock() - _last_activity(row, known)))
-        given_up = session.given_up is not None and not working
-        recap = render_recap(
-            title=session.display_name,
-            idle_seconds=idle,
-            turns=closing.turns,
-            next_action=action,
-            progress=progress,
-            decisions=known.decisions,
-            work=work,
-            cost=cost,
-            warnings=cautions,
-            workdir=session.workdir,
-            coverage=coverage,
-            given_up=given_up,
-        )
-        return ResumeReport(
+        report = ResumeReport(
             session_id=session.id,
-            last=known.last_at or session.modified,
-            idle_seconds=idle,
-            turns=closing.turns,
-            question=closing.question,
+            last=facts.last_at or session.modified,
+            idle_seconds=max(0, int(self._clock() - _last_activity(row, facts))),
+            turns=end.turns,
+            question=end.question,
             next=action,
-            progress=progress,
+            progress=progress_of(tasks),
             coverage=coverage,
-            decisions=known.decisions,
+            decisions=facts.decisions,
             work=work,
-            cost=cost,
-            warnings=cautions,
-            choices=["resume", "fresh"] if cautions else ["resume"],
-            complete=facts is not None,
-            recap=recap,
-            outcome=outcome_of(action, tasks, coverage, given_up=given_up),
-            specification=seen.specification_path,
+            cost=_cost(session, facts.context_tokens if is_complete else None),
+            warnings=warnings,
+            choices=["resume", "fresh"] if warnings else ["resume"],
+            complete=is_complete,
+            recap=RecapText("", ""),
+            outcome=outcome_of(action, tasks, coverage, is_given_up=is_given_up),
+            specification=transcript.specification_path,
         )
+        report.recap = render_recap(
+            report,
+            title=session.display_name,
+            workdir=session.workdir,
+            is_given_up=is_given_up,
+        )
+        return report
 
 
 def _last_activity(row: SessionRow, facts: SessionFacts) -> float:
-    """When something was last said: a file's own time also changes with its title."""
-    written = row.file.mtime / 1e9
+    """The time of the last message: that of the file also changes with the title."""
+    modified = row.file.mtime / 1e9
     try:
-        said = datetime.fromisoformat(facts.last_at).timestamp() if facts.last_at else written
+        last = datetime.fromisoformat(facts.last_at).timestamp() if facts.last_at else modified
     except (ValueError, OverflowError):
-        return written
-    return min(said, written) if said > 0 else written
+        return modified
+    return min(last, modified) if last > 0 else modified
 
 
-def _cost(session: Session, facts: SessionFacts | None) -> WorkCost:
-    tokens = facts.context_tokens if facts is not None else None
+def _cost(session: Session, tokens: int | None) -> WorkCost:
     price = price_of(session.model)
-    # nothing is left in the cache: all of it is written there anew
+    # the cache has expired: the whole context is written to it again
     dollars = tokens * price.input * price.cache_write / 1e6 if tokens and price else None
     return WorkCost(
         session.cost_usd, tokens, tokens, round(dollars, 4) if dollars is not None else None
@@ -239,9 +232,9 @@ def _cost(session: Session, facts: SessionFacts | None) -> WorkCost:
 
 
 def _warnings(session: Session, idle: int) -> list[ResumeWarning]:
-    found: list[ResumeWarning] = []
+    warnings: list[ResumeWarning] = []
     if idle > IDLE_DAYS * DAY_SECONDS:
-        found.append(
+        warnings.append(
             ResumeWarning(
                 "idle_long",
                 f"Nothing was said here for {idle // DAY_SECONDS} days; much may differ.",
@@ -249,38 +242,38 @@ def _warnings(session: Session, idle: int) -> list[ResumeWarning]:
         )
     workdir = session.workdir
     if workdir is None:
-        return found
+        return warnings
     if not os.path.isdir(workdir):  # noqa: PTH112 - never raises, whatever a transcript says
-        found.append(ResumeWarning("directory_gone", f"Its directory is gone: {workdir}"))
-        return found
+        warnings.append(ResumeWarning("directory_gone", f"Its directory is gone: {workdir}"))
+        return warnings
     branch = _git_branch(workdir)
     if branch is not None and session.git_branch not in (None, "HEAD", branch):
-        found.append(
+        warnings.append(
             ResumeWarning(
                 "branch_moved", f"It was on the branch {session.git_branch}; now it is {branch}."
             )
         )
-    return found
+    return warnings
 
 
 def _git_branch(workdir: str) -> str | None:
-    """The branch that is checked out; None where that cannot be told."""
+    """The branch that is checked out; None if it is unknown."""
     for folder in (Path(workdir), *Path(workdir).parents):
         git = folder / ".git"
         try:
             if git.is_file():
-                # a worktree: the file says where its own folder is
+                # a worktree: the file has the path of its own folder
                 git = folder / _read_start(git).removeprefix("gitdir:").strip()
             head = _read_start(git / "HEAD")
         except (OSError, ValueError):
             continue
-        found = _HEAD.match(head)
-        return found[1] if found else None
+        match = _HEAD.match(head)
+        return match[1] if match else None
     return None
 
 
 def _read_start(path: Path) -> str:
-    """Of a plain file: a pipe of that name would be waited for, a device read without end."""
+    """The beginning of a regular file: a pipe would block, and a device never end."""
     with open_readonly(path) as descriptor:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise FileNotFoundError(path)

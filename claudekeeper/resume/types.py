@@ -1,4 +1,4 @@
-"""Where a session stands: what to do next, how far it is, what to know before going on."""
+"""The resume report of a session: the next action, the progress, the work, the warnings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from claudekeeper.analysis.session_facts import SessionFacts, SubagentShare, sha
 from claudekeeper.analysis.task_lists import Task, count_done
 from claudekeeper.coverage.readiness import Coverage, display_name, percent
 
-# `answer`: Claude asks; `reply`: the person got none; `continue`, `start`: a task; `working`: a
-# turn runs now
+# `answer`: Claude asks; `reply`: the last prompt has none; `continue`, `start`: a task;
+# `working`: a turn is running
 NextKind = Literal["working", "answer", "reply", "continue", "start", "done"]
 WarningCode = Literal["idle_long", "directory_gone", "branch_moved"]
 
@@ -31,11 +31,11 @@ WRITE_SPECIFICATION_PROMPT = (
 
 
 class NextAction(msgspec.Struct, rename="camel"):
-    """What to do next, and the words with which it would begin."""
+    """The next action, and the prompt that would begin it."""
 
     kind: NextKind
     text: str
-    # what to say to Claude; null where it is for the person to say
+    # null if the person has to word it
     prompt: str | None = None
     # the message that it is about
     uuid: str | None = None
@@ -59,7 +59,7 @@ class ProgressItem(msgspec.Struct, rename="camel"):
 
 
 class TaskProgress(msgspec.Struct, rename="camel"):
-    """How far the session's own task lists are."""
+    """The progress of the session's own task lists."""
 
     items: int
     done: int
@@ -69,12 +69,14 @@ class TaskProgress(msgspec.Struct, rename="camel"):
 
 
 class ChangedFile(msgspec.Struct, rename="camel"):
+    """A file that the session edited."""
+
     path: str
     edits: int
 
 
 class WorkDone(msgspec.Struct, rename="camel"):
-    """What was done in the session."""
+    """The work of a session, in numbers."""
 
     prompts: int
     files: list[ChangedFile]
@@ -87,7 +89,7 @@ class WorkDone(msgspec.Struct, rename="camel"):
 
 
 class WorkCost(msgspec.Struct, rename="camel"):
-    """What it cost, and what the first message would: nothing of it is in the cache any more."""
+    """The cost of a session, and of its next message: nothing of it is cached any more."""
 
     spent_usd: float | None
     context_tokens: int | None
@@ -96,21 +98,21 @@ class WorkCost(msgspec.Struct, rename="camel"):
 
 
 class ResumeWarning(msgspec.Struct, rename="camel"):
-    """What to know before going on."""
+    """A reason to hesitate before the session is resumed."""
 
     code: WarningCode
     message: str
 
 
 class RecapText(msgspec.Struct, rename="camel"):
-    """The same in words: a few sentences, and everything."""
+    """The recap: in a few sentences, and in detail."""
 
     quick: str
     detailed: str
 
 
 class ResumeReport(msgspec.Struct, rename="camel"):
-    """Where a session stands. `complete`: whether every line of it has been read by now."""
+    """The resume report. `complete`: every line of the transcript has been read."""
 
     session_id: str
     last: str | None
@@ -124,35 +126,35 @@ class ResumeReport(msgspec.Struct, rename="camel"):
     work: WorkDone | None
     cost: WorkCost
     warnings: list[ResumeWarning]
-    # what can be done: `resume`, and `fresh` where there is a reason to begin anew
+    # `fresh`: begin anew, if there are warnings
     choices: list[Literal["resume", "fresh"]]
     complete: bool
     recap: RecapText
-    # `complete`: nothing is left to be done of what the session or its project listed; `givenUp`:
-    # the person said so, and nothing was said since
+    # `complete`: every task and category is done; `givenUp`: the person gave the session up, and
+    # nothing was said since
     outcome: Outcome | None = None
-    # the specification's file, below the working directory, if it is written
+    # the file of the specification, below the working directory, if it exists
     specification: str | None = None
 
 
 def next_action(
-    closing: SessionEnd,
+    end: SessionEnd,
     tasks: Sequence[Task],
     *,
     working: bool,
     coverage: Coverage | None = None,
     specification: str | None = None,
 ) -> NextAction:
-    """The one thing to do: a question first, then what got no reply, then the task list, then
-    the project's checklist."""
-    question = closing.question
+    """The next action: a question first, then a prompt without a reply, then the task list, and
+    last the project's checklist."""
+    question = end.question
     if question is not None:
         return NextAction("answer", question.text, uuid=question.uuid)
     if working:
         return NextAction("working", "Claude is at work on your last message.")
-    last = closing.turns[-1] if closing.turns else None
-    if closing.kind in ("asked", "cut", "interrupted", "failed"):
-        return _unanswered_action(closing, last)
+    last = end.turns[-1] if end.turns else None
+    if end.kind in ("asked", "cut", "interrupted", "failed"):
+        return _unanswered_action(end, last)
     current = next((task for task in tasks if task.state == "in_progress"), None)
     if current is not None:
         return NextAction("continue", current.text, f"Continue with: {current.text}")
@@ -163,7 +165,7 @@ def next_action(
         return _checklist_action(coverage, tasks, specification)
     if tasks:
         return NextAction("done", f"All {len(tasks)} tasks are done.")
-    if closing.kind == "nothing":
+    if end.kind == "nothing":
         return NextAction("done", "Nothing was said yet.")
     return NextAction("done", "Nothing is open: your last message was answered.")
 
@@ -177,8 +179,8 @@ def _checklist_action(
         return NextAction("continue" if topic.begun else "start", text, topic.prompt)
     if specification is None:
         return NextAction("start", WRITE_SPECIFICATION, WRITE_SPECIFICATION_PROMPT)
-    listed = f"All {len(tasks)} tasks are done, and every" if tasks else "Every"
-    words = f"{listed} category of the checklist is covered. The specification is {specification}."
+    subject = f"All {len(tasks)} tasks are done, and every" if tasks else "Every"
+    words = f"{subject} category of the checklist is covered. The specification is {specification}."
     return NextAction("done", words)
 
 
@@ -187,45 +189,44 @@ def outcome_of(
     tasks: Sequence[Task],
     coverage: Coverage | None,
     *,
-    given_up: bool,
+    is_given_up: bool,
 ) -> Outcome | None:
     """Whether the work of a session is complete, or was given up; None: it goes on."""
-    if given_up:
+    if is_given_up:
         return "givenUp"
-    listed = bool(tasks) or (coverage is not None and coverage.complete)
-    return "complete" if action.kind == "done" and listed else None
+    has_list = bool(tasks) or (coverage is not None and coverage.complete)
+    return "complete" if action.kind == "done" and has_list else None
 
 
-def _unanswered_action(closing: SessionEnd, last: LastTurn | None) -> NextAction:
+def _unanswered_action(end: SessionEnd, last: LastTurn | None) -> NextAction:
     uuid = last.uuid if last is not None else None
-    if closing.refused_tool == "ExitPlanMode":
+    if end.refused_tool == "ExitPlanMode":
         return NextAction("reply", "You rejected the plan and did not say how to go on.", uuid=uuid)
-    if closing.answer is not None and closing.kind == "cut":
-        words = f"Your answer got no reply: “{prose(closing.answer, 160)}”."
+    if end.answer is not None and end.kind == "cut":
+        words = f"Your answer got no reply: “{prose(end.answer, 160)}”."
         return NextAction("reply", words, CONTINUE_PROMPT, uuid)
     prompt = last.prompt if last is not None and last.prompt else None
-    said = f"“{prose(prompt, 160, with_placeholders=True)}”" if prompt else None
-    match closing.kind:
+    quoted = f"“{prose(prompt, 160, with_placeholders=True)}”" if prompt else None
+    match end.kind:
         case "asked":
-            words = f"Your last message got no reply{f': {said}' if said else ''}."
+            words = f"Your last message got no reply{f': {quoted}' if quoted else ''}."
             return NextAction("reply", words, prompt, uuid)
         case "failed":
-            reason = f" ({prose(closing.error, 120)})" if closing.error else ""
-            words = f"Your last message failed{reason}{f': {said}' if said else ''}."
-            begun = last is not None and (last.tools or last.reply)
-            return NextAction(
-                "reply", words, CONTINUE_PROMPT if begun else prompt or CONTINUE_PROMPT, uuid
-            )
+            reason = f" ({prose(end.error, 120)})" if end.error else ""
+            words = f"Your last message failed{reason}{f': {quoted}' if quoted else ''}."
+            has_begun = last is not None and (last.tools or last.reply)
+            repeated = prompt if prompt and not has_begun else CONTINUE_PROMPT
+            return NextAction("reply", words, repeated, uuid)
         case "interrupted":
-            words = f"You interrupted the reply{f' to {said}' if said else ''}."
+            words = f"You interrupted the reply{f' to {quoted}' if quoted else ''}."
             return NextAction("reply", words, CONTINUE_PROMPT, uuid)
         case _:
-            words = f"The reply{f' to {said}' if said else ''} broke off."
+            words = f"The reply{f' to {quoted}' if quoted else ''} broke off."
             return NextAction("reply", words, CONTINUE_PROMPT, uuid)
 
 
 def progress_of(tasks: Sequence[Task]) -> TaskProgress | None:
-    """None where the session keeps no list."""
+    """The progress; None without a task list."""
     if not tasks:
         return None
     names = _group_names(tasks)
@@ -251,7 +252,7 @@ def progress_of(tasks: Sequence[Task]) -> TaskProgress | None:
 
 
 def _group_names(tasks: Sequence[Task]) -> list[str]:
-    """Whose a task is, or what it is headed by where others are too ("Phase 1: …")."""
+    """The group of each task: its own, or a heading that it shares with others ("Phase 1: …")."""
     heads = [task.text.partition(":")[0].strip() if ": " in task.text else "" for task in tasks]
     return [
         task.group or (head if head and len(head) <= 40 and heads.count(head) > 1 else "Tasks")
@@ -260,21 +261,21 @@ def _group_names(tasks: Sequence[Task]) -> list[str]:
 
 
 def work_of(
-    facts: SessionFacts, beside: Sequence[SubagentShare] = (), most_files: int = 50
+    facts: SessionFacts, subagents: Sequence[SubagentShare] = (), max_files: int = 50
 ) -> WorkDone:
-    """What was done, by subagents too; the commands that are named are the session's own."""
-    everybody = (share_of(facts), *beside)
+    """The work of a session and its subagents; the last commands are its own."""
+    shares = (share_of(facts), *subagents)
     edits: Counter[str] = Counter()
-    for each in everybody:
-        edits.update(each.edits_by_file)
+    for share in shares:
+        edits.update(share.edits_by_file)
     files = sorted(edits.items(), key=lambda each: (-each[1], each[0]))
     return WorkDone(
         prompts=facts.prompts,
-        files=[ChangedFile(path, number) for path, number in files[:most_files]],
-        files_changed=len(files) + sum(each.more_files for each in everybody),
-        commands=sum(each.commands for each in everybody),
-        commands_failed=sum(each.failed_commands for each in everybody),
+        files=[ChangedFile(path, number) for path, number in files[:max_files]],
+        files_changed=len(files) + sum(share.more_files for share in shares),
+        commands=sum(share.commands for share in shares),
+        commands_failed=sum(share.failed_commands for share in shares),
         last_commands=facts.last_commands,
-        tools=sum(each.tool_calls for each in everybody),
+        tools=sum(share.tool_calls for share in shares),
         compactions=facts.compactions,
     )

@@ -140,19 +140,19 @@ def test_when_all_is_covered_the_specification_is_offered_until_it_is_there() ->
     whole = told(*range(12))
     action = next_action(ANSWERED, DONE, working=False, coverage=whole)
     assert (action.kind, action.prompt) == ("start", WRITE_SPECIFICATION_PROMPT)
-    assert outcome_of(action, DONE, whole, given_up=False) is None
+    assert outcome_of(action, DONE, whole, is_given_up=False) is None
     action = next_action(ANSWERED, DONE, working=False, coverage=whole, specification="SPEC.md")
     assert (action.kind, action.prompt) == ("done", None)
     assert "SPEC.md" in action.text
-    assert outcome_of(action, DONE, whole, given_up=False) == "complete"
-    assert outcome_of(action, DONE, whole, given_up=True) == "givenUp"
+    assert outcome_of(action, DONE, whole, is_given_up=False) == "complete"
+    assert outcome_of(action, DONE, whole, is_given_up=True) == "givenUp"
 
 
 def test_without_tasks_and_a_checklist_nothing_is_complete() -> None:
     action = next_action(ANSWERED, [], working=False)
-    assert outcome_of(action, [], None, given_up=False) is None
+    assert outcome_of(action, [], None, is_given_up=False) is None
     action = next_action(ANSWERED, DONE, working=False)
-    assert outcome_of(action, DONE, None, given_up=False) == "complete"
+    assert outcome_of(action, DONE, None, is_given_up=False) == "complete"
 
 
 def test_a_checklist_that_cannot_be_used_changes_nothing() -> None:

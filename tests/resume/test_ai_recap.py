@@ -16,7 +16,7 @@ from claudekeeper.coverage.readiness import coverage_of
 from claudekeeper.resume.ai_recap import (
     BYTES_PER_TOKEN,
     FACTS_TOKENS,
-    MOST_CLIS,
+    MAX_CLIS,
     TASK_TOKENS,
     TURNS_TOKENS,
     AiRecap,
@@ -78,7 +78,7 @@ async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() ->
     many = [msgspec.structs.replace(one, session_id=f"s{number}") for number in range(50)]
     told = await asyncio.gather(*(retelling.write(each) for each in [*many, *many]))
     assert len(told) == 100
-    assert most == MOST_CLIS
+    assert most == MAX_CLIS
 
 
 def checked(*categories: tuple[str, list[str]], covered: int = 0) -> ResumeReport:
