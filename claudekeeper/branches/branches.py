@@ -1,4 +1,4 @@
-"""The branches of a session, and what one of them has that another lacks."""
+"""The branches of a session, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from claudekeeper.transcripts.prompts import shorten_prompt
 from claudekeeper.transcripts.spoken_prompts import PromptFilter
 from claudekeeper.transcripts.subagents import SubagentEntries
 
-# of more branches those are told that were written last
-MOST_BRANCHES = 300
-MOST_PROMPTS = 20
-# the last words of a branch are looked for in so many of its messages
+# of more branches those with the latest messages are listed
+MAX_BRANCHES = 300
+MAX_PROMPTS = 20
+# the last reply of a branch is searched in so many of its messages
 LAST_WORDS_WINDOW = 12
 # and its last turns in so many
 LAST_TURNS_WINDOW = 60
 
 
 class BranchSummary(msgspec.Struct, rename="camel", kw_only=True):
-    """A branch of a session, named by its tip; null is the conversation as it stands.
+    """A branch of a session, named by its tip; null is the main branch.
 
     It leaves the branch `leaves` after the message `at`; both are null for one that starts at
-    the beginning. Counts, times and words are of what it has of its own.
+    the beginning. Counts, times and words are of its own messages.
     """
 
     tip: str | None
@@ -57,8 +57,8 @@ class BranchSummary(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class BranchList(msgspec.Struct, rename="camel"):
-    """The branches inside a session's transcript, the conversation itself first. `holders`: the
-    branch of each message that was asked for, null for the conversation."""
+    """The branches inside a session's transcript, the main branch first. `holders`: the branch of
+    each requested message, null for the main branch."""
 
     session_id: str
     branches: list[BranchSummary]
@@ -68,11 +68,11 @@ class BranchList(msgspec.Struct, rename="camel"):
 
 
 class BranchPage(msgspec.Struct, rename="camel"):
-    """Messages of a branch after it parted from another one, or, as its past, up to there.
+    """Messages of a branch after it parted from another one, or the shared ones before.
 
-    `at`: the last message that both have, by its name in this session; `shared`: how many they
-    have in common; `total`: how many it has of its own. `after` leads to the next page, `before`
-    to the one above.
+    `at`: the last message that both have, by its uuid in this session; `shared`: how many they have
+    in common; `total`: how many it has of its own. `after` leads to the next page, `before` to the
+    previous one.
     """
 
     session_id: str
@@ -86,7 +86,7 @@ class BranchPage(msgspec.Struct, rename="camel"):
 
 
 class BranchWork(msgspec.Struct, rename="camel"):
-    """What was asked, decided and done on a branch after it parted from another one."""
+    """The prompts, decisions and changes of a branch after it parted from another one."""
 
     session_id: str
     tip: str | None
@@ -104,7 +104,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class BranchRef:
-    """A branch of one of all sessions."""
+    """A branch of any session."""
 
     row: SessionRow
     tip: str | None
@@ -112,16 +112,16 @@ class BranchRef:
 
 @dataclass(frozen=True)
 class _ComparedPath:
-    """The path to a tip, with the branch of each message, and where another path leaves it."""
+    """The path to a tip, with the branch of each message; `shared`: how many another path has."""
 
     links: Sequence[MessageLink]
     branches: Sequence[str | None]
     shared: int
 
     def index_of(self, uuid: str, start: int) -> int:
-        for place in range(start, len(self.links)):
-            if self.links[place].uuid == uuid:
-                return place
+        for index in range(start, len(self.links)):
+            if self.links[index].uuid == uuid:
+                return index
         raise MessageNotFound
 
     def page(self, of: BranchRef, messages: list[Message]) -> BranchPage:
@@ -133,19 +133,19 @@ class _ComparedPath:
 class BranchService:
     """Reads branches."""
 
-    def __init__(self, history: History, families: FamilyService, lane: WorkerThreads) -> None:
+    def __init__(self, history: History, families: FamilyService, workers: WorkerThreads) -> None:
         self._history = history
-        self._workers = lane
+        self._workers = workers
         self._families = families
 
-    async def list_branches(self, row: SessionRow, asked: Sequence[str] = ()) -> BranchList:
-        """All of them, and which one has each of these messages."""
-        return await self._workers.run(self._read_branches, row, asked)
+    async def list_branches(self, row: SessionRow, uuids: Sequence[str] = ()) -> BranchList:
+        """All branches of a session, and the branch of each of these messages."""
+        return await self._workers.run(self._read_branches, row, uuids)
 
     async def own_messages(
         self, one: BranchRef, other: BranchRef, *, limit: int, after: str | None
     ) -> BranchPage:
-        """What the one says that the other does not, from where they part."""
+        """The messages of one branch that another one lacks, from where they part."""
 
         def read(descriptor: int, own: _ComparedPath) -> BranchPage:
             start = own.shared
@@ -161,7 +161,7 @@ class BranchService:
     async def shared_messages(
         self, one: BranchRef, other: BranchRef, *, limit: int, before: str | None
     ) -> BranchPage:
-        """What both say, from where they part upwards."""
+        """The messages of both branches, backwards from where they part."""
 
         def read(descriptor: int, own: _ComparedPath) -> BranchPage:
             end = own.shared if before is None else own.index_of(before, 0)
@@ -173,19 +173,19 @@ class BranchService:
         return await self._read_compared(one, other, read)
 
     async def work(self, one: BranchRef, other: BranchRef) -> BranchWork:
-        """What the one did since."""
+        """The work of one branch since it parted from another one."""
 
         def read(descriptor: int, own: _ComparedPath) -> BranchWork:
             lines = LineReader(descriptor)
-            done = _WorkFold()
-            workers = SubagentEntries(Path(one.row.file.path), one.row.file.id)
+            fold = _WorkFold()
+            subagents = SubagentEntries(Path(one.row.file.path), one.row.file.id)
             for link in own.links[own.shared :]:
                 entry = entry_at(lines, link)
-                done.add(entry)
-                for inner in workers.entries_named_in(entry):
-                    done.add_subagent_entry(inner, entry)
+                fold.add(entry)
+                for inner in subagents.entries_named_in(entry):
+                    fold.add_subagent_entry(inner, entry)
             start = max(own.shared, len(own.links) - LAST_TURNS_WINDOW)
-            return done.result(one, _messages(descriptor, one, own, start, len(own.links)))
+            return fold.result(one, _messages(descriptor, one, own, start, len(own.links)))
 
         return await self._read_compared(one, other, read)
 
@@ -194,51 +194,50 @@ class BranchService:
     async def _read_compared(
         self, one: BranchRef, other: BranchRef, read: Callable[[int, _ComparedPath], Result]
     ) -> Result:
-        alone = one.row.file.id == other.row.file.id
-        same = MessageIdentity() if alone else await self._families.message_identity(one.row)
-        return await self._workers.run(self._compare, one, other, same, read)
+        if one.row.file.id == other.row.file.id:
+            identity = MessageIdentity()
+        else:
+            identity = await self._families.message_identity(one.row)
+        return await self._workers.run(self._compare, one, other, identity, read)
 
     def _compare(
         self,
         one: BranchRef,
         other: BranchRef,
-        same: MessageIdentity,
+        identity: MessageIdentity,
         read: Callable[[int, _ComparedPath], Result],
     ) -> Result:
-        theirs = self._history.read_full_view(
+        other_uuids = self._history.read_full_view(
             Path(other.row.file.path),
-            lambda _, unrolling: [link.uuid for link, _ in _path(unrolling, other.tip)],
+            lambda _, full_view: [link.uuid for link, _ in _path(full_view, other.tip)],
         )
 
-        def look(descriptor: int, unrolling: FullView) -> Result:
-            path = _path(unrolling, one.tip)
+        def compare(descriptor: int, full_view: FullView) -> Result:
+            path = _path(full_view, one.tip)
             links = [link for link, _ in path]
-            shared, _ = shared_lengths([link.uuid for link in links], theirs, same.resolve_uuid)
+            uuids = [link.uuid for link in links]
+            shared, _ = shared_lengths(uuids, other_uuids, identity.resolve_uuid)
             return read(descriptor, _ComparedPath(links, [branch for _, branch in path], shared))
 
-        return self._history.read_full_view(Path(one.row.file.path), look)
+        return self._history.read_full_view(Path(one.row.file.path), compare)
 
-    def _read_branches(self, row: SessionRow, asked: Sequence[str]) -> BranchList:
-        def read(descriptor: int, unrolling: FullView) -> BranchList:
-            strands = BranchTree(unrolling)
+    def _read_branches(self, row: SessionRow, uuids: Sequence[str]) -> BranchList:
+        def read(descriptor: int, full_view: FullView) -> BranchList:
+            segments = BranchTree(full_view).segments
             lines = LineReader(descriptor)
-            left = sorted(
-                (
-                    strand
-                    for tip, strand in strands.segments.items()
-                    if tip is not None and strand.indexes
-                ),
-                key=lambda strand: strand.indexes[-1],
-            )
-            told = [strands.segments[None], *left[:MOST_BRANCHES]]
+            branches = [each for tip, each in segments.items() if tip is not None and each.indexes]
+            branches.sort(key=lambda segment: segment.indexes[-1])
             return BranchList(
                 row.file.id,
-                [_summarize(unrolling, strand, lines) for strand in told],
-                max(0, len(left) - MOST_BRANCHES),
+                [
+                    _summarize(full_view, segment, lines)
+                    for segment in (segments[None], *branches[:MAX_BRANCHES])
+                ],
+                max(0, len(branches) - MAX_BRANCHES),
                 {
-                    uuid: unrolling.branch_of(place)
-                    for uuid in asked
-                    if (place := unrolling.index_of(uuid)) is not None
+                    uuid: full_view.branch_of(index)
+                    for uuid in uuids
+                    if (index := full_view.index_of(uuid)) is not None
                 },
             )
 
@@ -246,7 +245,7 @@ class BranchService:
 
 
 class _WorkFold:
-    """What was done, in the making."""
+    """Folds the entries of a branch into its work."""
 
     def __init__(self) -> None:
         self._facts = FactFold(SessionFacts())
@@ -255,33 +254,31 @@ class _WorkFold:
         self._prompt_filter = PromptFilter()
 
     def add(self, entry: Entry) -> None:
-        said = (
-            self._prompt_filter.short_prompt_in(entry)
-            if entry.type in ("user", "attachment")
-            else None
-        )
-        asked = said[0] if said is not None and said[1] else None
-        if asked is not None:
-            self._prompts.append(asked)
-        self._facts.add(entry, prompt=asked, is_copy=False)
+        prompt: str | None = None
+        if entry.type in ("user", "attachment"):
+            text, is_for_claude = self._prompt_filter.short_prompt_in(entry) or (None, False)
+            if is_for_claude and text is not None:
+                prompt = text
+                self._prompts.append(text)
+        self._facts.add(entry, prompt=prompt, is_copy=False)
         self._changes.add(entry)
 
     def add_subagent_entry(self, inner: Entry, result: Entry) -> None:
-        """What a subagent did; the message to jump to is the one that brought its result."""
+        """Add the work of a subagent; it is linked to the message with the subagent's result."""
         inner.uuid = result.uuid
         self._facts.add(inner, prompt=None, is_copy=False)
         self._changes.add(inner)
 
-    def result(self, of: BranchRef, last: list[Message]) -> BranchWork:
-        for message in last:
-            # how a branch ends is asked as if it were the conversation
+    def result(self, of: BranchRef, last_messages: list[Message]) -> BranchWork:
+        for message in last_messages:
+            # so that its end is read like that of a main branch
             message.branch = None
-        turns = [turn for turn in session_end_of(last).turns if turn.reply is not None]
+        turns = [turn for turn in session_end_of(last_messages).turns if turn.reply is not None]
         facts = self._facts.facts
         return BranchWork(
             of.row.file.id,
             of.tip,
-            self._prompts[-MOST_PROMPTS:],
+            self._prompts[-MAX_PROMPTS:],
             facts.decisions,
             self._changes.finish(),
             self._changes.more_files,
@@ -291,11 +288,12 @@ class _WorkFold:
         )
 
 
-def _path(unrolling: FullView, tip: str | None) -> list[tuple[MessageLink, str | None]]:
-    strands = BranchTree(unrolling)
-    if tip not in strands.segments:
+def _path(full_view: FullView, tip: str | None) -> list[tuple[MessageLink, str | None]]:
+    """The messages from the beginning to a tip, with their branches."""
+    tree = BranchTree(full_view)
+    if tip not in tree.segments:
         raise BranchNotFound
-    return [(unrolling.links[at], unrolling.branch_of(at)) for at in strands.path(tip)]
+    return [(full_view.links[index], full_view.branch_of(index)) for index in tree.path(tip)]
 
 
 def _messages(
@@ -305,20 +303,22 @@ def _messages(
     return list(messages_at(descriptor, of.row.file.id, links, branches, False))
 
 
-def _summarize(unrolling: FullView, strand: BranchSegment, lines: LineReader) -> BranchSummary:
-    links = [unrolling.links[place] for place in strand.indexes]
-    told = BranchSummary(tip=strand.tip, leaves=strand.leaves, at=strand.at, messages=len(links))
+def _summarize(full_view: FullView, segment: BranchSegment, lines: LineReader) -> BranchSummary:
+    links = [full_view.links[index] for index in segment.indexes]
+    summary = BranchSummary(
+        tip=segment.tip, leaves=segment.leaves, at=segment.at, messages=len(links)
+    )
     if not links:
-        return told
-    told.began = entry_at(lines, links[0]).timestamp
-    said = next(
+        return summary
+    summary.began = entry_at(lines, links[0]).timestamp
+    prompt = next(
         (link.prompt_text for link in links if link.prompt_text and link.kind == "prompt"), None
     )
-    told.first_prompt = shorten_prompt(said) if said is not None else None
-    told.ended = entry_at(lines, links[-1]).timestamp
+    summary.first_prompt = shorten_prompt(prompt) if prompt is not None else None
+    summary.ended = entry_at(lines, links[-1]).timestamp
     for link in reversed(links[-LAST_WORDS_WINDOW:]):
-        words = [block.text for block in blocks_of(entry_at(lines, link).message.content)]
-        if link.kind == "reply" and (text := " ".join(each for each in words if each).strip()):
-            told.last_words = shorten_prompt(text)
+        texts = [block.text for block in blocks_of(entry_at(lines, link).message.content)]
+        if link.kind == "reply" and (text := " ".join(filter(None, texts)).strip()):
+            summary.last_words = shorten_prompt(text)
             break
-    return told
+    return summary

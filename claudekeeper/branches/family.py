@@ -1,4 +1,4 @@
-"""Sessions that share a beginning: forks and copies of each other, wherever their files are."""
+"""Families of sessions: forks and copies that share a beginning, in any folder."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from claudekeeper.branches.chain_reader import (
     read_beginning,
     uuid_at,
 )
+from claudekeeper.catalog.cache import Cache
 from claudekeeper.catalog.catalog import Catalog
 from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.contract.sessions import Session
 from claudekeeper.core.worker_threads import WorkerThreads
+from claudekeeper.sessions.session_view import SessionViews
 from claudekeeper.transcripts.line_reader import FileChanged
 
-# of a larger family not all are told
-MOST_MEMBERS = 100
-# so many files that nobody has read yet are looked into for their first line
-MOST_UNREAD = 500
+# of a larger family not all are listed
+MAX_MEMBERS = 100
+# of so many files that were not scanned yet the first line is read
+MAX_UNREAD = 500
 
 
 class FamilyMember(msgspec.Struct, rename="camel", kw_only=True):
-    """A session of a family. `at`: the message of its parent after which it goes its own way;
-    `here`: the same message in its own words; `shared`: how many messages both have up to there.
-    All of it is null where it goes on from none. `messages`, `began` and `firstPrompt` are of
-    what it has of its own."""
+    """A session of a family. `at`: the message of its parent after which it parts; `here`: the uuid
+    of the same message in its own file; `shared`: how many messages both have up to there. All of
+    it is null without a parent. `messages`, `began` and `firstPrompt` are of its own messages."""
 
     session_id: str
     title: str | None
@@ -49,8 +50,8 @@ class FamilyMember(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Family(msgspec.Struct, rename="camel"):
-    """A session with all that share its beginning, parents before children. `complete`: whether
-    every session has been looked at by now."""
+    """A session with all that share its beginning, parents before children. `complete`: every
+    session has been examined."""
 
     session_id: str
     sessions: list[FamilyMember]
@@ -58,39 +59,39 @@ class Family(msgspec.Struct, rename="camel"):
 
 
 class FamilyService:
-    """Finds them."""
+    """Finds families."""
 
     def __init__(
         self,
         catalog: Catalog,
-        shown: Callable[[str, SessionRow], Session | None],
-        chains: ChainReader,
-        sharing: Callable[[str], list[str]],
-        counted: Callable[[], bool],
-        lane: WorkerThreads,
+        views: SessionViews,
+        chain_reader: ChainReader,
+        cache: Cache,
+        is_all_counted: Callable[[], bool],
+        workers: WorkerThreads,
     ) -> None:
-        self._workers = lane
+        self._workers = workers
         self._catalog = catalog
-        # the files that have replies of a file, and whether that is known of all
-        self._paths_sharing_replies = sharing
-        self._is_all_counted = counted
-        self._view_of = shown
-        self._chain_reader = chains
-        # by path: what a row told, and what was learned from it; rows are replaced, never changed
+        self._views = views
+        self._chain_reader = chain_reader
+        self._cache = cache
+        # whether the cache has the replies of every transcript
+        self._is_all_counted = is_all_counted
+        # by path: the summary of a row, and its first line; rows are replaced, never changed
         self._beginning_cache: dict[str, tuple[object, tuple[int, int]]] = {}
 
     async def family_of(self, row: SessionRow) -> Family:
         rows, complete = await self._find_members(row)
-        kin = {key: _member_of(self._view_of(key, each)) for key, each in rows.items()}
+        members = {key: _member_of(self._views.session(key, each)) for key, each in rows.items()}
         if len(rows) == 1:
-            return Family(row.file.id, list(kin.values()), complete)
-        tied = await self._workers.run(self._link_forks, rows, kin)
-        # replies alone make no kin: without a message of the same name there is no fork
-        told = [each for key, each in kin.items() if key in tied or key == row.file.id]
-        return Family(row.file.id, _parents_first(told), complete)
+            return Family(row.file.id, list(members.values()), complete)
+        linked = await self._workers.run(self._link_forks, rows, members)
+        # shared replies alone are no fork: it needs a message with the same identity
+        family = [each for key, each in members.items() if key in linked or key == row.file.id]
+        return Family(row.file.id, _parents_first(family), complete)
 
     async def message_identity(self, row: SessionRow) -> MessageIdentity:
-        """What messages are called in all sessions of the family."""
+        """The identity of messages over all sessions of the family."""
         rows, _ = await self._find_members(row)
         return MessageIdentity((await self._workers.run(self._read_chains, rows)).values())
 
@@ -98,15 +99,15 @@ class FamilyService:
 
     async def _find_members(self, row: SessionRow) -> tuple[dict[str, SessionRow], bool]:
         rows = await self._catalog.rows()
-        # as of before the look: what is counted in the meantime may be missing
-        counted = self._is_all_counted()
-        found, complete = await asyncio.to_thread(self._related_rows, row, rows)
-        return found, complete and counted
+        # from before the search: replies that are counted meanwhile may be missed
+        is_all_counted = self._is_all_counted()
+        members, complete = await asyncio.to_thread(self._related_rows, row, rows)
+        return members, complete and is_all_counted
 
     def _related_rows(
         self, row: SessionRow, rows: list[SessionRow]
     ) -> tuple[dict[str, SessionRow], bool]:
-        """Whoever has a first line of the family, or a copy of one, or some of its replies."""
+        """The rows that have a first line of the family, a copy of one, or some of its replies."""
         lines = self._beginnings(row, rows)
         by_line: dict[int, list[SessionRow]] = {}
         by_path: dict[str, SessionRow] = {}
@@ -115,39 +116,38 @@ class FamilyService:
             for line in lines.get(each.file.path, ()):
                 if line:
                     by_line.setdefault(line, []).append(each)
-        found = {row.file.id: row}
-        # what was copied without its beginning
-        near = [
-            by_path[path] for path in self._paths_sharing_replies(row.file.path) if path in by_path
-        ]
-        left = [row]
-        while left and len(found) < MOST_MEMBERS:
-            each = left.pop()
-            close = near if each is row else []
+        members = {row.file.id: row}
+        # copies without the beginning
+        paths = self._cache.paths_sharing_replies(row.file.path)
+        sharing_replies = [by_path[path] for path in paths if path in by_path]
+        unvisited = [row]
+        while unvisited and len(members) < MAX_MEMBERS:
+            each = unvisited.pop()
+            related = sharing_replies if each is row else []
             for line in lines.get(each.file.path, ()):
-                close = [*close, *by_line.pop(line, ())]
-            for other in close:
-                if other.file.id not in found:
-                    found[other.file.id] = other
-                    left.append(other)
-        return found, len(lines) >= len(rows) and len(found) < MOST_MEMBERS
+                related = [*related, *by_line.pop(line, ())]
+            for other in related:
+                if other.file.id not in members:
+                    members[other.file.id] = other
+                    unvisited.append(other)
+        return members, len(lines) >= len(rows) and len(members) < MAX_MEMBERS
 
     def _beginnings(self, row: SessionRow, rows: list[SessionRow]) -> dict[str, tuple[int, int]]:
-        """The first line of every session, as far as it is known."""
+        """The first line of every session, as far as it was read."""
         unread = 0
-        learned: dict[str, tuple[object, tuple[int, int]]] = {}
+        beginnings: dict[str, tuple[object, tuple[int, int]]] = {}
         for each in rows:
             path = each.file.path
-            known = self._beginning_cache.get(path)
-            if known is None or known[0] is not each.stored_summary:
+            cached = self._beginning_cache.get(path)
+            if cached is None or cached[0] is not each.stored_summary:
                 if not each.is_fully_scanned and each.file.id != row.file.id:
                     unread += 1
-                    if unread > MOST_UNREAD:
+                    if unread > MAX_UNREAD:
                         continue
-                known = (each.stored_summary, _beginning(each))
-            learned[path] = known
-        self._beginning_cache = learned
-        return {path: known for path, (_, known) in learned.items()}
+                cached = (each.stored_summary, _beginning(each))
+            beginnings[path] = cached
+        self._beginning_cache = beginnings
+        return {path: beginning for path, (_, beginning) in beginnings.items()}
 
     # ---- how they hang together ----
 
@@ -157,33 +157,35 @@ class FamilyService:
             try:
                 chains[key] = self._chain_reader.read(row.file.path, key)
             except (OSError, FileChanged):
-                # gone, or not to be read: it shares nothing that could be shown
+                # gone or unreadable: it has nothing to show
                 continue
         return chains
 
-    def _link_forks(self, rows: dict[str, SessionRow], kin: dict[str, FamilyMember]) -> set[str]:
-        """Say of each what it goes on from; those that hang together."""
+    def _link_forks(
+        self, rows: dict[str, SessionRow], members: dict[str, FamilyMember]
+    ) -> set[str]:
+        """Set the parent of each member; the ids of those with a parent or a fork."""
         chains = self._read_chains(rows)
         paths = {key: row.file.path for key, row in rows.items()}
-        kinship = ForkGraph(chains)
-        spoke: dict[str, str | None] = {}
-        for key, place in kinship.first_own_indexes().items():
+        graph = ForkGraph(chains)
+        own_times: dict[str, str | None] = {}
+        for key, index in graph.first_own_indexes().items():
             with suppress(OSError, FileChanged):
-                spoke[key] = first_prompt_from(paths[key], chains[key], place)[0]
-        forks = kinship.find_forks(spoke)
+                own_times[key] = first_prompt_from(paths[key], chains[key], index)[0]
+        forks = graph.find_forks(own_times)
         for key, chain in chains.items():
-            kin[key].messages = sum(chain.message_flags)
+            members[key].messages = sum(chain.message_flags)
         for key, fork in forks.items():
-            told, chain = kin[key], chains[key]
-            told.parent = fork.parent
-            told.shared = sum(chain.message_flags[: fork.shared_lines])
-            told.messages -= told.shared
-            # one that goes while it is looked at is told as far as it is known
+            member, chain = members[key], chains[key]
+            member.parent = fork.parent
+            member.shared = sum(chain.message_flags[: fork.shared_lines])
+            member.messages -= member.shared
+            # the file may be deleted meanwhile: then these stay unknown
             with suppress(OSError, FileChanged):
                 if fork.own_index is not None and fork.parent_index is not None:
-                    told.here = uuid_at(paths[key], chain, fork.own_index)
-                    told.at = uuid_at(paths[fork.parent], chains[fork.parent], fork.parent_index)
-                told.began, told.first_prompt = first_prompt_from(
+                    member.here = uuid_at(paths[key], chain, fork.own_index)
+                    member.at = uuid_at(paths[fork.parent], chains[fork.parent], fork.parent_index)
+                member.began, member.first_prompt = first_prompt_from(
                     paths[key], chain, fork.shared_lines
                 )
         return {*forks, *(fork.parent for fork in forks.values())}
@@ -214,16 +216,16 @@ def _beginning(row: SessionRow) -> tuple[int, int]:
         return 0, 0
 
 
-def _parents_first(told: Iterable[FamilyMember]) -> list[FamilyMember]:
-    """Each after the one it goes on from, the older ones first."""
-    order: list[FamilyMember] = []
-    left = sorted(told, key=lambda kin: (kin.began or "", kin.session_id))
+def _parents_first(members: Iterable[FamilyMember]) -> list[FamilyMember]:
+    """The members with each after its parent, the older ones first."""
+    ordered: list[FamilyMember] = []
+    waiting = sorted(members, key=lambda member: (member.began or "", member.session_id))
     placed: set[str | None] = {None}
-    while left:
-        ready = [kin for kin in left if kin.parent in placed]
-        order += ready
-        placed |= {kin.session_id for kin in ready}
-        left = [kin for kin in left if kin.session_id not in placed]
+    while waiting:
+        ready = [member for member in waiting if member.parent in placed]
         if not ready:
-            return order + left
-    return order
+            return ordered + waiting
+        ordered += ready
+        placed |= {member.session_id for member in ready}
+        waiting = [member for member in waiting if member.session_id not in placed]
+    return ordered

@@ -148,9 +148,9 @@ def add_services(
     )
     families = FamilyService(
         catalog,
-        views.session,
+        views,
         ChainReader(),
-        cache.paths_sharing_replies,
+        cache,
         lambda: usage.all_counted,
         workers,
     )
