@@ -163,7 +163,7 @@ async def test_the_last_three_turns_are_told_however_long_the_last_one_is(
 async def test_of_a_turn_that_is_not_read_whole_nothing_is_made_up(
     start_keeper: StartKeeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "MOST_PAGES", 1)
+    monkeypatch.setattr(report, "MAX_PAGES", 1)
     monkeypatch.setattr(report, "PAGE_MESSAGES", 50)
     transcript = TranscriptWriter(workdir=str(tmp_path))
     transcript.prompt("draw it")
