@@ -30,14 +30,14 @@ def read(ending: Ending) -> tuple[NextAction, str | None]:
     with TemporaryDirectory() as folder:
         path = ending.write(Path(folder))
         page = History().page(path, SESSION, limit=60)
-        closing = session_end_of([*page.messages, *page.unanswered_prompts])
+        end = session_end_of([*page.messages, *page.unanswered_prompts])
         fold = SummaryFold()
         for line in path.read_bytes().splitlines():
             for entry in parse_line(line)[0]:
                 fold.add(entry)
     facts = fold.finish(0, b"")[1].facts
-    question = closing.question.text if closing.question else None
-    return next_action(closing, tasks_of(facts), working=False), question
+    question = end.question.text if end.question else None
+    return next_action(end, tasks_of(facts), working=False), question
 
 
 def right(ending: Ending) -> bool:

@@ -62,8 +62,10 @@ class Scribe:
             case {"todos": items}:
                 states = {"x": "completed", ">": "in_progress", "-": "pending"}
                 todos = [{"content": each[2:], "status": states[each[0]]} for each in items]
-                given = {"todos": todos}
-                self._call({"call": "TodoWrite", "input": given, "result": "Todos are modified."})
+                call_input = {"todos": todos}
+                self._call(
+                    {"call": "TodoWrite", "input": call_input, "result": "Todos are modified."}
+                )
             case {"command": str()}:
                 self._command(step)
             case {"bash": command, "output": output}:
@@ -107,8 +109,8 @@ class Scribe:
 
     def _call(self, step: Step) -> None:
         call = f"toolu_{len(self.lines)}"
-        given = {"type": "tool_use", "id": call, "name": step["call"], "input": step["input"]}
-        self._assistant(given)
+        call_input = {"type": "tool_use", "id": call, "name": step["call"], "input": step["input"]}
+        self._assistant(call_input)
         if step["result"] is not None:
             block = {"type": "tool_result", "tool_use_id": call, "content": step["result"]}
             more = {"toolUseResult": step["toolUseResult"]} if "toolUseResult" in step else {}

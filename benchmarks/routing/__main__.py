@@ -1,4 +1,4 @@
-"""`python -m benchmarks.routing`: how often both scorers are right, told in docs/routing.md."""
+"""`python -m benchmarks.routing`: how often both scorers are right, for docs/routing.md."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ DOCUMENT = ROOT / "docs" / "routing.md"
 
 def right(scorer: Scorer, among: Several[Sequence]) -> int:
     settings = RoutingSettings(scorer=scorer)
-    return sum(decide(each.said, each.talks, settings).session_id == each.to for each in among)
+    return sum(
+        decide(each.command, each.candidates, settings).session_id == each.to for each in among
+    )
 
 
 def wrong_conversation(scorer: Scorer, among: Several[Sequence]) -> int:
     """The worse mistake: a command that went into a conversation to which it does not belong."""
     settings = RoutingSettings(scorer=scorer)
     return sum(
-        decide(each.said, each.talks, settings).session_id not in (None, each.to) for each in among
+        decide(each.command, each.candidates, settings).session_id not in (None, each.to)
+        for each in among
     )
 
 

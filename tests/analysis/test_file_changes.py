@@ -17,19 +17,19 @@ WORKDIR = "/code/shop"
 
 def made(*calls: tuple[str, dict[str, Any], Any], failed: bool = False) -> list[FileChange]:
     """The changes of these calls: tool, input, and what Claude Code kept of the result."""
-    found = FileChanges()
-    for number, (tool, given, told) in enumerate(calls):
-        block = {"type": "tool_use", "id": f"c{number}", "name": tool, "input": given}
-        found.add(Entry(type="assistant", cwd=WORKDIR, message=said([block])))
+    changes = FileChanges()
+    for number, (tool, call_input, record) in enumerate(calls):
+        block = {"type": "tool_use", "id": f"c{number}", "name": tool, "input": call_input}
+        changes.add(Entry(type="assistant", cwd=WORKDIR, message=message_of([block])))
         result = {"type": "tool_result", "tool_use_id": f"c{number}", "is_error": failed}
-        kept = Raw(msgspec.json.encode(told))
-        found.add(
-            Entry(type="user", uuid=f"u{number}", message=said([result]), tool_use_result=kept)
+        raw = Raw(msgspec.json.encode(record))
+        changes.add(
+            Entry(type="user", uuid=f"u{number}", message=message_of([result]), tool_use_result=raw)
         )
-    return found.finish()
+    return changes.finish()
 
 
-def said(blocks: list[Any]) -> EntryMessage:
+def message_of(blocks: list[Any]) -> EntryMessage:
     return EntryMessage(content=Raw(msgspec.json.encode(blocks)))
 
 
@@ -48,8 +48,8 @@ def test_the_whole_text_before_and_after_is_known_where_it_was_written_down() ->
 
 def test_several_edits_of_one_call_are_made_one_after_another() -> None:
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "b", "new_string": "c"}]
-    given = {"file_path": "/a.py", "edits": edits}
-    (file,) = made(("MultiEdit", given, {"originalFile": "a"}))
+    call_input = {"file_path": "/a.py", "edits": edits}
+    (file,) = made(("MultiEdit", call_input, {"originalFile": "a"}))
     assert (file.before, file.after) == ("a", "c")
 
 
@@ -114,22 +114,22 @@ def test_only_what_a_command_surely_deletes_is_deleted(command: str, files: list
 def test_no_more_is_told_than_a_client_can_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_changes, "MAX_FILES", 2)
     monkeypatch.setattr(file_changes, "MAX_FILE_TEXT", 10)
-    found = FileChanges()
+    changes = FileChanges()
     calls = [
-        {"type": "tool_use", "id": f"c{n}", "name": "Write", "input": given}
-        for n, given in enumerate(
+        {"type": "tool_use", "id": f"c{n}", "name": "Write", "input": call_input}
+        for n, call_input in enumerate(
             {"file_path": f"/{n % 4}", "content": "x" * (20 if n == 0 else 5)} for n in range(8)
         )
     ]
-    found.add(Entry(type="assistant", message=said(calls[:1])))
-    found.add(Entry(type="assistant", message=said(calls[1:4])))
+    changes.add(Entry(type="assistant", message=message_of(calls[:1])))
+    changes.add(Entry(type="assistant", message=message_of(calls[1:4])))
     for number in range(4):
         result = {"type": "tool_result", "tool_use_id": f"c{number}"}
-        found.add(Entry(type="user", message=said([result])))
-    first, second = found.finish()
+        changes.add(Entry(type="user", message=message_of([result])))
+    first, second = changes.finish()
     assert (first.after, first.cut) == (None, True)
     assert (second.after, second.cut) == ("xxxxx", False)
-    assert found.more_files == 2
+    assert changes.more_files == 2
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_no_more_is_told_than_a_client_can_take(monkeypatch: pytest.MonkeyPatch)
     [b'"tool_use"', b'[{"type":"tool_use"}]', b'["tool_use"]', b'[{"type":"tool_use","input":1}]'],
 )
 def test_what_is_strange_is_passed_over(content: bytes) -> None:
-    found = FileChanges()
-    found.add(Entry(type="assistant", message=EntryMessage(content=Raw(content))))
-    found.add(Entry(type="user", message=EntryMessage(content=Raw(b"[1]"))))
-    assert found.finish() == []
+    changes = FileChanges()
+    changes.add(Entry(type="assistant", message=EntryMessage(content=Raw(content))))
+    changes.add(Entry(type="user", message=EntryMessage(content=Raw(b"[1]"))))
+    assert changes.finish() == []

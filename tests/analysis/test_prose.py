@@ -65,8 +65,8 @@ def test_marks_go_and_words_stay(text: str, words: str) -> None:
 )
 def test_pasted_output_is_no_words_of_a_person(output: str) -> None:
     prompt = f"what is this?\n\n{output}\n\nplease mend it"
-    said = prose(prompt, ENOUGH, with_placeholders=True)
-    assert said == "what is this? [pasted output] please mend it"
+    line = prose(prompt, ENOUGH, with_placeholders=True)
+    assert line == "what is this? [pasted output] please mend it"
     assert prose(output, ENOUGH, with_placeholders=True) == "[pasted output]"
 
 
@@ -84,8 +84,8 @@ def test_one_line_that_looks_like_it_is_a_persons(prompt: str) -> None:
 
 
 def test_a_list_stays_a_list_without_its_marks() -> None:
-    asked = "**Which** one?\n1. `a <b>`\n2. <b>two</b>, see [x](y)"
-    assert strip_markdown(asked) == "Which one?\n1. a <b>\n2. two, see x"
+    question = "**Which** one?\n1. `a <b>`\n2. <b>two</b>, see [x](y)"
+    assert strip_markdown(question) == "Which one?\n1. a <b>\n2. two, see x"
 
 
 @given(st.text(alphabet=st.sampled_from("ab \n|-<>/`*_[]()#$:~0\x1b\x00"), max_size=300))

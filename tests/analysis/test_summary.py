@@ -162,7 +162,7 @@ def test_folding_in_pieces_gives_the_same_summary() -> None:
     transcript.reply(message_id="m1", usage={"output_tokens": 50})
     transcript.prompt("one", uuid=leaf, parent=None)
     transcript.reply(message_id="m2")
-    whole = folded(transcript)
+    complete = folded(transcript)
     for cut in range(len(transcript.lines)):
         fold = SummaryFold()
         for line in transcript.lines[:cut]:
@@ -170,7 +170,7 @@ def test_folding_in_pieces_gives_the_same_summary() -> None:
         fold = SummaryFold(*fold.finish(cut, b""))
         for line in transcript.lines[cut:]:
             fold.add(parse_line(line)[0][0])
-        assert fold.finish(0, b"")[0] == whole
+        assert fold.finish(0, b"")[0] == complete
 
 
 def test_any_string_has_an_identity_of_64_bits() -> None:

@@ -29,7 +29,7 @@ def test_there_are_enough_half_of_them_held_out(name: Name) -> None:
 def test_there_are_all_kinds_and_what_is_right_is_among_what_was_there() -> None:
     assert {each.kind for each in sequences("first")} == KINDS
     for each in (each for name in SETS for each in sequences(name)):
-        assert each.to is None or each.to in {talk.session_id for talk in each.talks}
+        assert each.to is None or each.to in {one.session_id for one in each.candidates}
 
 
 @EACH

@@ -11,14 +11,14 @@ from claudekeeper.transcripts.history import History
 from tests.support.transcript_writer import TranscriptWriter, projects_folder
 
 
-def strands(transcript: TranscriptWriter) -> tuple[BranchTree, dict[str | None, list[str]]]:
+def branches_of(transcript: TranscriptWriter) -> tuple[BranchTree, dict[str | None, list[str]]]:
     """The branches, and the path to each tip in uuids."""
     path = transcript.write(projects_folder())
 
-    def read(_: int, unrolling: object) -> tuple[BranchTree, dict[str | None, list[str]]]:
-        found = BranchTree(unrolling)  # type: ignore[arg-type]
-        links = unrolling.links  # type: ignore[attr-defined]
-        return found, {tip: [links[at].uuid for at in found.path(tip)] for tip in found.segments}
+    def read(_: int, full_view: object) -> tuple[BranchTree, dict[str | None, list[str]]]:
+        tree = BranchTree(full_view)  # type: ignore[arg-type]
+        links = full_view.links  # type: ignore[attr-defined]
+        return tree, {tip: [links[at].uuid for at in tree.path(tip)] for tip in tree.segments}
 
     return History().read_full_view(Path(path), read)
 
@@ -27,10 +27,10 @@ def strands(transcript: TranscriptWriter) -> tuple[BranchTree, dict[str | None, 
 class TestStrands:
     def test_a_straight_conversation_is_one(self) -> None:
         transcript = TranscriptWriter()
-        said = [transcript.prompt("a"), transcript.reply("b")]
-        found, paths = strands(transcript)
-        assert paths == {None: said}
-        assert (found.segments[None].at, found.segments[None].leaves) == (None, None)
+        uuids = [transcript.prompt("a"), transcript.reply("b")]
+        tree, paths = branches_of(transcript)
+        assert paths == {None: uuids}
+        assert (tree.segments[None].at, tree.segments[None].leaves) == (None, None)
 
     def test_a_path_goes_through_what_it_leaves(self) -> None:
         transcript = TranscriptWriter()
@@ -40,18 +40,18 @@ class TestStrands:
         pink = [transcript.prompt("pink", parent=red[1]), transcript.reply("pink it is")]
         deep = [transcript.prompt("rose", parent=red[1]), transcript.reply("rose it is")]
         blue = [transcript.prompt("blue", parent=first), transcript.reply("blue it is")]
-        found, paths = strands(transcript)
+        tree, paths = branches_of(transcript)
         assert paths[None] == [begin, first, *blue]
         assert paths[deep[1]] == [begin, first, *red, *deep]
         assert paths[pink[1]] == [begin, first, *red, *pink]
-        nested = found.segments[pink[1]]
+        nested = tree.segments[pink[1]]
         assert (nested.at, nested.leaves) == (red[1], deep[1])
 
     def test_one_that_begins_anew_has_nothing_above_it(self) -> None:
         transcript = TranscriptWriter()
         old = [transcript.prompt("old"), transcript.reply("one"), transcript.reply("two")]
         new = [transcript.prompt("new", parent=None), transcript.reply("done")]
-        _, paths = strands(transcript)
+        _, paths = branches_of(transcript)
         assert paths == {None: new, old[-1]: old}
 
 

@@ -44,15 +44,15 @@ coverage:
 def read(folder: Path, text: str | bytes) -> Checklist:
     content = text if isinstance(text, bytes) else text.encode()
     (folder / "coverage-checklist.yml").write_bytes(content)
-    found = read_checklist(str(folder))
-    assert found is not None
-    return found
+    checklist = read_checklist(str(folder))
+    assert checklist is not None
+    return checklist
 
 
-def coverage(folder: Path, text: str | bytes, *said: str) -> Coverage:
+def coverage(folder: Path, text: str | bytes, *prompts: str) -> Coverage:
     checklist = read(folder, text)
     covering = CoverageFold(checklist.items, Discussion())
-    for words in said:
+    for words in prompts:
         covering.add_prompt(words, "u", "2026-01-01T00:00:00Z")
     return coverage_of(checklist, covering.discussion)
 
@@ -64,24 +64,24 @@ def shape(folder: Path, text: str) -> dict[str, list[str]]:
 
 
 def test_what_was_said_or_marked_is_covered(tmp_path: Path) -> None:
-    told = coverage(tmp_path, LIST, "Who is it that may log in? Only admins.", "auditing is off")
-    (security,) = told.categories
+    report = coverage(tmp_path, LIST, "Who is it that may log in? Only admins.", "auditing is off")
+    (security,) = report.categories
     assert (security.name, security.items, security.done) == ("Security", 4, 3)
     assert security.missing == ["encryption at rest"]
-    assert (told.percent, told.error) == (75, None)
+    assert (report.percent, report.error) == (75, None)
 
 
 def test_categories_may_be_a_mapping(tmp_path: Path) -> None:
-    told = coverage(tmp_path, MAPPING)
-    assert [(each.name, each.done, each.missing) for each in told.categories] == [
+    report = coverage(tmp_path, MAPPING)
+    assert [(each.name, each.done, each.missing) for each in report.categories] == [
         ("security", 1, ["Who may log in?", "tokens"]),
         ("operations", 0, ["backups"]),
     ]
 
 
 def test_categories_may_stand_below_coverage(tmp_path: Path) -> None:
-    told = coverage(tmp_path, BELOW_COVERAGE)
-    assert [(each.name, each.missing) for each in told.categories] == [
+    report = coverage(tmp_path, BELOW_COVERAGE)
+    assert [(each.name, each.missing) for each in report.categories] == [
         ("business_requirements", ["Who pays?", "How much?", "pricing"]),
         ("security", ["Who may log in?", "tokens", "auditing"]),
     ]
@@ -176,9 +176,9 @@ def test_a_shape_is_read(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_what_the_file_marks_is_covered(tmp_path: Path, text: str) -> None:
-    told = coverage(tmp_path, text)
-    assert (told.items, told.done) == (2, 2)
-    assert {each.how for each in told.categories[0].entries} == {"marked"}
+    report = coverage(tmp_path, text)
+    assert (report.items, report.done) == (2, 2)
+    assert {each.how for each in report.categories[0].entries} == {"marked"}
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ def test_what_the_file_marks_is_covered(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_what_cannot_be_used_says_so(tmp_path: Path, text: bytes) -> None:
-    told = coverage(tmp_path, text)
-    assert told.error
-    assert told.categories == []
+    report = coverage(tmp_path, text)
+    assert report.error
+    assert report.categories == []
 
 
 @pytest.mark.parametrize(
@@ -227,8 +227,8 @@ def test_the_reason_is_a_plain_one(tmp_path: Path, text: str, reason: str) -> No
 def test_a_checklist_that_changed_is_read_again(tmp_path: Path) -> None:
     assert coverage(tmp_path, "a: [one]").items == 1
     assert coverage(tmp_path, "a: [one, two]").items == 2
-    told = coverage(tmp_path, "a: [one]", "one is what we want")
-    assert (told.items, told.done) == (1, 1)
+    report = coverage(tmp_path, "a: [one]", "one is what we want")
+    assert (report.items, report.done) == (1, 1)
 
 
 def test_no_file_is_no_coverage(tmp_path: Path) -> None:
@@ -245,8 +245,8 @@ KEYS = ["coverage", "categories", "name", "subtopics", "questions", "done", "cov
         lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner),
     )
 )
-def test_any_shape_is_read(told: object) -> None:
-    checklist = parse_checklist("coverage-checklist.yml", told if told is not None else {})
+def test_any_shape_is_read(report: object) -> None:
+    checklist = parse_checklist("coverage-checklist.yml", report if report is not None else {})
     covering = CoverageFold(checklist.items, Discussion())
     covering.add_prompt("a b c", "u", "")
     answer = coverage_of(checklist, covering.discussion)

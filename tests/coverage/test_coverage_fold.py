@@ -55,8 +55,8 @@ def covered(items: list[str], talk: list[str]) -> list[str]:
             covering.add_prompt(words, f"u{number}", f"2026-01-01T00:00:{number % 60:02}Z")
         else:
             covering.add_reply(words, f"u{number}", f"2026-01-01T00:00:{number % 60:02}Z")
-    found = covering.discussion.covered
-    return [each for number, each in enumerate(items) if number in found]
+    evidence = covering.discussion.covered
+    return [each for number, each in enumerate(items) if number in evidence]
 
 
 @pytest.mark.parametrize(("name", "talk", "expected"), VARIANTS, ids=[each[0] for each in VARIANTS])

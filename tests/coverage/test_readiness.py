@@ -26,10 +26,10 @@ def evidence(at: str = "2026-01-01", confidence: float = 1.0) -> Evidence:
     return Evidence("said", f"words of {at}", "u", at, confidence, at)
 
 
-def told(*covered: int, confidence: float = 1.0, shape: object = None) -> Coverage:
+def report(*covered: int, confidence: float = 1.0, shape: object = None) -> Coverage:
     checklist = parse_checklist("c.yml", TEN if shape is None else shape)
-    known = Discussion({place: evidence(confidence=confidence) for place in covered})
-    return coverage_of(checklist, known)
+    discussion = Discussion({index: evidence(confidence=confidence) for index in covered})
+    return coverage_of(checklist, discussion)
 
 
 @pytest.mark.parametrize(
@@ -48,37 +48,37 @@ def test_the_status_goes_by_percents(share: int, status: str) -> None:
 
 
 def test_the_score_is_of_items_categories_and_confidence() -> None:
-    assert told().readiness == 0
-    assert told(*range(12)).readiness == 100
+    assert report().readiness == 0
+    assert report(*range(12)).readiness == 100
     # 9 of 12 items, 1 of 2 categories, and 9 of 12 at half: 37.5 + 15 + 7.5
-    assert told(*range(9), confidence=0.5).readiness == 60
-    assert told(shape={"a": [{"name": "x", "done": True}]}).readiness == 100
+    assert report(*range(9), confidence=0.5).readiness == 60
+    assert report(shape={"a": [{"name": "x", "done": True}]}).readiness == 100
 
 
 def test_what_is_begun_goes_on_and_then_the_next_one_begins() -> None:
-    begun = told(10)
+    begun = report(10)
     assert begun.next is not None
     assert (begun.next.category, begun.next.item, begun.next.begun) == ("security", "s1", True)
     assert begun.next.prompt == "Let’s continue with security: s1"
-    fresh = told()
+    fresh = report()
     assert fresh.next is not None
     assert fresh.next.prompt == "Let’s start with business rules: b0"
     # at 90 percent a category is complete, and no longer gone on with
-    nearly = told(*range(9))
+    nearly = report(*range(9))
     assert nearly.next is not None
     assert (nearly.next.category, nearly.next.begun) == ("security", False)
-    assert told(*range(9), 10, 11).next is None
+    assert report(*range(9), 10, 11).next is None
 
 
 def test_of_two_that_are_begun_the_one_that_is_further_goes_on() -> None:
     shape = {"a": ["1", "2", "3", "4"], "b": ["1", "2"]}
-    coverage = told(0, 1, 2, 4, shape=shape)
+    coverage = report(0, 1, 2, 4, shape=shape)
     assert coverage.next is not None
     assert coverage.next.category == "a"
 
 
 def test_a_category_says_what_was_said_asked_and_when() -> None:
-    known = Discussion(
+    discussion = Discussion(
         {0: evidence("2026-01-02", 0.5), 1: evidence("2026-01-01")},
         {
             0: AskedQuestion("First?", "u1", "2026-01-01"),
@@ -86,7 +86,7 @@ def test_a_category_says_what_was_said_asked_and_when() -> None:
         },
         {0: "2026-01-02", 1: "2026-01-04"},
     )
-    category = coverage_of(parse_checklist("c.yml", TEN), known).categories[0]
+    category = coverage_of(parse_checklist("c.yml", TEN), discussion).categories[0]
     assert category.confidence == 0.75
     assert [each.text for each in category.key_points] == [
         "words of 2026-01-01",
@@ -100,19 +100,19 @@ def test_a_category_says_what_was_said_asked_and_when() -> None:
 
 def test_the_most_lacking_are_those_of_which_most_is_missing() -> None:
     shape = {"a": ["1", "2"], "b": ["1"], "c": ["1", "2", "3"], "d": ["1"]}
-    assert [each.name for each in least_covered(told(0, 2, shape=shape), 3)] == ["c", "d", "a"]
+    assert [each.name for each in least_covered(report(0, 2, shape=shape), 3)] == ["c", "d", "a"]
 
 
 def test_what_was_covered_when_is_told_in_order() -> None:
     checklist = parse_checklist("c.yml", {"a": ["x", "y", {"name": "z", "done": True}]})
-    known = Discussion({0: evidence("2026-01-02"), 1: evidence("2026-01-01")})
-    assert covered_times(checklist, known) == ["", "2026-01-01", "2026-01-02"]
+    discussion = Discussion({0: evidence("2026-01-02"), 1: evidence("2026-01-01")})
+    assert covered_times(checklist, discussion) == ["", "2026-01-01", "2026-01-02"]
 
 
 def test_a_session_that_covers_nothing_has_no_progress() -> None:
-    assert session_progress(told()) is None
+    assert session_progress(report()) is None
     assert session_progress(coverage_of(Checklist("c.yml", error="It is empty."))) is None
-    progress = session_progress(told(0, 1, 2))
+    progress = session_progress(report(0, 1, 2))
     assert progress is not None
     assert (progress.of, progress.items, progress.done, progress.percent) == (
         "checklist",
@@ -130,22 +130,22 @@ DONE = [Task("1", "paint", "completed")]
 
 def test_task_lists_come_before_the_checklist() -> None:
     waiting = [*DONE, Task("2", "sand", "pending")]
-    action = next_action(ANSWERED, waiting, working=False, coverage=told(0))
+    action = next_action(ANSWERED, waiting, working=False, coverage=report(0))
     assert (action.kind, action.text) == ("start", "sand")
-    action = next_action(ANSWERED, DONE, working=False, coverage=told(0))
+    action = next_action(ANSWERED, DONE, working=False, coverage=report(0))
     assert (action.kind, action.text) == ("continue", "business rules: b1")
 
 
 def test_when_all_is_covered_the_specification_is_offered_until_it_is_there() -> None:
-    whole = told(*range(12))
-    action = next_action(ANSWERED, DONE, working=False, coverage=whole)
+    complete = report(*range(12))
+    action = next_action(ANSWERED, DONE, working=False, coverage=complete)
     assert (action.kind, action.prompt) == ("start", WRITE_SPECIFICATION_PROMPT)
-    assert outcome_of(action, DONE, whole, is_given_up=False) is None
-    action = next_action(ANSWERED, DONE, working=False, coverage=whole, specification="SPEC.md")
+    assert outcome_of(action, DONE, complete, is_given_up=False) is None
+    action = next_action(ANSWERED, DONE, working=False, coverage=complete, specification="SPEC.md")
     assert (action.kind, action.prompt) == ("done", None)
     assert "SPEC.md" in action.text
-    assert outcome_of(action, DONE, whole, is_given_up=False) == "complete"
-    assert outcome_of(action, DONE, whole, is_given_up=True) == "givenUp"
+    assert outcome_of(action, DONE, complete, is_given_up=False) == "complete"
+    assert outcome_of(action, DONE, complete, is_given_up=True) == "givenUp"
 
 
 def test_without_tasks_and_a_checklist_nothing_is_complete() -> None:

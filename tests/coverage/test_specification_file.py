@@ -19,8 +19,8 @@ def test_it_is_found_where_people_put_it(tmp_path: Path, name: str) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / name).write_text("# Shop")
     assert find_specification(str(tmp_path)) == name
-    found = read_specification(str(tmp_path), name)
-    assert (found.path, found.text, found.cut) == (name, "# Shop", False)
+    specification = read_specification(str(tmp_path), name)
+    assert (specification.path, specification.text, specification.cut) == (name, "# Shop", False)
 
 
 def test_the_one_that_the_checklist_names_comes_first(tmp_path: Path) -> None:
@@ -57,5 +57,9 @@ def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_a_large_one_is_cut_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "SPEC.md").write_bytes(b"x" * MAX_BYTES + b"\xff")
-    found = read_specification(str(tmp_path), "SPEC.md")
-    assert (len(found.text), found.cut, found.size) == (MAX_BYTES, True, MAX_BYTES + 1)
+    specification = read_specification(str(tmp_path), "SPEC.md")
+    assert (len(specification.text), specification.cut, specification.size) == (
+        MAX_BYTES,
+        True,
+        MAX_BYTES + 1,
+    )

@@ -57,9 +57,9 @@ def test_a_long_session_sends_no_more_than_a_short_one_may() -> None:
 
 @given(st.text(), st.integers(1, 20), st.booleans())
 def test_what_is_cut_is_a_piece_of_it(text: str, tokens: int, end: bool) -> None:
-    kept = truncate(text, tokens, end=end)
-    assert len(kept.encode()) <= tokens * BYTES_PER_TOKEN
-    assert text.endswith(kept) if end else text.startswith(kept)
+    truncated = truncate(text, tokens, end=end)
+    assert len(truncated.encode()) <= tokens * BYTES_PER_TOKEN
+    assert text.endswith(truncated) if end else text.startswith(truncated)
 
 
 async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() -> None:
@@ -84,8 +84,8 @@ async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() ->
 def checked(*categories: tuple[str, list[str]], covered: int = 0) -> ResumeReport:
     checklist = parse_checklist("c.yml", dict(categories))
     evidence = Evidence("said", "w", "u", "", 1.0, "")
-    known = Discussion(dict.fromkeys(range(covered), evidence))
-    return msgspec.structs.replace(resume("d", "r"), coverage=coverage_of(checklist, known))
+    discussion = Discussion(dict.fromkeys(range(covered), evidence))
+    return msgspec.structs.replace(resume("d", "r"), coverage=coverage_of(checklist, discussion))
 
 
 def test_claude_is_given_the_categories_and_what_the_three_most_lacking_miss() -> None:

@@ -26,50 +26,50 @@ from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projec
 ASKS = {"questions": [{"question": "Red or blue?", "options": [{"label": "Red"}]}]}
 
 
-def closing(transcript: TranscriptWriter) -> SessionEnd:
+def end_of(transcript: TranscriptWriter) -> SessionEnd:
     path: Path = transcript.write(projects_folder())
     page = History().page(path, SESSION_ID, limit=200)
     return session_end_of([*page.messages, *page.unanswered_prompts])
 
 
 def action(transcript: TranscriptWriter, *tasks: Task) -> tuple[str, str | None]:
-    chosen = next_action(closing(transcript), tasks, working=False)
+    chosen = next_action(end_of(transcript), tasks, working=False)
     return chosen.kind, chosen.prompt
 
 
-def asked(words: str = "paint it") -> TranscriptWriter:
+def prompted(words: str = "paint it") -> TranscriptWriter:
     transcript = TranscriptWriter()
     transcript.prompt(words)
     return transcript
 
 
 def test_a_question_of_claude_comes_first(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("I can. Which colour would you like?")
-    chosen = next_action(closing(transcript), [Task("1", "t", "in_progress")], working=False)
+    chosen = next_action(end_of(transcript), [Task("1", "t", "in_progress")], working=False)
     assert (chosen.kind, chosen.text) == ("answer", "Which colour would you like?")
     transcript.prompt("red")
     assert action(transcript) == ("reply", "red")
 
 
 def test_a_question_card_without_an_answer_is_repeated(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     call = {"type": "tool_use", "id": "q1", "name": "AskUserQuestion", "input": ASKS}
     transcript.block(call, None)
-    question = closing(transcript).question
+    question = end_of(transcript).question
     assert question is not None
     assert (question.kind, question.text, question.options) == ("question", "Red or blue?", ["Red"])
 
 
 def test_an_answer_to_a_card_that_got_no_reply_comes_second(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     use(transcript, "AskUserQuestion", ASKS, '"Red or blue?"="Red"')
     assert action(transcript, Task("1", "t", "in_progress"))[0] == "reply"
 
 
 @pytest.mark.parametrize("how", ["nothing", "call", "result", "interrupted", "error"])
 def test_what_got_no_reply_comes_second(isolated: Path, how: str) -> None:
-    transcript = asked()
+    transcript = prompted()
     match how:
         case "call":
             transcript.call("c1")
@@ -84,20 +84,20 @@ def test_what_got_no_reply_comes_second(isolated: Path, how: str) -> None:
     begun = how in ("call", "result", "interrupted")
     expected = "Continue where you left off." if begun else "paint it"
     assert action(transcript, Task("1", "t", "in_progress")) == ("reply", expected)
-    words = next_action(closing(transcript), [], working=False).text
+    words = next_action(end_of(transcript), [], working=False).text
     assert "“paint it”" in words
     assert words.endswith(".")
 
 
 def test_a_rejected_plan_leaves_it_to_the_person(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     use(transcript, "ExitPlanMode", {"plan": "# P"}, NO_REASON, error=True)
     transcript.prompt([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
     assert action(transcript) == ("reply", None)
 
 
 def test_the_current_task_then_the_next_then_all_done(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("Good.")
     done, doing, waiting = (
         Task("1", "one", "completed"),
@@ -111,11 +111,11 @@ def test_the_current_task_then_the_next_then_all_done(isolated: Path) -> None:
 
 
 def test_a_question_card_that_was_put_away_is_repeated(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     use(transcript, "AskUserQuestion", ASKS, NO_REASON, error=True)
     assert action(transcript)[0] == "answer"
     transcript.prompt([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
-    question = closing(transcript).question
+    question = end_of(transcript).question
     assert question is not None
     assert (question.text, action(transcript)[0]) == ("Red or blue?", "answer")
     transcript.prompt("neither, leave it")
@@ -125,26 +125,26 @@ def test_a_question_card_that_was_put_away_is_repeated(isolated: Path) -> None:
 
 
 def test_a_question_card_answered_in_words_waits_for_claude(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     use(transcript, "AskUserQuestion", ASKS, REASON, error=True)
     assert action(transcript) == ("reply", "Continue where you left off.")
-    words = next_action(closing(transcript), [], working=False).text
+    words = next_action(end_of(transcript), [], working=False).text
     assert words == "Your answer got no reply: “use the other file”."
 
 
 def test_a_plan_that_was_rejected_with_a_reason_waits_for_claude(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     use(transcript, "ExitPlanMode", {"plan": "# P"}, REASON, error=True)
-    words = next_action(closing(transcript), [], working=False).text
+    words = next_action(end_of(transcript), [], working=False).text
     assert words == "Your answer got no reply: “use the other file”."
 
 
 def test_a_background_task_that_ends_answers_no_question(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("It runs. Shall I publish it then?")
     transcript.prompt("<task-notification><status>completed</status></task-notification>")
     transcript.reply("It is through.")
-    question = closing(transcript).question
+    question = end_of(transcript).question
     assert question is not None
     assert question.text == "Shall I publish it then?"
     transcript.prompt("yes")
@@ -153,7 +153,7 @@ def test_a_background_task_that_ends_answers_no_question(isolated: Path) -> None
 
 
 def test_what_waited_in_line_when_all_ended_got_no_reply(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("Painted. Shall I hang it?")
     queued = {"type": "queue-operation", "timestamp": "2026-03-01T11:00:00.000Z"}
     transcript.raw_entry(**queued, operation="enqueue", content="frame it first")
@@ -163,7 +163,7 @@ def test_what_waited_in_line_when_all_ended_got_no_reply(isolated: Path) -> None
 
 
 def test_what_is_written_in_claudes_place_is_no_reply(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("No response requested.", model="<synthetic>")
     assert action(transcript) == ("reply", "paint it")
 
@@ -173,29 +173,29 @@ def test_what_an_editor_had_open_is_no_turn(isolated: Path) -> None:
     transcript.prompt([{"type": "text", "text": "<ide_opened_file>a.md</ide_opened_file>"}])
     transcript.prompt("paint it")
     transcript.reply("Painted.")
-    assert [turn.prompt for turn in closing(transcript).turns] == ["paint it"]
+    assert [turn.prompt for turn in end_of(transcript).turns] == ["paint it"]
 
 
 def test_structured_output_ends_a_turn(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     use(transcript, "StructuredOutput", {"findings": []})
     assert action(transcript)[0] == "done"
 
 
 def test_what_a_rewind_left_behind_does_not_count(isolated: Path) -> None:
-    transcript = asked("first")
+    transcript = prompted("first")
     fork = transcript.reply("Answered.")
     transcript.prompt("left behind")
     transcript.reply("Shall I?")
     transcript.prompt("again", parent=fork)
     transcript.reply("It is done.")
-    end = closing(transcript)
+    end = end_of(transcript)
     assert [turn.prompt for turn in end.turns] == ["first", "again"]
     assert end.question is None
 
 
 def test_commands_of_the_terminal_change_nothing(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("Shall I go on?")
     transcript.prompt("<command-name>/exit</command-name>")
     transcript.prompt("<local-command-stdout>See ya!</local-command-stdout>")
@@ -278,7 +278,7 @@ def test_any_content_is_read(content: Any) -> None:
 
 
 def test_a_question_stays_open_when_nothing_ran_that_could_be_stopped(isolated: Path) -> None:
-    transcript = asked()
+    transcript = prompted()
     transcript.reply("It is ready. Shall I publish it?")
     transcript.prompt("[Request interrupted by user]")
     assert action(transcript)[0] == "answer"

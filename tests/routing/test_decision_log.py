@@ -21,19 +21,19 @@ def routed(number: int, session: str = "s") -> RoutedMessage:
 
 
 def opened(path: Path) -> RoutingLog:
-    book = RoutingLog(path)
-    book.load()
-    return book
+    routing_log = RoutingLog(path)
+    routing_log.load()
+    return routing_log
 
 
 async def test_a_decision_is_kept_for_the_next_keeper(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "routings.jsonl"
     before = os.umask(0)
     try:
-        book = opened(path)
+        routing_log = opened(path)
         for number in range(3):
-            book.add(routed(number, session=f"s{number % 2}"))
-        await book.wait_until_saved()
+            routing_log.add(routed(number, session=f"s{number % 2}"))
+        await routing_log.wait_until_saved()
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -46,22 +46,22 @@ async def test_a_decision_is_kept_for_the_next_keeper(tmp_path: Path) -> None:
 async def test_only_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decision_log, "MAX_DECISIONS", 5)
     path = tmp_path / "routings.jsonl"
-    book = opened(path)
+    routing_log = opened(path)
     for number in range(40):
-        book.add(routed(number))
-        await book.wait_until_saved()
+        routing_log.add(routed(number))
+        await routing_log.wait_until_saved()
         assert len(path.read_bytes().splitlines()) <= 10
     expected = [f"u{number}" for number in range(35, 40)]
     assert [each.uuid for each in opened(path).of_session("s")] == expected
-    assert [each.uuid for each in book.of_session("s")] == expected
+    assert [each.uuid for each in routing_log.of_session("s")] == expected
 
 
 @pytest.mark.parametrize("rubbish", [b"{", b"\xff\xfe\n", b'{"uuid": 1}\n[]\nnull', b"\0" * 50])
 async def test_what_cannot_be_read_is_passed_over(tmp_path: Path, rubbish: bytes) -> None:
     path = tmp_path / "routings.jsonl"
-    book = opened(path)
-    book.add(routed(1))
-    await book.wait_until_saved()
+    routing_log = opened(path)
+    routing_log.add(routed(1))
+    await routing_log.wait_until_saved()
     path.write_bytes(rubbish + b"\n" + path.read_bytes() + rubbish)
     again = opened(path)
     assert [each.uuid for each in again.of_session("s")] == ["u1"]
@@ -78,22 +78,22 @@ async def test_half_a_line_of_a_writer_that_was_killed_takes_no_other_with_it(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "routings.jsonl"
-    book = opened(path)
-    book.add(routed(1))
-    await book.wait_until_saved()
+    routing_log = opened(path)
+    routing_log.add(routed(1))
+    await routing_log.wait_until_saved()
     with path.open("ab") as file:
         file.write(b'{"uuid": "u')
-    book.add(routed(2))
-    await book.wait_until_saved()
+    routing_log.add(routed(2))
+    await routing_log.wait_until_saved()
     assert [each.uuid for each in opened(path).of_session("s")] == ["u1", "u2"]
 
 
 async def test_a_folder_in_its_place_is_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "routings.jsonl"
     path.mkdir()
-    book = opened(path)
-    book.add(routed(1))
-    await book.wait_until_saved()
+    routing_log = opened(path)
+    routing_log.add(routed(1))
+    await routing_log.wait_until_saved()
     assert path.is_file()
     assert len(list(tmp_path.glob("routings.jsonl.corrupt-*"))) == 1
 
@@ -102,8 +102,8 @@ async def test_a_disk_that_takes_nothing_stops_no_message(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")
-    book = RoutingLog(tmp_path / "file" / "routings.jsonl")
-    book.add(routed(1))
-    await book.wait_until_saved()
-    assert book.get("u1") is not None
+    routing_log = RoutingLog(tmp_path / "file" / "routings.jsonl")
+    routing_log.add(routed(1))
+    await routing_log.wait_until_saved()
+    assert routing_log.get("u1") is not None
     assert "could not be saved" in caplog.text
