@@ -1,7 +1,7 @@
 // Generated from /openapi.json by `make contract`. Do not edit: a test compares it.
 // An optional field has a default: the keeper sends it, a client may leave it out.
 
-/** What Claude wrote; `cached` if that was before, and nothing was said since. */
+/** The recap for clients; `cached`: of an earlier request, and nothing has changed since. */
 export interface AiRecapBody {
   quick: string;
   next: string;
@@ -25,7 +25,7 @@ export interface AppendedPrompt {
   pending: boolean;
 }
 
-/** What the archive holds. */
+/** The number and size of archived transcripts. */
 export interface ArchiveSize {
   kept?: number;
   gone?: number;
@@ -126,8 +126,8 @@ export interface AuditedDispatch {
 }
 
 /**
- * The branches inside a session's transcript, the conversation itself first. `holders`: the
- * branch of each message that was asked for, null for the conversation.
+ * The branches inside a session's transcript, the main branch first. `holders`: the branch of
+ * each requested message, null for the main branch.
  */
 export interface BranchList {
   sessionId: string;
@@ -137,11 +137,11 @@ export interface BranchList {
 }
 
 /**
- * Messages of a branch after it parted from another one, or, as its past, up to there.
+ * Messages of a branch after it parted from another one, or the shared ones before.
  *
- * `at`: the last message that both have, by its name in this session; `shared`: how many they
- * have in common; `total`: how many it has of its own. `after` leads to the next page, `before`
- * to the one above.
+ * `at`: the last message that both have, by its uuid in this session; `shared`: how many they have
+ * in common; `total`: how many it has of its own. `after` leads to the next page, `before` to the
+ * previous one.
  */
 export interface BranchPage {
   sessionId: string;
@@ -154,17 +154,17 @@ export interface BranchPage {
   before?: string | null;
 }
 
-/** Where an abandoned branch leaves: the id its messages carry, and the message it hangs on. */
+/** Where an abandoned branch leaves: the branch id of its messages, and their parent message. */
 export interface BranchPoint {
   id: string;
   at: string | null;
 }
 
 /**
- * A branch of a session, named by its tip; null is the conversation as it stands.
+ * A branch of a session, named by its tip; null is the main branch.
  *
  * It leaves the branch `leaves` after the message `at`; both are null for one that starts at
- * the beginning. Counts, times and words are of what it has of its own.
+ * the beginning. Counts, times and words are of its own messages.
  */
 export interface BranchSummary {
   tip: string | null;
@@ -177,7 +177,7 @@ export interface BranchSummary {
   lastWords?: string | null;
 }
 
-/** What was asked, decided and done on a branch after it parted from another one. */
+/** The prompts, decisions and changes of a branch after it parted from another one. */
 export interface BranchWork {
   sessionId: string;
   tip: string | null;
@@ -225,7 +225,7 @@ export interface Capabilities {
   modes: Array<string>;
 }
 
-/** A category of the project's checklist, and what was not talked about yet. */
+/** A category of the checklist, and what is missing of it. */
 export interface CategoryCoverage {
   name: string;
   items: number;
@@ -247,6 +247,7 @@ export interface Ceilings {
   hours?: number | null;
 }
 
+/** A file that the session edited. */
 export interface ChangedFile {
   path: string;
   edits: number;
@@ -285,7 +286,7 @@ export interface ConversationUpdated {
   sessionId: string;
 }
 
-/** The project's coverage-checklist.yml; `error` says why it tells nothing. */
+/** The coverage of the project's checklist; `error` says why it cannot be used. */
 export interface Coverage {
   file: string;
   items?: number;
@@ -299,7 +300,7 @@ export interface Coverage {
   read?: boolean;
 }
 
-/** An item of the checklist. `how`: by what it is covered; null where it is not. */
+/** An item of the checklist. `how`: the kind of evidence; null if it is not covered. */
 export interface CoveredItem {
   text: string;
   kind: 'point' | 'question' | 'subtopic';
@@ -319,7 +320,7 @@ export interface CurrentTurnView {
   status?: TurnStatus | null;
 }
 
-/** A question that was answered, a plan that was judged, a permission denied for a reason. */
+/** An answer to a question, a verdict on a plan, or a denial with a reason. */
 export interface Decision {
   kind: 'answer' | 'denial' | 'plan';
   about: string;
@@ -383,7 +384,7 @@ export interface Dispatched {
   ended?: DispatchOutcome | null;
 }
 
-/** A session that Claude Code is about to delete, and when. */
+/** A session that Claude Code deletes soon, and when. */
 export interface DueDeletion {
   sessionId: string;
   workdir: string | null;
@@ -398,12 +399,12 @@ export interface EarlierSession {
   details?: string | null;
 }
 
-/** What every error looks like. */
+/** The body of every error. */
 export interface ErrorAnswer {
   error: ErrorBody;
 }
 
-/** Why not; `choices`: what can be done instead, where that is known. */
+/** The code and the sentence of an error; `choices` are what can be done instead. */
 export interface ErrorBody {
   code: string;
   message: string;
@@ -424,8 +425,8 @@ export interface FailedTurn {
 }
 
 /**
- * A session with all that share its beginning, parents before children. `complete`: whether
- * every session has been looked at by now.
+ * A session with all that share its beginning, parents before children. `complete`: every
+ * session has been examined.
  */
 export interface Family {
   sessionId: string;
@@ -434,10 +435,9 @@ export interface Family {
 }
 
 /**
- * A session of a family. `at`: the message of its parent after which it goes its own way;
- * `here`: the same message in its own words; `shared`: how many messages both have up to there.
- * All of it is null where it goes on from none. `messages`, `began` and `firstPrompt` are of
- * what it has of its own.
+ * A session of a family. `at`: the message of its parent after which it parts; `here`: the uuid
+ * of the same message in its own file; `shared`: how many messages both have up to there. All of
+ * it is null without a parent. `messages`, `began` and `firstPrompt` are of its own messages.
  */
 export interface FamilyMember {
   sessionId: string;
@@ -462,8 +462,8 @@ export interface Fault {
 }
 
 /**
- * A file that is not what it was. `before` and `after`: its whole text, where that is known
- * and not too long; `pieces`: its edits, otherwise.
+ * The change of a file. `before` and `after`: its whole text, if that is recorded and not too
+ * long; `pieces`: its edits, otherwise.
  */
 export interface FileChange {
   path: string;
@@ -476,7 +476,7 @@ export interface FileChange {
   uuid?: string | null;
 }
 
-/** One edit: what stood there, and what stands there now. */
+/** One edit: the text before, and the text after. */
 export interface FilePiece {
   before: string;
   after: string;
@@ -589,7 +589,7 @@ export interface InterruptedTurn {
   stopped?: boolean;
 }
 
-/** Words, and the message in which they stand. */
+/** A quotation, with its message. */
 export interface KeyPoint {
   text: string;
   uuid?: string | null;
@@ -597,10 +597,9 @@ export interface KeyPoint {
 }
 
 /**
- * What was asked and what came of it. `prompt` is null where it lies further back.
+ * A turn: its prompt and its last reply. `prompt` is null if it is further back.
  *
- * `whole`: all of the turn was read; otherwise it has more calls than `tools` says, and maybe a
- * reply.
+ * `whole`: all of the turn was read; otherwise it has more calls than `tools`, and maybe a reply.
  */
 export interface LastTurn {
   prompt: string | null;
@@ -684,7 +683,7 @@ export interface Model {
   description?: string;
 }
 
-/** What to do next, and the words with which it would begin. */
+/** The next action, and the prompt that would begin it. */
 export interface NextAction {
   kind: 'answer' | 'continue' | 'done' | 'reply' | 'start' | 'working';
   text: string;
@@ -692,7 +691,7 @@ export interface NextAction {
   uuid?: string | null;
 }
 
-/** What to talk about next: an item of a category, and the words to begin with. */
+/** The next topic: an item of a category, and the prompt that begins it. */
 export interface NextTopic {
   category: string;
   item: string;
@@ -700,7 +699,7 @@ export interface NextTopic {
   prompt: string;
 }
 
-/** What Claude wants to know. */
+/** A question of Claude's that waits for an answer. */
 export interface OpenQuestion {
   kind: 'permission' | 'plan' | 'question' | 'reply';
   text: string;
@@ -806,7 +805,7 @@ export interface QueuedPrompt {
   images?: number;
 }
 
-/** The same in words: a few sentences, and everything. */
+/** The recap: in a few sentences, and in detail. */
 export interface RecapText {
   quick: string;
   detailed: string;
@@ -835,7 +834,7 @@ export interface Resolved {
   decision: 'allow' | 'deny';
 }
 
-/** Where a session stands. `complete`: whether every line of it has been read by now. */
+/** The resume report. `complete`: every line of the transcript has been read. */
 export interface ResumeReport {
   sessionId: string;
   last: string | null;
@@ -856,7 +855,7 @@ export interface ResumeReport {
   specification?: string | null;
 }
 
-/** What to know before going on. */
+/** A reason to hesitate before the session is resumed. */
 export interface ResumeWarning {
   code: 'branch_moved' | 'directory_gone' | 'idle_long';
   message: string;
@@ -1109,13 +1108,13 @@ export interface SlashCommand {
   argumentHint?: string;
 }
 
-/** Some words; `match`: they are what was looked for. */
+/** Some text of a snippet; `match`: a term of the query. */
 export interface SnippetPart {
   text: string;
   match?: boolean;
 }
 
-/** The file, below the working directory, and its text; `cut`: it is longer than that. */
+/** The file, below the working directory, and its text; `cut`: the file is longer. */
 export interface Specification {
   path: string;
   text: string;
@@ -1162,7 +1161,7 @@ export interface Subscribed {
   position: string;
 }
 
-/** How far the session's own task lists are. */
+/** The progress of the session's own task lists. */
 export interface TaskProgress {
   items: number;
   done: number;
@@ -1260,7 +1259,7 @@ export interface Unsubscribe {
   sessions: Array<string>;
 }
 
-/** What was used. `costUsd` is reckoned from list prices. */
+/** What was used. `costUsd` is computed from list prices. */
 export interface UsageAmount {
   replies?: number;
   input?: number;
@@ -1360,7 +1359,7 @@ export interface WorkConversations {
   cursor: string | null;
 }
 
-/** What it cost, and what the first message would: nothing of it is in the cache any more. */
+/** The cost of a session, and of its next message: nothing of it is cached any more. */
 export interface WorkCost {
   spentUsd: number | null;
   contextTokens: number | null;
@@ -1368,7 +1367,7 @@ export interface WorkCost {
   resumeUsd: number | null;
 }
 
-/** What was done in the session. */
+/** The work of a session, in numbers. */
 export interface WorkDone {
   prompts: number;
   files: Array<ChangedFile>;
