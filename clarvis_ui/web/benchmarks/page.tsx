@@ -46,7 +46,7 @@ function App() {
       sessionId="measured"
       workdir={null}
       messages={shown.value}
-      partial={partial.value}
+      partial={partial}
       turn={turn.value}
       hasOlder={from.value > 0}
       loading={loading.value}

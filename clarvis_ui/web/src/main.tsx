@@ -15,7 +15,6 @@ import { createCommanding, sendOnLeaving } from './command/setup';
 import { speak } from './command/speech';
 import { attentionOf } from './lib/poller';
 import { createMemory, storageOf } from './lib/storage';
-import { createActivity } from './sessions/activity';
 import { sentenceOf, titleOf } from './sessions/labels';
 import { followVisibleHeight } from './ui/visibleHeight';
 
@@ -32,8 +31,8 @@ const { door, sessions, questions } = clarvis;
 const known = (id: string | null) =>
   id === null ? undefined : sessions.listing.value.sessions.get(id);
 
-const activity = createActivity();
 const notifications = createNotifications(
+  clarvis.events,
   notifierOf(window),
   memory,
   (attention) => {
@@ -65,17 +64,10 @@ const commanding = createCommanding({
   },
 });
 sendOnLeaving(window, commanding);
-clarvis.onEvents((events) => {
-  for (const event of events) activity.note(event);
-  notifications.hear(events);
-});
 
 effect(() => {
   const session = known(place.session.value);
   showInTab(document, questions.inbox.value.open.length, session ? titleOf(session) : null);
-});
-effect(() => {
-  if (door.state.value === 'shut') activity.forget();
 });
 
 void door.arrive(place.takeLogin());
@@ -90,13 +82,7 @@ followVisibleHeight(window);
 const root = document.getElementById('clarvis');
 if (root) {
   render(
-    <App
-      clarvis={clarvis}
-      place={place}
-      activity={activity}
-      notifications={notifications}
-      commanding={commanding}
-    />,
+    <App clarvis={clarvis} place={place} notifications={notifications} commanding={commanding} />,
     root,
   );
 }

@@ -21,7 +21,7 @@ import {
   readWaiting,
   type WaitingMessage,
 } from './messages';
-import { createAsk } from './request';
+import { createRequests, type Requests } from './request';
 import { type Outcome, success } from './result';
 import {
   type Retold,
@@ -60,6 +60,8 @@ import { readUsage, type Usage, type UsageBy } from './usage';
 
 /** Everything the page asks of its server. Stores are made over this, so tests can stand in for it. */
 export interface Api {
+  /** Calls whenever a request is answered that this browser is not logged in; returns the undo. */
+  onLoggedOut: Requests['onLoggedOut'];
   health(signal?: AbortSignal): Promise<Outcome<Health>>;
   sessions(cursor: string | null, signal?: AbortSignal): Promise<Outcome<SessionsPage>>;
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
@@ -149,7 +151,7 @@ const PAST_PAGE = '20';
 const WHOLE_SUBAGENT = 10_000;
 
 export function createApi(fetcher: typeof fetch): Api {
-  const ask = createAsk(fetcher);
+  const { send: request, onLoggedOut } = createRequests(fetcher);
   const session = (id: string, rest = ''): string =>
     `/api/sessions/${encodeURIComponent(id)}${rest}`;
 
@@ -159,53 +161,54 @@ export function createApi(fetcher: typeof fetch): Api {
     body?: unknown,
     method: 'POST' | 'DELETE' = 'POST',
   ): Promise<Outcome<null>> {
-    const outcome = await ask(method, path, () => true, { body });
+    const outcome = await request(method, path, () => true, { body });
     return outcome.ok ? success(null) : outcome;
   }
 
   return {
-    health: (signal) => ask('GET', '/api/health', readHealth, { signal }),
+    onLoggedOut,
+    health: (signal) => request('GET', '/api/health', readHealth, { signal }),
     sessions(cursor, signal) {
       const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
       if (cursor !== null) query.set('cursor', cursor);
-      return ask('GET', `/api/sessions?${query}`, readSessionsPage, { signal });
+      return request('GET', `/api/sessions?${query}`, readSessionsPage, { signal });
     },
-    rename: (id, name) => ask('PATCH', session(id), readSession, { body: { name } }),
-    giveUp: (id, givenUp) => ask('PATCH', session(id), readSession, { body: { givenUp } }),
+    rename: (id, name) => request('PATCH', session(id), readSession, { body: { name } }),
+    giveUp: (id, givenUp) => request('PATCH', session(id), readSession, { body: { givenUp } }),
     logIn: (code) => done('/login', { code }),
     logOut: () => done('/logout'),
 
     conversation(id, before, limit, signal) {
       const query = new URLSearchParams({ limit: String(limit) });
       if (before !== null) query.set('before', before);
-      return ask('GET', session(id, `?${query}`), readConversationPage, { signal });
+      return request('GET', session(id, `?${query}`), readConversationPage, { signal });
     },
     subagent(id, agentId) {
       const path = session(id, `/subagents/${encodeURIComponent(agentId)}?limit=${WHOLE_SUBAGENT}`);
-      return ask('GET', path, (raw) => each(fields(raw)?.messages, readMessage));
+      return request('GET', path, (raw) => each(fields(raw)?.messages, readMessage));
     },
     send: (prompt, signal) => {
       const body = { wait: true, ...prompt };
-      return ask('POST', '/api/send', readAccepted, { body, signal, keepalive: true });
+      return request('POST', '/api/send', readAccepted, { body, signal, keepalive: true });
     },
     route: (words, signal) =>
-      ask('POST', '/api/route', readRouting, { body: { text: words }, signal }),
-    routings: (id, signal) => ask('GET', session(id, '/routings'), readRoutings, { signal }),
-    archive: (signal) => ask('GET', '/api/archive', readArchive, { signal }),
+      request('POST', '/api/route', readRouting, { body: { text: words }, signal }),
+    routings: (id, signal) => request('GET', session(id, '/routings'), readRoutings, { signal }),
+    archive: (signal) => request('GET', '/api/archive', readArchive, { signal }),
     search: (wanted, cursor, signal, limit = 50) =>
-      ask('GET', `/api/search?${searchQuery(wanted, cursor, limit)}`, readFound, { signal }),
-    switchArchive: (on) => ask('POST', '/api/archive', readArchive, { body: { on } }),
-    restore: (id) => ask('POST', session(id, '/restore'), readSession),
-    resume: (id, signal) => ask('GET', session(id, '/resume'), readStanding, { signal }),
+      request('GET', `/api/search?${searchQuery(wanted, cursor, limit)}`, readFound, { signal }),
+    switchArchive: (on) => request('POST', '/api/archive', readArchive, { body: { on } }),
+    restore: (id) => request('POST', session(id, '/restore'), readSession),
+    resume: (id, signal) => request('GET', session(id, '/resume'), readStanding, { signal }),
     specification: (id, signal) =>
-      ask('GET', session(id, '/specification'), readSpecification, { signal }),
-    recap: (id) => ask('POST', session(id, '/recap'), readRetold),
-    telling: () => ask('GET', '/api/preferences', readTelling),
-    prefer: (recap) => ask('PATCH', '/api/preferences', readTelling, { body: { recap } }),
+      request('GET', session(id, '/specification'), readSpecification, { signal }),
+    recap: (id) => request('POST', session(id, '/recap'), readRetold),
+    telling: () => request('GET', '/api/preferences', readTelling),
+    prefer: (recap) => request('PATCH', '/api/preferences', readTelling, { body: { recap } }),
     usage(by, after, signal) {
       const query = new URLSearchParams({ by });
       if (after !== null) query.set('after', after);
-      return ask('GET', `/api/usage?${query}`, readUsage, { signal });
+      return request('GET', `/api/usage?${query}`, readUsage, { signal });
     },
     timeline(looked, prompts, signal) {
       const query = timelineQuery(looked, prompts);
@@ -213,44 +216,46 @@ export function createApi(fetcher: typeof fetch): Api {
         looked.session === null
           ? `/api/timeline?${query}`
           : session(looked.session, `/timeline?${query}`);
-      return ask('GET', path, readTimeline, { signal });
+      return request('GET', path, readTimeline, { signal });
     },
     interrupt: (id) => done(session(id, '/interrupt'), { hold: true }),
-    left: (id) => ask('GET', session(id, '?limit=1'), readLeft),
+    left: (id) => request('GET', session(id, '?limit=1'), readLeft),
     continueTurn: (id) => done(session(id, '/continue')),
-    setMode: (id, mode) => ask('POST', session(id, '/mode'), readSession, { body: mode }),
-    settings: (id, signal) => ask('GET', session(id, '/settings'), readSettings, { signal }),
+    setMode: (id, mode) => request('POST', session(id, '/mode'), readSession, { body: mode }),
+    settings: (id, signal) => request('GET', session(id, '/settings'), readSettings, { signal }),
     fork: (id, at) =>
-      ask('POST', session(id, '/fork'), readSession, { body: at === null ? {} : { at } }),
-    family: (id, signal) => ask('GET', session(id, '/family'), readFamily, { signal }),
+      request('POST', session(id, '/fork'), readSession, { body: at === null ? {} : { at } }),
+    family: (id, signal) => request('GET', session(id, '/family'), readFamily, { signal }),
     branches(id, of, signal) {
       const query = of.length === 0 ? '' : `?${new URLSearchParams({ of: of.join() })}`;
-      return ask('GET', session(id, `/branches${query}`), readBranches, { signal });
+      return request('GET', session(id, `/branches${query}`), readBranches, { signal });
     },
     branch(one, other, after, signal) {
       const query = comparedQuery(one, other, { limit: BRANCH_PAGE, ...(after && { after }) });
-      return ask('GET', session(one.session, `/branch?${query}`), readBranchPage, { signal });
+      return request('GET', session(one.session, `/branch?${query}`), readBranchPage, { signal });
     },
     commonPast(one, other, before, signal) {
       const page = { part: 'past', limit: PAST_PAGE, ...(before && { before }) };
       const query = comparedQuery(one, other, page);
-      return ask('GET', session(one.session, `/branch?${query}`), readBranchPage, { signal });
+      return request('GET', session(one.session, `/branch?${query}`), readBranchPage, { signal });
     },
     branchWork(one, other, signal) {
       const query = comparedQuery(one, other);
-      return ask('GET', session(one.session, `/branch/work?${query}`), readBranchWork, { signal });
+      return request('GET', session(one.session, `/branch/work?${query}`), readBranchWork, {
+        signal,
+      });
     },
-    waiting: (id) => ask('GET', session(id, '/queue'), readWaiting),
+    waiting: (id) => request('GET', session(id, '/queue'), readWaiting),
     sendHeld: (id, uuids, wait) => done(session(id, '/queue/send'), { uuids, wait }),
     cancelQueued: (id, uuid) =>
       done(session(id, `/queue/${encodeURIComponent(uuid)}`), undefined, 'DELETE'),
-    offers: (id) => ask('GET', session(id, '/commands'), readOffers),
+    offers: (id) => request('GET', session(id, '/commands'), readOffers),
     offersIn: (workdir) =>
-      ask('GET', `/api/commands?${new URLSearchParams({ workdir })}`, readOffers),
-    attention: (signal) => ask('GET', '/api/attention', readAttentions, { signal }),
+      request('GET', `/api/commands?${new URLSearchParams({ workdir })}`, readOffers),
+    attention: (signal) => request('GET', '/api/attention', readAttentions, { signal }),
     resolve: (attentionId, answer, by) => done('/api/resolve', { attentionId, ...answer, by }),
     directories: (path) =>
-      ask(
+      request(
         'GET',
         `/api/directories${path === null ? '' : `?${new URLSearchParams({ path })}`}`,
         readDirectories,

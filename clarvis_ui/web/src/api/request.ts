@@ -2,6 +2,7 @@ import {
   CANCELLED,
   CLARVIS_UNREACHABLE,
   failed,
+  NOT_LOGGED_IN,
   NOT_UNDERSTOOD,
   type Outcome,
   success,
@@ -10,29 +11,85 @@ import { readFailure } from './sessions';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-export interface Asked {
+export interface RequestOptions {
   body?: unknown;
   signal?: AbortSignal | undefined;
   /** Goes out even if the page is left at once. */
   keepalive?: boolean;
 }
 
-/** One request, its answer read, whatever goes wrong told as a value. */
-export type Ask = <T>(
+/** Sends a request and reads its answer. Whatever goes wrong is a value. */
+export type SendRequest = <T>(
   method: Method,
   path: string,
   read: (raw: unknown) => T | null,
-  asked?: Asked,
+  options?: RequestOptions,
 ) => Promise<Outcome<T>>;
 
-/** Nothing heard for so long: nobody is there. */
+export interface Requests {
+  send: SendRequest;
+  /** Calls whenever the server answers that this browser is not logged in; returns the undo. */
+  onLoggedOut(listener: () => void): () => void;
+}
+
+/** After so long a silence the server counts as unreachable. */
 const PATIENCE_MS = 20_000;
-/** What a poor line carries in a millisecond: a message with images is not given up half-way. */
+/** Bytes per millisecond of a slow connection: an upload of images gets the time it needs. */
 const SLOWEST_UPLOAD = 20;
 // bytes: browsers refuse to keep larger requests alive
-const KEPT_ALIVE = 60_000;
+const MAX_KEEPALIVE = 60_000;
 
-export function createAsk(fetcher: typeof fetch): Ask {
+export function createRequests(fetcher: typeof fetch): Requests {
+  const send = sendWith(fetcher);
+  const listeners = new Set<() => void>();
+  return {
+    async send(...request) {
+      const outcome = await send(...request);
+      const isLoggedOut = !outcome.ok && outcome.failure.code === NOT_LOGGED_IN;
+      if (isLoggedOut) for (const listener of listeners) listener();
+      return outcome;
+    },
+    onLoggedOut(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** Requests of one kind of which only the latest counts. */
+export interface LatestRequest {
+  readonly isRunning: boolean;
+  /** Aborts the request before; null where this one was overtaken or stopped itself. */
+  send<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T | null>;
+  stop(): void;
+}
+
+export function createLatestRequest(): LatestRequest {
+  let latest: AbortController | null = null;
+
+  function stop(): void {
+    latest?.abort();
+    latest = null;
+  }
+
+  return {
+    get isRunning() {
+      return latest !== null;
+    },
+    async send(send) {
+      stop();
+      const own = new AbortController();
+      latest = own;
+      const answer = await send(own.signal);
+      if (latest !== own) return null;
+      latest = null;
+      return answer;
+    },
+    stop,
+  };
+}
+
+function sendWith(fetcher: typeof fetch): SendRequest {
   return async (method, path, read, { body, signal, keepalive } = {}) => {
     const words = method === 'GET' ? null : JSON.stringify(body ?? {});
     const patience = createPatience((words?.length ?? 0) / SLOWEST_UPLOAD);
@@ -81,7 +138,7 @@ export function createAsk(fetcher: typeof fetch): Ask {
 }
 
 function isSmall(words: string): boolean {
-  return words.length < KEPT_ALIVE && new TextEncoder().encode(words).length < KEPT_ALIVE;
+  return words.length < MAX_KEEPALIVE && new TextEncoder().encode(words).length < MAX_KEEPALIVE;
 }
 
 /** Ends with a silence, not after a while: on a slow line a long answer takes its time. */

@@ -7,7 +7,6 @@ import { CommandBar, openBar } from '../command/CommandBar';
 import type { Commanding } from '../command/setup';
 import { NewSession } from '../newSession/NewSessionDialog';
 import { createBeginning } from '../newSession/store';
-import type { Activity } from '../sessions/activity';
 import type { SessionStore } from '../sessions/store';
 import { Sidebar } from '../sidebar/Sidebar';
 import { Icon } from '../ui/Icon';
@@ -22,13 +21,12 @@ import './shell.css';
 export interface ShellProps {
   clarvis: Clarvis;
   place: Place;
-  activity: Activity;
   notifications: Notifications;
   commanding: Commanding;
 }
 
 /** The sidebar and what is selected in it; on a phone one of the two at a time. */
-export function Shell({ clarvis, place, activity, notifications, commanding }: ShellProps) {
+export function Shell({ clarvis, place, notifications, commanding }: ShellProps) {
   const { sessions, questions, door } = clarvis;
   const inbox = questions.inbox.value;
   const selectedId = place.session.value;
@@ -66,7 +64,7 @@ export function Shell({ clarvis, place, activity, notifications, commanding }: S
           selectedId={selectedId}
           memory={clarvis.memory}
           asked={asked}
-          doing={activity.doing.value}
+          doing={clarvis.activity.texts.value}
           due={<DueLink archive={clarvis.kept.archive.value} archived={archived} />}
           inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
           onNew={() => beginning.show(near)}

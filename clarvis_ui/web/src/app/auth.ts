@@ -17,8 +17,6 @@ export interface Door {
   leave(): Promise<void>;
   /** What was answered on arrival, for the first who asks: nobody has to ask the same again. */
   answered(): Outcome<Health> | null;
-  /** The server no longer knows us. */
-  shut(): void;
   /** Somebody said that we are not let in any more: whether that is so, the server says. */
   doubt(): Promise<void>;
   /**
@@ -43,9 +41,12 @@ export function createDoor(api: Api): Door {
   }
 
   function shut(): void {
+    // whoever is logging in sees why the last code was refused
+    if (state.value !== 'open') return;
     failure.value = null;
     state.value = 'shut';
   }
+  api.onLoggedOut(shut);
 
   async function enter(code: string): Promise<void> {
     knocking.value = true;
@@ -82,9 +83,9 @@ export function createDoor(api: Api): Door {
       const outcome = await api.logOut();
       if (outcome.ok) state.value = 'shut';
     },
-    shut,
     async doubt() {
-      if (state.value === 'open' && (await letIn()) === false) shut();
+      // an answer that we are logged out shuts it
+      if (state.value === 'open') await api.health();
     },
     async look() {
       const known = knocking.value ? null : await letIn();

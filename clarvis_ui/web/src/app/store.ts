@@ -1,6 +1,6 @@
-import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import type { KeeperEvent } from '../api/events';
+import { createEventBus, type EventBus } from '../api/eventBus';
 import { createSocket, type SocketState, type SocketWorld } from '../api/socket';
 import { createKept, type Kept } from '../archive/store';
 import { createHalves } from '../attention/answerDrafts';
@@ -13,7 +13,9 @@ import { type AllFolds, createAllFolds } from '../lib/expanded';
 import { type Attention, createHeartbeat, retryDelay } from '../lib/poller';
 import type { Memory } from '../lib/storage';
 import { createOffers, type OfferStore } from '../session/settings/capabilities';
-import { createTold, type Told } from '../sessions/hookNotices';
+import { createActivity } from '../sessions/activity';
+import { createHookNotices } from '../sessions/hookNotices';
+import type { SessionTexts } from '../sessions/sessionTexts';
 import { createSessionStore, type SessionStore } from '../sessions/store';
 import { createDoor, type Door } from './auth';
 
@@ -29,16 +31,17 @@ export interface Clarvis {
   folds: AllFolds;
   memory: Memory;
   kept: Kept;
+  /** What running sessions are doing, in words. */
+  activity: SessionTexts;
   /** What Claude Code said of itself in terminals. */
-  told: Told;
+  hookNotices: SessionTexts;
   /** What was said in the command bar of a session, until its page has done it. */
   wish: Signal<Wish | null>;
   /** How the line to the keeper is. */
   line: ReadonlySignal<SocketState>;
   /** Tries now what would be tried later. */
   tryNow(): void;
-  /** For whoever wants to know what happens, such as notifications. */
-  onEvents(listener: (events: readonly KeeperEvent[]) => void): void;
+  events: EventBus;
 }
 
 // how soon a page that was shut notices that it is let in again
@@ -55,7 +58,7 @@ export interface ClarvisWorld {
 
 export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWorld): Clarvis {
   const line = signal<SocketState>('off');
-  const listeners: ((events: readonly KeeperEvent[]) => void)[] = [];
+  const events = createEventBus();
   const delay = (failures: number): number => retryDelay(failures, Math.random());
   const door = createDoor(api);
 
@@ -67,15 +70,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
         sessions.setLive(state === 'live');
         if (state === 'live') conversations.wake();
       },
-      onEvents(events) {
-        batch(() => {
-          sessions.hear(events);
-          conversations.hear(events);
-          questions.hear(events);
-          told.hear(events);
-          for (const listener of listeners) listener(events);
-        });
-      },
+      onEvents: events.publish,
       onResync(sessionId) {
         conversations.resync(sessionId);
         if (sessionId !== null) return;
@@ -85,20 +80,22 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       onLoggedOut: () => void door.doubt(),
     },
   );
-  const sessions = createSessionStore(api, page, door.shut, socket, door.answered);
+  // the order of the events: the list is first, because the others name sessions by it
+  const sessions = createSessionStore(api, events, page, socket, door.answered);
   const conversations = createConversations({
     api,
+    events,
     socket,
     outbox: createOutbox(memory),
     retryDelay: delay,
     onSession: sessions.meet,
-    onLoggedOut: door.shut,
   });
-  const questions = createQuestions(api, createHalves(memory), name, door.shut, conversations.sent);
+  const questions = createQuestions(api, events, createHalves(memory), name, conversations.sent);
   const offers = createOffers(api);
-  const told = createTold();
+  const hookNotices = createHookNotices(events);
+  const activity = createActivity(events);
   const folds = createAllFolds();
-  const kept = createKept(api, door.shut);
+  const kept = createKept(api);
   const knocking = createHeartbeat(door.look, page, () => LOOK_AT_DOOR_MS);
 
   effect(() => {
@@ -117,7 +114,8 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       folds.forget();
       questions.forget();
       offers.forget();
-      told.forget();
+      hookNotices.forget();
+      activity.forget();
       kept.stop();
     }
   });
@@ -133,7 +131,8 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
     folds,
     memory,
     kept,
-    told,
+    activity,
+    hookNotices,
     wish: signal<Wish | null>(null),
     line: computed(() => line.value),
     tryNow() {
@@ -141,6 +140,6 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       conversations.wake();
       socket.now();
     },
-    onEvents: (listener) => void listeners.push(listener),
+    events,
   };
 }

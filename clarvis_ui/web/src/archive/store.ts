@@ -1,7 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Archive } from '../api/archive';
 import type { Api } from '../api/client';
-import { type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
+import { createLatestRequest } from '../api/request';
+import type { Failure } from '../api/result';
 
 /** What is kept of what Claude Code deletes, asked for now and then. */
 export interface Kept {
@@ -21,27 +22,22 @@ const EVERY_MS = 3_600_000;
 // the list comes first
 const FIRST_MS = 3000;
 
-export function createKept(
-  api: Pick<Api, 'archive' | 'switchArchive'>,
-  onLoggedOut: () => void,
-): Kept {
+export function createKept(api: Pick<Api, 'archive' | 'switchArchive'>): Kept {
   const archive = signal<Archive | null>(null);
   const failure = signal<Failure | null>(null);
-  let life = 0;
+  const request = createLatestRequest();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  async function take(asking: Promise<Outcome<Archive>>): Promise<void> {
-    const mine = life;
-    const outcome = await asking;
-    if (mine !== life) return; // stopped in the meantime: what was forgotten stays forgotten
+  async function take(send: Api['archive']): Promise<void> {
+    const outcome = await request.send(send);
+    if (outcome === null) return;
     failure.value = outcome.ok ? null : outcome.failure;
     if (outcome.ok) archive.value = outcome.value;
-    else if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
   }
 
   async function look(): Promise<void> {
     clearTimeout(timer);
-    await take(api.archive());
+    await take(api.archive);
     timer = setTimeout(() => void look(), EVERY_MS);
   }
 
@@ -53,12 +49,12 @@ export function createKept(
       timer = setTimeout(() => void look(), FIRST_MS);
     },
     stop() {
-      life += 1;
+      request.stop();
       clearTimeout(timer);
       archive.value = null;
       failure.value = null;
     },
-    refresh: () => take(api.archive()),
-    switch: (on) => take(api.switchArchive(on)),
+    refresh: () => take(api.archive),
+    switch: (on) => take(() => api.switchArchive(on)),
   };
 }

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Attention } from '../api/attention';
-import type { KeeperEvent, SessionNotified } from '../api/events';
+import type { EventBus } from '../api/eventBus';
+import type { SessionNotified } from '../api/events';
 import type { Memory } from '../lib/storage';
 
 /** Desktop notifications of questions, for those who want them. */
@@ -8,7 +9,6 @@ export interface Notifications {
   readonly state: ReadonlySignal<NotificationState>;
   turnOn(): Promise<void>;
   turnOff(): void;
-  hear(events: readonly KeeperEvent[]): void;
 }
 
 export type NotificationState =
@@ -32,6 +32,7 @@ export interface Notifier {
 const KEY = 'notifications';
 
 export function createNotifications(
+  events: EventBus,
   notifier: Notifier,
   memory: Memory,
   words: (attention: Attention) => { title: string; body: string },
@@ -40,6 +41,7 @@ export function createNotifications(
 ): Notifications {
   const state = signal<NotificationState>(stateNow());
   const shown = new Map<string, () => void>();
+  const isWanted = (): boolean => state.value === 'on' && !notifier.isLookedAt();
 
   function stateNow(): NotificationState {
     const permission = notifier.permission();
@@ -47,6 +49,24 @@ export function createNotifications(
     if (permission === 'denied') return 'refused';
     return permission === 'granted' && memory.read(KEY) === true ? 'on' : 'off';
   }
+
+  events.on('attention/raised', ({ attention }) => {
+    if (!isWanted() || shown.has(attention.id)) return;
+    const { title, body } = words(attention);
+    shown.set(
+      attention.id,
+      notifier.show(title, body, attention.id, () => go(attention.sessionId)),
+    );
+  });
+  events.on('attention/settled', ({ attentionId }) => {
+    shown.get(attentionId)?.();
+    shown.delete(attentionId);
+  });
+  events.on('session/notified', (event) => {
+    if (!isWanted() || !isNews(event)) return;
+    const { sessionId, text } = event;
+    notifier.show(nameOf(sessionId), text ?? '', `told ${sessionId}`, () => go(sessionId));
+  });
 
   return {
     state,
@@ -58,27 +78,6 @@ export function createNotifications(
     turnOff() {
       memory.write(KEY, false);
       state.value = stateNow();
-    },
-    hear(events) {
-      for (const event of events) {
-        if (event.type === 'attention/settled') {
-          shown.get(event.attentionId)?.();
-          shown.delete(event.attentionId);
-        } else if (event.type === 'session/notified') {
-          if (state.value !== 'on' || notifier.isLookedAt() || !isNews(event)) continue;
-          const { sessionId, text } = event;
-          const tag = `told ${sessionId}`;
-          notifier.show(nameOf(sessionId), text ?? '', tag, () => go(sessionId));
-        } else if (event.type === 'attention/raised') {
-          const { attention } = event;
-          if (state.value !== 'on' || notifier.isLookedAt() || shown.has(attention.id)) continue;
-          const { title, body } = words(attention);
-          shown.set(
-            attention.id,
-            notifier.show(title, body, attention.id, () => go(attention.sessionId)),
-          );
-        }
-      }
     },
   };
 }

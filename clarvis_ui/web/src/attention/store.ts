@@ -1,8 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Answer } from '../api/attention';
 import type { Api } from '../api/client';
-import type { KeeperEvent } from '../api/events';
-import { CLARVIS_UNREACHABLE, NOT_LOGGED_IN } from '../api/result';
+import type { EventBus } from '../api/eventBus';
+import { createLatestRequest } from '../api/request';
+import { CLARVIS_UNREACHABLE } from '../api/result';
 import type { Halves } from './answerDrafts';
 import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 
@@ -10,7 +11,6 @@ import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 export interface Questions {
   readonly inbox: ReadonlySignal<Inbox>;
   readonly halves: Halves;
-  hear(events: readonly KeeperEvent[]): void;
   /** Asks for all that is open. */
   reload(): void;
   answer(attentionId: string, answer: Answer): Promise<void>;
@@ -21,10 +21,10 @@ export interface Questions {
 const TOO_LATE = new Set(['attention_gone', 'attention_not_found']);
 
 export function createQuestions(
-  api: Api,
+  api: Pick<Api, 'attention' | 'resolve'>,
+  events: EventBus,
   halves: Halves,
   by: string,
-  onLoggedOut: () => void,
   /** Until the keeper has what was sent to this session. */
   sent: (sessionId: string) => Promise<void> = async () => {},
 ): Questions {
@@ -32,7 +32,7 @@ export function createQuestions(
   let raisedSince = new Set<string>();
   /** Answers of which nobody said what became of them. */
   const doubtful = new Set<string>();
-  let request: AbortController | null = null;
+  const request = createLatestRequest();
 
   function dispatch(event: InboxEvent): void {
     inbox.value = reduceInbox(inbox.value, event);
@@ -44,32 +44,24 @@ export function createQuestions(
   }
 
   async function reload(): Promise<void> {
-    request?.abort();
-    const mine = new AbortController();
-    request = mine;
     raisedSince = new Set();
-    const outcome = await api.attention(mine.signal);
-    if (request !== mine) return;
-    request = null;
-    if (outcome.ok) dispatch({ type: 'attention/listed', attention: outcome.value, raisedSince });
-    else if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
+    const outcome = await request.send(api.attention);
+    if (outcome?.ok) dispatch({ type: 'attention/listed', attention: outcome.value, raisedSince });
   }
+
+  events.on('attention/raised', (event) => {
+    raisedSince.add(event.attention.id);
+    dispatch(event);
+  });
+  events.on('attention/settled', (event) => {
+    const ours = doubtful.delete(event.attentionId) && event.by === by;
+    if (ours) dispatch({ type: 'answer/begun', attentionId: event.attentionId });
+    dispatch(event);
+  });
 
   return {
     inbox,
     halves,
-    hear(events) {
-      for (const event of events) {
-        if (event.type === 'attention/raised') {
-          raisedSince.add(event.attention.id);
-          dispatch(event);
-        } else if (event.type === 'attention/settled') {
-          const ours = doubtful.delete(event.attentionId) && event.by === by;
-          if (ours) dispatch({ type: 'answer/begun', attentionId: event.attentionId });
-          dispatch(event);
-        }
-      }
-    },
     reload: () => void reload(),
     async answer(attentionId, answer) {
       if (inbox.value.answering.has(attentionId)) return;
@@ -94,11 +86,9 @@ export function createQuestions(
       // it may have arrived all the same
       if (outcome.failure.code === CLARVIS_UNREACHABLE) doubtful.add(attentionId);
       if (TOO_LATE.has(outcome.failure.code)) void reload();
-      else if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
     },
     forget() {
-      request?.abort();
-      request = null;
+      request.stop();
       inbox.value = EMPTY_INBOX;
     },
   };

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
-import type { KeeperEvent } from '../api/events';
+import type { EventBus } from '../api/eventBus';
+import { wordsOf } from '../conversation/optimistic';
 import { remembered } from '../lib/persistedSignal';
 import type { Memory } from '../lib/storage';
 
@@ -8,38 +9,32 @@ export interface Aloud {
   readonly state: Signal<'off' | 'on'>;
   /** The reply to this message is wanted. */
   expect(uuid: string): void;
-  hear(events: readonly KeeperEvent[]): void;
 }
 
-export function createAloud(memory: Memory, speak: (words: string) => void): Aloud {
+export function createAloud(
+  events: EventBus,
+  memory: Memory,
+  speak: (words: string) => void,
+): Aloud {
   const state = remembered(memory, 'aloud', ['off', 'on']);
   const wanted = new Set<string>();
   /** What was said last in a session, in a turn that is listened to. */
   const said = new Map<string, string>();
 
-  return {
-    state,
-    expect: (uuid) => void wanted.add(uuid),
-    hear(events) {
-      for (const event of events) {
-        if (event.type === 'message/added') {
-          const { kind, parentToolUseId, content } = event.message;
-          if (wanted.size === 0 || kind !== 'reply' || parentToolUseId !== null) continue;
-          const words = content
-            .map((block) =>
-              block.type === 'text' && typeof block.text === 'string' ? block.text : '',
-            )
-            .join('');
-          if (words !== '') said.set(event.sessionId, words);
-        } else if (event.type === 'turn/finished' && event.uuid !== null) {
-          if (!wanted.delete(event.uuid)) continue;
-          const words = speakable(said.get(event.sessionId) ?? '');
-          said.delete(event.sessionId);
-          if (state.value === 'on' && event.outcome === 'done' && words !== null) speak(words);
-        }
-      }
-    },
-  };
+  events.on(['message/added', 'turn/finished'], (event) => {
+    if (event.type === 'message/added') {
+      const { kind, parentToolUseId, content } = event.message;
+      if (wanted.size === 0 || kind !== 'reply' || parentToolUseId !== null) return;
+      const words = wordsOf(content);
+      if (words !== '') said.set(event.sessionId, words);
+    } else if (event.uuid !== null && wanted.delete(event.uuid)) {
+      const words = speakable(said.get(event.sessionId) ?? '');
+      said.delete(event.sessionId);
+      if (state.value === 'on' && event.outcome === 'done' && words !== null) speak(words);
+    }
+  });
+
+  return { state, expect: (uuid) => void wanted.add(uuid) };
 }
 
 // about what one listens to without reaching for the page

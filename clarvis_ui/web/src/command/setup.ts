@@ -25,7 +25,7 @@ export interface CommandingWorld {
 
 export function createCommanding({ clarvis, speak, follow }: CommandingWorld): Commanding {
   const { api, memory, conversations, sessions, door } = clarvis;
-  const aloud = createAloud(memory, speak);
+  const aloud = createAloud(clarvis.events, memory, speak);
   const holding = createHolding({
     memory,
     deliver(delivery) {
@@ -43,7 +43,6 @@ export function createCommanding({ clarvis, speak, follow }: CommandingWorld): C
     // in the page itself one stays with what one began; over it one goes on with what one did
     onSend: (text, way) => holding.begin(text, way, !command.shown.value),
   });
-  clarvis.onEvents(aloud.hear);
   effect(() => {
     if (door.state.value === 'open') holding.restore();
   });

@@ -1,7 +1,8 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { verbatim } from '../api/decode';
-import { CANCELLED, type Failure, type Outcome } from '../api/result';
+import { createLatestRequest } from '../api/request';
+import type { Failure, Outcome } from '../api/result';
 import type { Routing } from '../api/routing';
 import type { Session } from '../api/sessions';
 import type { Memory } from '../lib/storage';
@@ -60,7 +61,7 @@ export function createCommand({ api, memory, sessions, onSend }: CommandWorld): 
   const wanted = signal<string | null>(null);
   const own = signal<string | null>(null);
   const suggested = signal<string | null>(null);
-  let request: AbortController | null = null;
+  const request = createLatestRequest();
   let pause: ReturnType<typeof setTimeout> | undefined;
 
   const words = computed(() => text.value.trim());
@@ -73,14 +74,9 @@ export function createCommand({ api, memory, sessions, onSend }: CommandWorld): 
   /** The answer for these very words; an older one never takes the place of a newer. */
   async function ask(): Promise<Outcome<Routing> | null> {
     clearTimeout(pause);
-    request?.abort();
-    const mine = new AbortController();
-    request = mine;
     const asked = words.value;
-    const outcome = await api.route(asked, mine.signal);
-    if (request !== mine) return null;
-    request = null;
-    if (!outcome.ok && outcome.failure.code === CANCELLED) return null;
+    const outcome = await request.send((signal) => api.route(asked, signal));
+    if (outcome === null) return null;
     batch(() => {
       failure.value = outcome.ok ? null : outcome.failure;
       routed.value = { words: asked, routing: outcome.ok ? outcome.value : null };
@@ -100,8 +96,7 @@ export function createCommand({ api, memory, sessions, onSend }: CommandWorld): 
   }
 
   function forgetAnswer(): void {
-    request?.abort();
-    request = null;
+    request.stop();
     batch(() => {
       routed.value = { words: '', routing: null };
       failure.value = null;

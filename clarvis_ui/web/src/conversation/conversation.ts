@@ -8,7 +8,8 @@
  * can be put into its place: events wait in `waiting`.
  */
 
-import type { KeeperEvent, MessageAdded, Position, TurnOutcome } from '../api/events';
+import type { EventOf } from '../api/eventBus';
+import type { MessageAdded, Position, TurnOutcome } from '../api/events';
 import { readPosition } from '../api/events';
 import type { FailedTurn, Trouble } from '../api/failedTurns';
 import type { ConversationPage, Departure, Message, Partial, Queued, Turn } from '../api/messages';
@@ -20,7 +21,7 @@ export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../api/me
 export type { Sending } from './optimistic';
 export { inLine, type ShownMessage, shownMessages, type Waiting } from './visibleMessages';
 
-export interface Conversation {
+export interface ConversationState {
   readonly sessionId: string;
   /** Whether a page has come yet. */
   readonly loaded: boolean;
@@ -49,13 +50,39 @@ export interface Conversation {
   /** The position of the last page from the end. */
   readonly pageAt: number;
   /** Events that came while there was a gap before them; null where there is none. */
-  readonly waiting: readonly KeeperEvent[] | null;
+  readonly waiting: readonly Told[] | null;
   /** The last position at which something changed further up than what is loaded. */
   readonly aboveAt: number;
 }
 
+const CHANGED_BY_DELTAS = ['partial', 'epoch', 'seen'] as const;
+
+/** What the page reads as a whole: all but what every delta changes. */
+export type Conversation = Omit<ConversationState, (typeof CHANGED_BY_DELTAS)[number]>;
+
+/** The very same one where a delta or less is all that happened: then nothing is drawn again. */
+export function readable(before: Conversation, after: ConversationState): Conversation {
+  const ignored: readonly string[] = CHANGED_BY_DELTAS;
+  const keys = Object.keys(after).filter((key) => !ignored.includes(key)) as (keyof Conversation)[];
+  return keys.every((key) => before[key] === after[key]) ? before : after;
+}
+
+/** What the keeper tells of a conversation. */
+export const CONVERSATION_EVENTS = [
+  'message/added',
+  'message/delta',
+  'message/withdrawn',
+  'turn/started',
+  'turn/status',
+  'turn/finished',
+  'queue/updated',
+  'session/failed',
+] as const;
+
+type Told = EventOf<(typeof CONVERSATION_EVENTS)[number]>;
+
 export type ConversationEvent =
-  | KeeperEvent
+  | Told
   /** The end of the conversation, as it was at the page's position. */
   | {
       type: 'page/loaded';
@@ -77,7 +104,7 @@ export type ConversationEvent =
 const OWN_KEPT = 100;
 const UNKNOWN = 'unknown';
 
-export function emptyConversation(sessionId: string): Conversation {
+export function emptyConversation(sessionId: string): ConversationState {
   return {
     sessionId,
     loaded: false,
@@ -100,7 +127,7 @@ export function emptyConversation(sessionId: string): Conversation {
   };
 }
 
-export function reduce(state: Conversation, event: ConversationEvent): Conversation {
+export function reduce(state: ConversationState, event: ConversationEvent): ConversationState {
   switch (event.type) {
     case 'page/loaded':
       return pageLoaded(state, event.page, event.accepted ?? []);
@@ -135,17 +162,17 @@ export function reduce(state: Conversation, event: ConversationEvent): Conversat
 // ---- pages ----
 
 function pageLoaded(
-  state: Conversation,
+  state: ConversationState,
   page: ConversationPage,
   accepted: readonly string[],
-): Conversation {
+): ConversationState {
   const at = positionIn(state, readPosition(page.position));
   // older than what we know: what followed it would be missing, or is here already
   const hole = state.waiting !== null;
   if (at.sameEpoch && (hole ? at.seq < state.seen : at.seq <= state.seen)) return state;
 
   // nothing of before is kept: whoever asks for the page asks for as much as was loaded
-  const loaded: Conversation = {
+  const loaded: ConversationState = {
     ...state,
     loaded: true,
     messages: page.messages,
@@ -171,7 +198,11 @@ function pageLoaded(
   return (state.waiting ?? []).reduce(reduce, settled);
 }
 
-function pageAbove(state: Conversation, above: string, page: ConversationPage): Conversation {
+function pageAbove(
+  state: ConversationState,
+  above: string,
+  page: ConversationPage,
+): ConversationState {
   const at = positionIn(state, readPosition(page.position));
   // older than something that was told of the part above: it would be missing from it
   const known = Math.max(state.pageAt, state.aboveAt);
@@ -191,7 +222,7 @@ interface Place extends Position {
 }
 
 /** An answer without a position is taken to be as new as all we know. */
-function positionIn(state: Conversation, position: Position | null): Place {
+function positionIn(state: ConversationState, position: Position | null): Place {
   if (position === null) {
     return { epoch: state.epoch ?? '', seq: Math.max(state.seen, 0), sameEpoch: true };
   }
@@ -208,10 +239,10 @@ function mergedBranches(above: readonly Departure[], below: readonly Departure[]
  * taken it, or never arrived.
  */
 function lostOnes(
-  state: Conversation,
+  state: ConversationState,
   page: ConversationPage,
   accepted: readonly string[],
-): Conversation {
+): ConversationState {
   const resting = page.session.state === 'idle' || page.session.state === 'error';
   const known = new Set([page.turn?.uuid, ...page.queue.map((queued) => queued.uuid)]);
   const waiting = new Set(state.queue.map((queued) => queued.uuid));
@@ -233,14 +264,14 @@ function lostOnes(
 
 // ---- events ----
 
-function told(state: Conversation, event: KeeperEvent): Conversation {
+function told(state: ConversationState, event: Told): ConversationState {
   if (state.waiting !== null) return { ...state, waiting: [...state.waiting, event] };
   const at = positionIn(state, event.position);
   if (event.position !== null && at.sameEpoch && at.seq <= state.seen) return state;
   return happened({ ...state, epoch: at.epoch, seen: at.seq }, event);
 }
 
-function happened(state: Conversation, event: KeeperEvent): Conversation {
+function happened(state: ConversationState, event: Told): ConversationState {
   switch (event.type) {
     case 'message/added':
       return confirmed(placed(state, event));
@@ -274,13 +305,13 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
       const ended = { outcome: event.outcome, error: event.error };
       const error = { code: UNKNOWN, message: event.error ?? '' };
       const before = error.message === '' ? state : broken(state, event.uuid, error);
-      const over: Conversation = { ...before, turn: null, partial: null, ended };
+      const over: ConversationState = { ...before, turn: null, partial: null, ended };
       return event.uuid === null ? over : turnOver(over, event.uuid, ended);
     }
     case 'queue/updated': {
       const cancelled = event.queue.filter((queued) => queued.state === 'cancelled');
       const uuids = event.queue.map((queued) => queued.uuid);
-      return cancelled.reduce<Conversation>((next, queued) => dropSending(next, queued.uuid), {
+      return cancelled.reduce<ConversationState>((next, queued) => dropSending(next, queued.uuid), {
         ...state,
         ...underWay(state, uuids),
         queue: event.queue.filter(isWaiting),
@@ -289,19 +320,13 @@ function happened(state: Conversation, event: KeeperEvent): Conversation {
     }
     case 'session/failed':
       return broken(state, event.uuid, event.error);
-    case 'session/updated':
-    case 'session/removed':
-    case 'attention/raised':
-    case 'attention/settled':
-    case 'session/notified':
-      return state; // others keep these
     default:
       return event satisfies never;
   }
 }
 
 /** The message in its place; what streamed of it goes. */
-function placed(state: Conversation, event: MessageAdded): Conversation {
+function placed(state: ConversationState, event: MessageAdded): ConversationState {
   const { message, after } = event;
   const partial = isFinalOf(message, state.partial, state.messages) ? null : state.partial;
   const known = indexOf(state.messages, message.uuid);
@@ -324,14 +349,14 @@ function placed(state: Conversation, event: MessageAdded): Conversation {
 
 // ---- our own ----
 
-function confirmed(state: Conversation): Conversation {
+function confirmed(state: ConversationState): ConversationState {
   if (state.sendings.length === 0) return state;
   const sendings = unconfirmed(state.sendings, state.messages, state.own);
   return sendings.length === state.sendings.length ? state : { ...state, sendings };
 }
 
 /** A turn failed: what was said and streamed in it stays, with the reason. */
-function broken(state: Conversation, uuid: string | null, error: Trouble): Conversation {
+function broken(state: ConversationState, uuid: string | null, error: Trouble): ConversationState {
   const { partial, taken, messages, turn } = state;
   const known = turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
   if (known === undefined) {
@@ -344,7 +369,7 @@ function broken(state: Conversation, uuid: string | null, error: Trouble): Conve
 }
 
 /** Ours whose turns failed: they are not on their way any more, and they are not lost. */
-function failedOnes(state: Conversation): Conversation {
+function failedOnes(state: ConversationState): ConversationState {
   const again = [state.turn, ...state.queue].map((one) => one?.uuid);
   return state.failed.reduce((next, { uuid, prompt, ended, error }) => {
     if (uuid === null || again.includes(uuid)) return next;
@@ -357,9 +382,9 @@ function failedOnes(state: Conversation): Conversation {
 
 /** What is said again, or waits for it, did not fail for good. */
 function underWay(
-  state: Conversation,
+  state: ConversationState,
   uuids: readonly (string | null)[],
-): Pick<Conversation, 'failed' | 'sendings'> {
+): Pick<ConversationState, 'failed' | 'sendings'> {
   const sendings = state.sendings.map((sending) =>
     sending.state === 'failed' && uuids.includes(sending.uuid)
       ? { ...sending, state: 'accepted' as const, problem: null }
@@ -374,10 +399,10 @@ function underWay(
 
 /** The turn of one of ours is over: it is part of the conversation, or it says what became of it. */
 function turnOver(
-  state: Conversation,
+  state: ConversationState,
   uuid: string,
-  { outcome, error }: NonNullable<Conversation['ended']>,
-): Conversation {
+  { outcome, error }: NonNullable<ConversationState['ended']>,
+): ConversationState {
   const own = state.sendings.find((sending) => sending.uuid === uuid);
   // a command leaves no message of its own
   const command = outcome === 'interrupted' && own?.text.startsWith('/');
@@ -388,10 +413,10 @@ function turnOver(
 }
 
 function changeSending(
-  state: Conversation,
+  state: ConversationState,
   uuid: string,
   changes: Pick<Sending, 'state' | 'problem'>,
-): Conversation {
+): ConversationState {
   if (!state.sendings.some((sending) => sending.uuid === uuid)) return state;
   const sendings = state.sendings.map((sending) =>
     sending.uuid === uuid ? { ...sending, ...changes } : sending,
@@ -399,7 +424,7 @@ function changeSending(
   return { ...state, sendings };
 }
 
-function dropSending(state: Conversation, uuid: string): Conversation {
+function dropSending(state: ConversationState, uuid: string): ConversationState {
   const sendings = withoutSending(state.sendings, uuid);
   return sendings === state.sendings ? state : { ...state, sendings };
 }

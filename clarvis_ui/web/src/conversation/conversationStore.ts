@@ -1,29 +1,44 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { type KeeperEvent, readPosition } from '../api/events';
+import type { EventBus, EventOf } from '../api/eventBus';
+import { readPosition } from '../api/events';
 import type { FailedTurn } from '../api/failedTurns';
-import { CANCELLED, type Failure, NOT_LOGGED_IN, SESSION_ELSEWHERE } from '../api/result';
+import type { Partial } from '../api/messages';
+import { createLatestRequest } from '../api/request';
+import { CANCELLED, type Failure, SESSION_ELSEWHERE } from '../api/result';
 import type { Session } from '../api/sessions';
 import type { KeeperSocket } from '../api/socket';
 import { contentOf, type Picture } from '../composer/images';
 import { newUuid } from '../lib/uuid';
 import {
+  CONVERSATION_EVENTS,
   type Conversation,
   type ConversationEvent,
+  type ConversationState,
   emptyConversation,
+  readable,
   reduce,
 } from './conversation';
 import { type Sending, wordsOf } from './optimistic';
 import type { Outbox } from './outbox';
 import { post } from './send';
 
+export const HANDLED_EVENTS = [
+  ...CONVERSATION_EVENTS,
+  'session/updated',
+  'session/removed',
+] as const;
+type HandledEvent = EventOf<(typeof HANDLED_EVENTS)[number]>;
+
 /** One conversation that is, or was a moment ago, on the screen. */
 export interface Talk {
   readonly state: ReadonlySignal<Conversation>;
+  /** The block that is being written: it has its own signal, because every delta changes it. */
+  readonly partial: ReadonlySignal<Partial | null>;
   /** Why it could not be loaded. */
   readonly trouble: ReadonlySignal<Failure | null>;
   readonly loading: ReadonlySignal<boolean>;
-  hear(events: readonly KeeperEvent[]): void;
+  handle(event: HandledEvent): void;
   /** Asks again for all that is shown. */
   reload(): void;
   /** What stands above, as much as so many pages hold. */
@@ -50,12 +65,12 @@ export interface Talk {
 
 export interface TalkNeeds {
   api: Api;
+  events: EventBus;
   socket: Pick<KeeperSocket, 'remember' | 'covers'>;
   outbox: Outbox;
   retryDelay(failures: number): number;
   /** What came with the conversation, for a list that may not have it yet. */
   onSession(session: Session): void;
-  onLoggedOut(): void;
 }
 
 const PAGE = 150;
@@ -63,52 +78,54 @@ const LARGEST_PAGE = 10_000;
 /** How long a turn is not stopped for a message that is on its way. */
 const ARRIVES_MS = 2000;
 // asking again would not change these
-const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request', NOT_LOGGED_IN]);
+const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request']);
 
 export function createTalk(id: string, needs: TalkNeeds): Talk {
   const { api, socket, outbox } = needs;
   const restored = outbox.restore(id);
-  const state = signal<Conversation>({
+  let state: ConversationState = {
     ...emptyConversation(id),
     sendings: restored,
     own: restored.map((sending) => sending.uuid),
-  });
+  };
+  const conversation = signal<Conversation>(state);
+  const partial = signal<Partial | null>(null);
   const trouble = signal<Failure | null>(null);
   const loading = signal(false);
   /** Sent by an earlier life of this page: whether they arrived, only the keeper knows. */
   let doubtful = restored.filter((sending) => sending.state === 'sending').map(({ uuid }) => uuid);
-  let request: AbortController | null = null;
-  let above: AbortController | null = null;
+  const end = createLatestRequest();
+  const above = createLatestRequest();
   let again: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   /** Messages that the keeper has not answered. */
   const onTheirWay = new Map<string, { answer: Promise<unknown>; request: AbortController }>();
 
-  function dispatch(...events: readonly ConversationEvent[]): void {
-    const before = state.value;
-    const after = events.reduce(reduce, before);
+  function dispatch(event: ConversationEvent): void {
+    const before = state;
+    const after = reduce(before, event);
     if (after === before) return;
     if (after.sendings !== before.sendings) outbox.keep(id, after.sendings, before.sendings);
-    state.value = after;
+    state = after;
+    batch(() => {
+      partial.value = after.partial;
+      conversation.value = readable(conversation.value, after);
+    });
     // a hole has opened: only the keeper knows what belongs there
     if (after.waiting !== null && before.waiting === null) void load();
   }
 
   async function load(): Promise<void> {
     clearTimeout(again);
-    request?.abort();
-    const mine = new AbortController();
-    request = mine;
     loading.value = true;
-    const { messages, sendings } = state.value;
+    const { messages, sendings } = state;
     const accepted = [
       ...doubtful,
       ...sendings.filter((sending) => sending.state === 'accepted').map(({ uuid }) => uuid),
     ];
     const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, messages.length));
-    const outcome = await api.conversation(id, null, limit, mine.signal);
-    if (request !== mine) return;
-    request = null;
+    const outcome = await end.send((signal) => api.conversation(id, null, limit, signal));
+    if (outcome === null) return;
     loading.value = false;
     if (!outcome.ok) {
       failed(outcome.failure);
@@ -124,13 +141,12 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     });
     doubtful = [];
     // it is from before we began to listen, or from before what we heard already
-    if (state.value.waiting !== null) tryAgain();
+    if (state.waiting !== null) tryAgain();
     else failures = 0;
   }
 
   function failed(failure: Failure): void {
-    if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
-    else if (failure.code !== CANCELLED) trouble.value = failure;
+    trouble.value = failure;
     if (!FINAL.has(failure.code)) tryAgain();
   }
 
@@ -144,7 +160,7 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     failures = 0;
     dispatch({ type: 'stream/broken' });
     // a hole that was there already is asked for again too: its answer may be on no way at all
-    if (request === null) void load();
+    if (!end.isRunning) void load();
   }
 
   async function sendOff(sending: Sending): Promise<void> {
@@ -166,12 +182,11 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       const problem = stopped ? 'It was stopped before it had arrived.' : failure.sentence;
       dispatch({ type: 'sending/failed', uuid, problem });
     }
-    if (failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
   }
 
   /** One that never went out, or whose turn failed before a transcript had it; ours or not. */
   function unsent(uuid: string): Sending | undefined {
-    const { sendings, failed } = state.value;
+    const { sendings, failed } = state;
     const own = sendings.find((sending) => sending.uuid === uuid);
     if (own) return own.state === 'failed' || own.state === 'elsewhere' ? own : undefined;
     const left = failed.findLast((turn) => turn.prompt?.uuid === uuid);
@@ -181,30 +196,27 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   void load();
 
   return {
-    state,
+    state: conversation,
+    partial,
     trouble,
     loading,
-    hear(events) {
-      dispatch(...events);
-      // it was not there, and now there is something to tell of it: it is there again
-      const came = events.some(({ type }) => type === 'session/updated');
-      const gone = events.some(({ type }) => type === 'session/removed');
-      if (gone || (came && trouble.value?.code === 'session_not_found')) reload();
+    handle(event) {
+      if (event.type === 'session/removed') reload();
+      else if (event.type !== 'session/updated') dispatch(event);
+      // it did not exist, and now it does again
+      else if (trouble.value?.code === 'session_not_found') reload();
     },
     reload,
     async older(pages = 1) {
-      const cursor = state.value.before;
-      if (cursor === null || above !== null || request !== null) return;
-      const mine = new AbortController();
-      above = mine;
+      const cursor = state.before;
+      if (cursor === null || above.isRunning || end.isRunning) return;
       loading.value = true;
       const limit = Math.min(LARGEST_PAGE, PAGE * pages);
-      const outcome = await api.conversation(id, cursor, limit, mine.signal);
-      if (above !== mine) return;
-      above = null;
-      loading.value = request !== null;
+      const outcome = await above.send((signal) => api.conversation(id, cursor, limit, signal));
+      if (outcome === null) return;
+      loading.value = end.isRunning;
       if (outcome.ok) dispatch({ type: 'page/above', above: cursor, page: outcome.value });
-      else if (outcome.failure.code !== CANCELLED) failed(outcome.failure);
+      else failed(outcome.failure);
     },
     send(text, pictures, interrupt = false) {
       const sending: Sending = {
@@ -215,7 +227,7 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
         ...(interrupt && { interrupt }),
         state: 'sending',
         problem: null,
-        behind: state.value.messages.at(-1)?.timestamp ?? null,
+        behind: state.messages.at(-1)?.timestamp ?? null,
         begun: Date.now(),
       };
       dispatch({ type: 'sending/begun', sending });
@@ -267,10 +279,8 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     withdrawn: (uuid) => dispatch({ type: 'sending/withdrawn', uuid }),
     end() {
       clearTimeout(again);
-      request?.abort();
-      above?.abort();
-      request = null;
-      above = null;
+      end.stop();
+      above.stop();
     },
   };
 }

@@ -1,7 +1,6 @@
-import type { KeeperEvent } from '../api/events';
-import { NOT_LOGGED_IN, type Outcome, success } from '../api/result';
+import { type Outcome, success } from '../api/result';
 import { contentOf } from '../composer/images';
-import { createTalk, type Talk, type TalkNeeds } from './conversationStore';
+import { createTalk, HANDLED_EVENTS, type Talk, type TalkNeeds } from './conversationStore';
 import type { Sending } from './optimistic';
 import { post } from './send';
 
@@ -13,7 +12,6 @@ export interface Conversations {
   deliver(delivery: Delivery): Promise<Outcome<string>>;
   /** Until the keeper has what was sent to this session. */
   sent(id: string): Promise<void>;
-  hear(events: readonly KeeperEvent[]): void;
   /** What was told of this session, or of all, does not hold any more. */
   resync(sessionId: string | null): void;
   /** The line is there again: what could not be loaded is tried at once. */
@@ -38,6 +36,8 @@ export function createConversations(needs: TalkNeeds): Conversations {
   /** The one used last is the last. */
   const talks = new Map<string, Talk>();
 
+  needs.events.on(HANDLED_EVENTS, (event) => talks.get(event.sessionId)?.handle(event));
+
   function drop(id: string): void {
     talks.get(id)?.end();
     talks.delete(id);
@@ -50,10 +50,7 @@ export function createConversations(needs: TalkNeeds): Conversations {
       const more = { ...(copy && { fork: true }), ...(routing && { routing }) };
       const prompt = { ...where, content, uuid, ...more };
       const outcome = await post(needs.api, prompt);
-      if (!outcome.ok) {
-        if (outcome.failure.code === NOT_LOGGED_IN) needs.onLoggedOut();
-        return outcome;
-      }
+      if (!outcome.ok) return outcome;
       const { sessionId } = outcome.value;
       // the session's page shows it from the first moment on
       const talk = talks.get(sessionId);
@@ -79,16 +76,6 @@ export function createConversations(needs: TalkNeeds): Conversations {
       return talk;
     },
     sent: async (id) => talks.get(id)?.sent(),
-    hear(events) {
-      const mine = new Map<string, KeeperEvent[]>();
-      for (const event of events) {
-        if (!talks.has(event.sessionId)) continue;
-        const heard = mine.get(event.sessionId) ?? [];
-        heard.push(event);
-        mine.set(event.sessionId, heard);
-      }
-      for (const [id, heard] of mine) talks.get(id)?.hear(heard);
-    },
     resync(sessionId) {
       if (sessionId !== null) {
         talks.get(sessionId)?.reload();

@@ -18,7 +18,7 @@ const PAUSE_MS = 150;
 
 /** Everything that was ever said, looked through. The address has what is looked for. */
 export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) {
-  const search = useMemo(() => createSearch(clarvis.api, clarvis.door.shut), [clarvis]);
+  const search = useMemo(() => createSearch(clarvis.api), [clarvis]);
   const [words, setWords] = useState(wanted.words);
   const field = useRef<HTMLInputElement>(null);
   const { kind, workdir, best } = wanted;

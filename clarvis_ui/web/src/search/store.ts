@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../api/result';
+import { createLatestRequest } from '../api/request';
+import type { Failure } from '../api/result';
 import type { Hit, Index, Piece, SearchKind, Wanted } from '../api/search';
 import { messageHref, sessionHref } from '../app/routes';
 
@@ -27,34 +28,28 @@ export interface Results {
 // while the index is being built, the same question has more answers a moment later
 const AGAIN_MS = 2000;
 
-export function createSearch(api: Pick<Api, 'search'>, onLoggedOut: () => void): Search {
+export function createSearch(api: Pick<Api, 'search'>): Search {
   const results = signal<Results | null>(null);
   const asking = signal(false);
   const failure = signal<Failure | null>(null);
-  let running: AbortController | null = null;
+  const request = createLatestRequest();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function stop(): void {
     clearTimeout(timer);
-    running?.abort();
-    running = null;
+    request.stop();
     asking.value = false;
   }
 
   async function look(wanted: Wanted, before: Results | null): Promise<void> {
     stop();
-    running = new AbortController();
-    const mine = running;
     asking.value = true;
-    const outcome = await api.search(wanted, before?.cursor ?? null, mine.signal);
-    if (mine !== running) return; // somebody asked for something else meanwhile
+    const cursor = before?.cursor ?? null;
+    const outcome = await request.send((signal) => api.search(wanted, cursor, signal));
+    if (outcome === null) return;
     asking.value = false;
-    if (!outcome.ok) {
-      if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
-      if (outcome.failure.code !== CANCELLED) failure.value = outcome.failure;
-      return;
-    }
-    failure.value = null;
+    failure.value = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
     const hits = before ? [...before.hits, ...outcome.value.hits] : outcome.value.hits;
     results.value = { ...outcome.value, wanted, hits };
     const { stage } = outcome.value.index;

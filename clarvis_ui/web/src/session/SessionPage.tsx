@@ -206,7 +206,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           sessionId={id}
           workdir={session.workdir}
           messages={coming.ready ? messages : NONE}
-          partial={conversation.partial}
+          partial={talk.partial}
           turn={conversation.turn}
           hasOlder={conversation.before !== null}
           loading={!coming.ready || !conversation.loaded || talk.loading.value}
@@ -270,7 +270,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         <Elsewhere
           session={session}
           sendings={conversation.sendings.filter((sending) => sending.state === 'elsewhere')}
-          told={clarvis.told.last.value.get(id) ?? null}
+          told={clarvis.hookNotices.texts.value.get(id) ?? null}
           onFork={(uuid) => void goOn(uuid, 'fork')}
           onWait={(uuid) => void goOn(uuid, 'wait')}
           onWatch={takeBack}

@@ -1,45 +1,25 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import type { EventBus, EventOf } from '../api/eventBus';
+import type { Message } from '../api/messages';
 import { activityOf } from './labels';
+import { createSessionTexts, type SessionTexts } from './sessionTexts';
 
-/** What sessions that run are doing just now, in words, by the last thing each of them did. */
-export interface Activity {
-  readonly doing: ReadonlySignal<ReadonlyMap<string, string>>;
-  note(event: ActivityEvent): void;
-  forget(): void;
-}
+const TYPES = [
+  'turn/started',
+  'message/added',
+  'turn/finished',
+  'session/failed',
+  'session/removed',
+] as const;
 
-/** As much of the keeper's events as is needed here. */
-export interface ActivityEvent {
-  type: string;
-  sessionId: string;
-  message?: { content: readonly unknown[]; parentToolUseId: string | null };
-}
-
-export function createActivity(): Activity {
-  const doing = signal<ReadonlyMap<string, string>>(new Map());
-
-  function set(sessionId: string, words: string | null): void {
-    if ((doing.value.get(sessionId) ?? null) === words) return;
-    const next = new Map(doing.value);
-    if (words === null) next.delete(sessionId);
-    else next.set(sessionId, words);
-    doing.value = next;
-  }
-
-  return {
-    doing,
-    note(event) {
-      const words = wordsAfter(event);
-      if (words !== undefined) set(event.sessionId, words);
-    },
-    forget() {
-      doing.value = new Map();
-    },
-  };
+/** What each running session is doing, by the last thing that it did. */
+export function createActivity(events: EventBus): SessionTexts {
+  const activity = createSessionTexts();
+  events.on(TYPES, (event) => activity.set(event.sessionId, activityAfter(event)));
+  return activity;
 }
 
 /** Null: nothing in particular; undefined: the event says nothing about it. */
-export function wordsAfter(event: ActivityEvent): string | null | undefined {
+function activityAfter(event: EventOf<(typeof TYPES)[number]>): string | null | undefined {
   switch (event.type) {
     case 'turn/started':
       return 'thinking…';
@@ -48,25 +28,23 @@ export function wordsAfter(event: ActivityEvent): string | null | undefined {
     case 'session/removed':
       return null;
     case 'message/added':
-      return event.message && afterMessage(event.message);
-    default:
-      return undefined;
+      return afterMessage(event.message);
   }
 }
 
-function afterMessage(message: {
-  content: readonly unknown[];
-  parentToolUseId: string | null;
-}): string | undefined {
+function afterMessage({ content, parentToolUseId }: Message): string | undefined {
   // a subagent's steps are its own; the session waits for it
-  if (message.parentToolUseId !== null) return undefined;
-  const last = message.content.at(-1);
-  if (typeof last !== 'object' || last === null || !('type' in last)) return undefined;
-  if (last.type === 'tool_use' && 'name' in last) {
-    const name = typeof last.name === 'string' ? last.name : null;
-    return activityOf(name, 'input' in last ? last.input : null);
+  if (parentToolUseId !== null) return undefined;
+  const last = content.at(-1);
+  switch (last?.type) {
+    case 'tool_use':
+      return activityOf(typeof last.name === 'string' ? last.name : null, last.input);
+    case 'text':
+      return 'writing…';
+    case 'tool_result':
+    case 'thinking':
+      return 'thinking…';
+    default:
+      return undefined;
   }
-  if (last.type === 'text') return 'writing…';
-  if (last.type === 'tool_result' || last.type === 'thinking') return 'thinking…';
-  return undefined;
 }

@@ -1,7 +1,8 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { type KeeperEvent, type Position, readPosition } from '../api/events';
-import { CANCELLED, type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
+import type { EventBus } from '../api/eventBus';
+import { type Position, readPosition } from '../api/events';
+import type { Failure, Outcome } from '../api/result';
 import type { Health, Session, SessionsPage } from '../api/sessions';
 import type { KeeperSocket } from '../api/socket';
 import { type Attention, createHeartbeat } from '../lib/poller';
@@ -15,8 +16,6 @@ export interface SessionStore {
   /** Forget everything: whoever comes next may not be allowed to see it. */
   stop(): void;
   refreshNow(): void;
-  /** What the socket told. */
-  hear(events: readonly KeeperEvent[]): void;
   /** The socket tells of changes as they happen, or no longer does. */
   setLive(live: boolean): void;
   /** A session that came with its conversation, perhaps before it was in any list. */
@@ -56,8 +55,8 @@ export function needsWholeLook(
 
 export function createSessionStore(
   api: Api,
+  events: EventBus,
   attention: Attention,
-  onLoggedOut: () => void,
   socket: Pick<KeeperSocket, 'remember'> | null = null,
   /** What the keeper has just said of itself, if it has. */
   answered: () => Outcome<Health> | null = () => null,
@@ -76,8 +75,7 @@ export function createSessionStore(
   }
 
   function failed(failure: Failure): false {
-    if (failure.code === NOT_LOGGED_IN) onLoggedOut();
-    else if (failure.code !== CANCELLED) dispatch({ type: 'keeper/failed', failure });
+    dispatch({ type: 'keeper/failed', failure });
     return false;
   }
 
@@ -126,6 +124,14 @@ export function createSessionStore(
     return { ok: true, value: sessions };
   }
 
+  events.on(['session/updated', 'session/removed'], (event) => {
+    const before = toldAt.get(event.sessionId);
+    const again = before && before.epoch === event.position?.epoch;
+    if (again && before.seq >= (event.position?.seq ?? 0)) return;
+    if (event.position) toldAt.set(event.sessionId, event.position);
+    dispatch(event);
+  });
+
   const heartbeat = createHeartbeat(look, attention, () =>
     live && !isScanning(listing.value.scan) ? EVERY_MS_LIVE : EVERY_MS,
   );
@@ -141,16 +147,6 @@ export function createSessionStore(
       toldAt.clear();
     },
     refreshNow: heartbeat.now,
-    hear(events) {
-      for (const event of events) {
-        if (event.type !== 'session/updated' && event.type !== 'session/removed') continue;
-        const before = toldAt.get(event.sessionId);
-        const again = before && before.epoch === event.position?.epoch;
-        if (again && before.seq >= (event.position?.seq ?? 0)) continue;
-        if (event.position) toldAt.set(event.sessionId, event.position);
-        dispatch(event);
-      }
-    },
     setLive(now) {
       const lost = live && !now;
       live = now;
@@ -166,8 +162,6 @@ export function createSessionStore(
         renames += 1;
         renamedAt.set(id, renames);
         dispatch({ type: 'session/updated', session: outcome.value });
-      } else if (outcome.failure.code === NOT_LOGGED_IN) {
-        onLoggedOut();
       }
       return outcome;
     },

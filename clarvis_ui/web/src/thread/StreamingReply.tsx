@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Markdown } from '../content/Markdown';
 import { say } from '../content/tools/toolSummary';
@@ -9,8 +10,12 @@ import { Thinking } from './RowView';
 import { Summary } from './ToolCalls';
 import { partialKey } from './useStreamHandover';
 
-/** The block that is being written, as it comes. */
-export function Streaming({ partial }: { partial: Partial }) {
+/** The block that is being written. A delta draws this again and nothing else. */
+export function Streaming({ partial }: { partial: ReadonlySignal<Partial | null> }) {
+  return partial.value && <StreamingBlock partial={partial.value} />;
+}
+
+function StreamingBlock({ partial }: { partial: Partial }) {
   const text = useFrames(partial.text);
   const key = partialKey(partial);
   switch (partial.kind) {

@@ -1,4 +1,4 @@
-import type { ReadonlySignal } from '@preact/signals';
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Routed } from '../api/routing';
@@ -20,7 +20,7 @@ import { useSpot } from './scroll/useScrollRestore';
 import { useWindow, type Window } from './scroll/useVirtualScroll';
 import { useAnnouncement } from './useAnnouncement';
 import { useThreadKeys } from './useShortcuts';
-import { useHandover } from './useStreamHandover';
+import { partialKey, useHandover } from './useStreamHandover';
 import './thread.css';
 import '../app/print.css';
 
@@ -29,7 +29,7 @@ export interface ThreadProps {
   workdir: string | null;
   messages: readonly ShownMessage[];
   /** The block that is being written. */
-  partial: Partial | null;
+  partial: ReadonlySignal<Partial | null>;
   turn: Turn | null;
   hasOlder: boolean;
   loading: boolean;
@@ -66,7 +66,9 @@ function Conversation(props: ThreadProps) {
   const reading = { box, rows, window: window_, hasOlder, loading, onOlder };
   const finding = useFind({ ...reading, folds, fetchSubagent });
   const spot = useSpot({ ...reading, sessionId });
-  useHandover({ box, partial, rows, folds });
+  // not the partial itself: its deltas are drawn where it stands
+  const writing = useComputed(() => partial.value && partialKey(partial.value)).value;
+  useHandover({ box, partial, writing, rows, folds });
   useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
   useOwnWords(rows, window_);
   const announcement = useAnnouncement(rows);
@@ -83,11 +85,11 @@ function Conversation(props: ThreadProps) {
             <div class="rows" ref={inner}>
               <Bundles pieces={window_.pieces} />
             </div>
-            {partial && <Streaming partial={partial} />}
+            <Streaming partial={partial} />
             {turn && (
-              <TurnLine turn={turn} quiet={partial !== null} asks={props.waiting.value.size > 0} />
+              <TurnLine turn={turn} quiet={writing !== null} asks={props.waiting.value.size > 0} />
             )}
-            {rows.length === 0 && !partial && !turn && <Nothing loading={loading} />}
+            {rows.length === 0 && !writing && !turn && <Nothing loading={loading} />}
           </div>
           <ToEnd
             rows={rows}

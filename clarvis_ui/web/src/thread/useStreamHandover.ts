@@ -1,3 +1,4 @@
+import { effect, type ReadonlySignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Partial } from '../conversation/conversation';
 import type { Folds } from '../lib/expanded';
@@ -7,7 +8,9 @@ import { find } from './scroll/useVirtualScroll';
 
 export interface HandoverIn {
   box: { current: HTMLElement | null };
-  partial: Partial | null;
+  partial: ReadonlySignal<Partial | null>;
+  /** Its row; null where nothing is being written. */
+  writing: string | null;
   rows: readonly Row[];
   folds: Folds;
 }
@@ -25,20 +28,27 @@ export function partialKey({ messageId, index }: Partial): string {
 }
 
 /** A block that is written has another row as a message: what was unfolded or selected stays so. */
-export function useHandover({ box, partial, rows, folds }: HandoverIn): void {
+export function useHandover({ box, partial, writing, rows, folds }: HandoverIn): void {
   const before = useRef<Partial | null>(null);
   const left = useRef<Left | null>(null);
-  const was = before.current;
-  const key = partial && partialKey(partial);
-  if (was && partialKey(was) !== key) {
-    // it is still on the page, and not for longer
-    left.current = {
-      text: was.text,
-      unfolded: folds.of(partialKey(was)).peek(),
-      selected: selectedIn(wordsOf(box.current, partialKey(was))),
-    };
-  }
-  before.current = partial;
+
+  // at once, and so before anything is drawn: the finished block is still on the page
+  useLayoutEffect(
+    () =>
+      effect(() => {
+        const last = before.current;
+        const next = partial.value;
+        before.current = next;
+        if (!last || (next && partialKey(next) === partialKey(last))) return;
+        const key = partialKey(last);
+        left.current = {
+          text: last.text,
+          unfolded: folds.of(key).peek(),
+          selected: selectedIn(wordsOf(box.current, key)),
+        };
+      }),
+    [partial, box, folds],
+  );
 
   useLayoutEffect(() => {
     const done = left.current;
@@ -48,7 +58,7 @@ export function useHandover({ box, partial, rows, folds }: HandoverIn): void {
     left.current = null;
     if (done.unfolded) folds.of(row.key).value = true;
     select(wordsOf(box.current, row.key), done.selected);
-  }, [rows, key, box, folds]);
+  }, [rows, writing, box, folds]);
 }
 
 function wordsOf(box: HTMLElement | null, key: string): Element | null {

@@ -95,10 +95,7 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
 }
 
 function useLooking(clarvis: Clarvis, prompts: number): Looking {
-  const looking = useMemo(
-    () => createLooking(clarvis.api, prompts, clarvis.door.shut),
-    [clarvis, prompts],
-  );
+  const looking = useMemo(() => createLooking(clarvis.api, prompts), [clarvis, prompts]);
   useEffect(() => looking.stop, [looking]);
   return looking;
 }

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { CANCELLED, type Failure, NOT_LOGGED_IN } from '../api/result';
+import { createLatestRequest } from '../api/request';
+import type { Failure } from '../api/result';
 import type { Looked, Timeline } from '../api/timeline';
 
 /** What was done when, of one thing at a time; asked again while not every line is read. */
@@ -14,21 +15,16 @@ export interface Looking {
 
 const AGAIN_MS = 2000;
 
-export function createLooking(
-  api: Pick<Api, 'timeline'>,
-  prompts: number,
-  onLoggedOut: () => void,
-): Looking {
+export function createLooking(api: Pick<Api, 'timeline'>, prompts: number): Looking {
   const timeline = signal<Timeline | null>(null);
   const failure = signal<Failure | null>(null);
-  let running: AbortController | null = null;
+  const request = createLatestRequest();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let shown = '';
 
   function stop(): void {
     clearTimeout(timer);
-    running?.abort();
-    running = null;
+    request.stop();
   }
 
   async function ask(looked: Looked): Promise<void> {
@@ -40,16 +36,10 @@ export function createLooking(
       failure.value = null;
     }
     shown = name;
-    const mine = new AbortController();
-    running = mine;
-    const outcome = await api.timeline(looked, prompts, mine.signal);
-    if (mine !== running) return; // something else is looked at by now
-    if (!outcome.ok) {
-      if (outcome.failure.code === NOT_LOGGED_IN) onLoggedOut();
-      if (outcome.failure.code !== CANCELLED) failure.value = outcome.failure;
-      return;
-    }
-    failure.value = null;
+    const outcome = await request.send((signal) => api.timeline(looked, prompts, signal));
+    if (outcome === null) return;
+    failure.value = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
     timeline.value = outcome.value;
     if (!outcome.value.complete) timer = setTimeout(() => void ask(looked), AGAIN_MS);
   }

@@ -5,16 +5,14 @@ import { FakeApi } from '../support/fakes';
 
 let api: FakeApi;
 let kept: Kept;
-const onLoggedOut = vi.fn();
 const archive = (changes: object = {}) => readArchive({ on: false, days: 30, due: [], ...changes });
 
 beforeEach(() => {
   vi.useFakeTimers();
-  onLoggedOut.mockReset();
   api = new FakeApi();
   api.answers.archive = archive();
   api.answers.switchArchive = (on: boolean) => archive({ on });
-  kept = createKept(api, onLoggedOut);
+  kept = createKept(api);
 });
 afterEach(() => vi.useRealTimers());
 
@@ -37,9 +35,6 @@ test('it is switched, and says what failed', async () => {
   await kept.switch(false);
   expect(kept.archive.value?.on).toBe(true);
   expect(kept.failure.value?.sentence).toBe('said outside_roots');
-  api.trouble = 'not_logged_in';
-  await kept.refresh();
-  expect(onLoggedOut).toHaveBeenCalledOnce();
 });
 
 test('what comes after one has left is forgotten', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Attention, Decision } from '../../src/api/attention';
+import { createEventBus, type EventBus } from '../../src/api/eventBus';
 import type { KeeperEvent } from '../../src/api/events';
 import { tabTitle } from '../../src/app/tabTitle';
 import { createHalves, NO_CHOICE } from '../../src/attention/answerDrafts';
@@ -11,6 +12,7 @@ import { FakeApi, FakeStorage } from '../support/fakes';
 
 let api: FakeApi;
 let memory: Memory;
+let events: EventBus;
 let questions: Questions;
 
 function question(id: string, changes: Partial<Attention> = {}): Attention {
@@ -53,8 +55,9 @@ const open = () => questions.inbox.value.open.map(({ id }) => id);
 beforeEach(() => {
   api = new FakeApi();
   memory = createMemory(new FakeStorage());
+  events = createEventBus();
   api.answers.attention = [];
-  questions = createQuestions(api, createHalves(memory), 'me', () => {});
+  questions = createQuestions(api, events, createHalves(memory), 'me');
 });
 
 afterEach(() => questions.forget());
@@ -75,7 +78,7 @@ describe('an answer that was begun', () => {
     api.answers.attention = [first, second];
     questions.reload();
     await vi.waitFor(() => expect(open()).toEqual(['1', '2']));
-    questions.hear([settled('2', 'allow', 'somebody')]);
+    events.publish([settled('2', 'allow', 'somebody')]);
     expect(afterARefresh(first)).toEqual(half);
     expect(afterARefresh(second).open).toBeNull();
   });
@@ -94,9 +97,9 @@ describe('an answer that was begun', () => {
   });
 
   test('is there when the same is asked again after it was withdrawn', () => {
-    questions.hear([raised('1')]);
+    events.publish([raised('1')]);
     questions.halves.write(first, half);
-    questions.hear([settled('1', 'withdrawn', null)]);
+    events.publish([settled('1', 'withdrawn', null)]);
     expect(afterARefresh(later)).toEqual(half);
   });
 
@@ -135,21 +138,21 @@ describe('an answer that was begun', () => {
 
 describe('what waits', () => {
   test('is told once however often it is raised, the oldest first', () => {
-    questions.hear([raised('2'), raised('1'), raised('2')]);
+    events.publish([raised('2'), raised('1'), raised('2')]);
     expect(open()).toEqual(['1', '2']);
   });
 
   test('is known by session', () => {
-    questions.hear([raised('1'), raised('2', { sessionId: 'other' }), raised('3')]);
+    events.publish([raised('1'), raised('2', { sessionId: 'other' }), raised('3')]);
     const bySession = openBySession(questions.inbox.value);
     expect(bySession.get('s')?.map(({ id }) => id)).toEqual(['1', '3']);
     expect(bySession.get('other')?.map(({ id }) => id)).toEqual(['2']);
   });
 
   test('and was answered in the terminal a moment before us is put right', async () => {
-    questions.hear([raised('1', { origin: 'terminal' })]);
+    events.publish([raised('1', { origin: 'terminal' })]);
     await questions.answer('1', { decision: 'deny' });
-    questions.hear([settled('1', 'allow', 'terminal'), settled('1', 'deny', 'me')]);
+    events.publish([settled('1', 'allow', 'terminal'), settled('1', 'deny', 'me')]);
     expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
       decision: 'allow',
       by: 'terminal',
@@ -158,7 +161,7 @@ describe('what waits', () => {
   });
 
   test('and was settled elsewhere says by whom, and a replay does not bring it back', () => {
-    questions.hear([raised('1'), settled('1', 'deny', 'Clarvis on iPhone'), raised('1')]);
+    events.publish([raised('1'), settled('1', 'deny', 'Clarvis on iPhone'), raised('1')]);
     expect(open()).toEqual([]);
     expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
       decision: 'deny',
@@ -168,11 +171,11 @@ describe('what waits', () => {
   });
 
   test('is what the keeper lists, and what was raised since', async () => {
-    questions.hear([raised('1'), raised('2')]);
+    events.publish([raised('1'), raised('2')]);
     api.answers.attention = [question('2'), question('3')];
     api.hold();
     questions.reload();
-    questions.hear([raised('4')]);
+    events.publish([raised('4')]);
     api.release?.();
     await vi.waitFor(() => expect(open()).toEqual(['2', '3', '4']));
     expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ decision: 'gone' });
@@ -181,14 +184,14 @@ describe('what waits', () => {
 
 describe('an answer', () => {
   test('settles it, and says that it was ours', async () => {
-    questions.hear([raised('1')]);
+    events.publish([raised('1')]);
     await questions.answer('1', { decision: 'allow' });
     expect(api.asked).toEqual(['resolve 1 {"decision":"allow"} me']);
     expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ mine: true });
   });
 
   test('given twice goes out once', async () => {
-    questions.hear([raised('1')]);
+    events.publish([raised('1')]);
     await Promise.all([
       questions.answer('1', { decision: 'allow' }),
       questions.answer('1', { decision: 'deny' }),
@@ -197,7 +200,7 @@ describe('an answer', () => {
   });
 
   test('that was not taken leaves the card and says why', async () => {
-    questions.hear([raised('1')]);
+    events.publish([raised('1')]);
     api.trouble = 'keeper_unreachable';
     await questions.answer('1', { decision: 'allow' });
     expect(open()).toEqual(['1']);
@@ -206,11 +209,11 @@ describe('an answer', () => {
   });
 
   test('whose own answer was lost on the way is ours all the same', async () => {
-    questions.hear([raised('1'), raised('2')]);
+    events.publish([raised('1'), raised('2')]);
     api.trouble = 'clarvis_unreachable';
     await questions.answer('1', { decision: 'allow' });
     await questions.answer('2', { decision: 'allow' });
-    questions.hear([settled('1', 'allow', 'me'), settled('2', 'deny', 'somebody')]);
+    events.publish([settled('1', 'allow', 'me'), settled('2', 'deny', 'somebody')]);
     expect(questions.inbox.value.settled.map(({ by, mine }) => [by, mine])).toEqual([
       ['somebody', false],
       ['me', true],
@@ -218,7 +221,7 @@ describe('an answer', () => {
   });
 
   test('that came too late asks what is still open', async () => {
-    questions.hear([raised('1')]);
+    events.publish([raised('1')]);
     api.trouble = 'attention_gone';
     await questions.answer('1', { decision: 'allow' });
     expect(api.asked).toContain('attention');
@@ -247,6 +250,7 @@ describe('notifications', () => {
     const words = ({ input }: Attention) => ({ title: 'Shop', body: `run ${input.command}` });
     const memory = createMemory(new FakeStorage());
     return createNotifications(
+      events,
       notifier,
       memory,
       words,
@@ -265,14 +269,14 @@ describe('notifications', () => {
 
   test('come only to those who want them, name the command, and go when it is settled', async () => {
     const notifications = make();
-    notifications.hear([raised('1')]);
+    events.publish([raised('1')]);
     await notifications.turnOn();
-    notifications.hear([raised('2'), raised('2')]);
+    events.publish([raised('2'), raised('2')]);
     expect(shown).toEqual(['Shop: run ls']);
-    notifications.hear([settled('2', 'allow', 'x')]);
+    events.publish([settled('2', 'allow', 'x')]);
     expect(closed).toEqual(['2']);
     notifications.turnOff();
-    notifications.hear([raised('3')]);
+    events.publish([raised('3')]);
     expect(shown).toHaveLength(1);
   });
 
@@ -280,7 +284,7 @@ describe('notifications', () => {
     const notifications = make();
     await notifications.turnOn();
     lookedAt = true;
-    notifications.hear([raised('1')]);
+    events.publish([raised('1')]);
     expect(shown).toEqual([]);
   });
 
@@ -289,7 +293,7 @@ describe('notifications', () => {
       ({ position: null, sessionId: 's', type: 'session/notified', event, reason }) as const;
     const notifications = make();
     await notifications.turnOn();
-    notifications.hear([
+    events.publish([
       { ...told('Notification', 'permission_prompt'), text: 'Claude needs your permission' },
       { ...told('Notification', 'idle_prompt'), text: 'Claude is waiting for your input' },
       { ...told('Stop', null), text: null },
@@ -324,7 +328,7 @@ describe('notifications', () => {
     const notifications = make();
     await notifications.turnOn();
     expect(notifications.state.value).toBe('refused');
-    notifications.hear([raised('1')]);
+    events.publish([raised('1')]);
     expect(shown).toEqual([]);
   });
 });

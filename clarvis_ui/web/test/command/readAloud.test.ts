@@ -1,4 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
+import { createEventBus, type EventBus } from '../../src/api/eventBus';
 import type { KeeperEvent } from '../../src/api/events';
 import { type Aloud, createAloud, speakable } from '../../src/command/readAloud';
 import { createMemory } from '../../src/lib/storage';
@@ -6,11 +7,13 @@ import { FakeStorage } from '../support/fakes';
 import { at, message } from '../support/world';
 
 const speak = vi.fn();
+let events: EventBus;
 let aloud: Aloud;
 
 beforeEach(() => {
   speak.mockReset();
-  aloud = createAloud(createMemory(new FakeStorage()), speak);
+  events = createEventBus();
+  aloud = createAloud(events, createMemory(new FakeStorage()), speak);
 });
 
 function turn(uuid: string, words: string, outcome: 'done' | 'failed' = 'done'): KeeperEvent[] {
@@ -28,14 +31,14 @@ function turn(uuid: string, words: string, outcome: 'done' | 'failed' = 'done'):
 
 test('only the replies to what was said in the bar are read, and only if one wants it', () => {
   aloud.expect('a');
-  aloud.hear(turn('a', 'Done.'));
+  events.publish(turn('a', 'Done.'));
   expect(speak).not.toHaveBeenCalled();
   aloud.state.value = 'on';
-  aloud.hear(turn('b', 'Somebody else asked.'));
+  events.publish(turn('b', 'Somebody else asked.'));
   aloud.expect('c');
-  aloud.hear(turn('c', 'All **41** tests pass.'));
+  events.publish(turn('c', 'All **41** tests pass.'));
   aloud.expect('d');
-  aloud.hear(turn('d', 'Broken.', 'failed'));
+  events.publish(turn('d', 'Broken.', 'failed'));
   expect(speak.mock.calls).toEqual([['All 41 tests pass.']]);
 });
 

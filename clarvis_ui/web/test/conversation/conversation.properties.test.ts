@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../src/api/messages';
 import {
-  type Conversation,
   type ConversationEvent,
+  type ConversationState,
   emptyConversation,
   inLine,
   reduce,
@@ -91,7 +91,7 @@ const fates: fc.Arbitrary<Fate[]> = fc.array(
 
 /** A browser that lives through `fates`; at the end it hears everything and scrolls to the top. */
 class Browser {
-  state: Conversation = emptyConversation(SESSION);
+  state: ConversationState = emptyConversation(SESSION);
   private now = 0;
   private heard = 0;
   /** Pages from before this would leave a hole. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KeeperEvent } from '../../src/api/events';
 import {
-  type Conversation,
   type ConversationEvent,
+  type ConversationState,
   emptyConversation,
   inLine,
   reduce,
@@ -11,11 +11,11 @@ import {
 import { type Sending, wordsOf } from '../../src/conversation/optimistic';
 import { at, message, page, SESSION } from '../support/world';
 
-function told(...events: ConversationEvent[]): Conversation {
+function told(...events: ConversationEvent[]): ConversationState {
   return events.reduce(reduce, emptyConversation(SESSION));
 }
 
-const uuids = (state: Conversation) => state.messages.map((one) => one.uuid);
+const uuids = (state: ConversationState) => state.messages.map((one) => one.uuid);
 const shown = shownMessages;
 
 const loaded = (...given: string[]): ConversationEvent => ({
@@ -106,7 +106,7 @@ describe('what streams', () => {
   });
 
   test('is gone when its reply broke off, and only then', () => {
-    const gone = (seq: number, messageId: string, index = 0): KeeperEvent => ({
+    const gone = (seq: number, messageId: string, index = 0): ConversationEvent => ({
       ...at(seq),
       type: 'message/withdrawn',
       messageId,
@@ -331,7 +331,7 @@ test('why it broke down is told once: where its last line says so, only there', 
     error: { code: 'api_error', message: 'API Error: 400' },
   };
   const line = { kind: 'error', content: [{ type: 'text', text: 'API Error: 400' }] };
-  const last = (state: Conversation) => wordsOf(shown(state).at(-1)?.content ?? []);
+  const last = (state: ConversationState) => wordsOf(shown(state).at(-1)?.content ?? []);
   expect(last(told(loaded('a'), failed))).toBe('Not sent. API Error: 400');
   expect(last(told(loaded('a'), added(1, 'b', line), failed))).toBe('API Error: 400');
 });
@@ -356,7 +356,7 @@ describe('a turn that was cut off', () => {
     ],
   };
   const later = '2025-10-01T08:00:20.000Z';
-  const words = (state: Conversation) => shown(state).map((one) => wordsOf(one.content));
+  const words = (state: ConversationState) => shown(state).map((one) => wordsOf(one.content));
 
   test('comes before what Claude Code writes in place of a reply when it goes on', () => {
     const filler = message('f', {

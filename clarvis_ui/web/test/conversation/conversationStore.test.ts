@@ -1,4 +1,6 @@
+import { effect } from '@preact/signals';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createEventBus } from '../../src/api/eventBus';
 import { failed, success } from '../../src/api/result';
 import type { Prompt } from '../../src/api/send';
 import { inLine, shownMessages } from '../../src/conversation/conversation';
@@ -30,11 +32,11 @@ beforeEach(async () => {
   api.answers.send = { sessionId: SESSION, state: 'running' };
   needs = {
     api,
+    events: createEventBus(),
     socket: { remember: () => {}, covers: () => true },
     outbox: createOutbox(createMemory(storage)),
     retryDelay: (failures) => failures * 1000,
     onSession: () => {},
-    onLoggedOut: () => {},
   };
   talk = createTalk(SESSION, needs);
   await soon();
@@ -138,6 +140,48 @@ describe('a session that somebody else runs', () => {
   });
 });
 
+describe('a delta', () => {
+  const delta = (seq: number, text: string) =>
+    ({
+      ...at(seq),
+      type: 'message/delta',
+      messageId: 'm',
+      index: 0,
+      kind: 'text',
+      text,
+      tool: null,
+      toolUseId: null,
+    }) as const;
+
+  test('changes the partial and leaves the conversation the very same', () => {
+    const before = talk.state.value;
+    talk.handle(delta(1, 'Hel'));
+    talk.handle(delta(2, 'lo'));
+    expect(talk.partial.value?.text).toBe('Hello');
+    expect(talk.state.value).toBe(before);
+  });
+
+  test('is replaced by its message at one moment', () => {
+    talk.handle(delta(1, 'Hello'));
+    const seen: [string | undefined, number][] = [];
+    const stop = effect(() => {
+      seen.push([talk.partial.value?.text, talk.state.value.messages.length]);
+    });
+    const reply = message('r', {
+      role: 'assistant',
+      kind: 'reply',
+      messageId: 'm',
+      content: [{ type: 'text', text: 'Hello' }],
+    });
+    talk.handle({ ...at(2), type: 'message/added', message: reply, after: null });
+    stop();
+    expect(seen).toEqual([
+      ['Hello', 1],
+      [undefined, 2],
+    ]);
+  });
+});
+
 test('where every place is taken a message stands in line', async () => {
   const waits: unknown[] = [];
   api.send = async ({ wait }) => {
@@ -158,7 +202,7 @@ describe('what is on its way', () => {
     expect(storage.kept.size).toBe(1);
     await soon();
     const [uuid] = sentUuids();
-    talk.hear([{ ...at(5), type: 'message/added', message: message(uuid as string), after: null }]);
+    talk.handle({ ...at(5), type: 'message/added', message: message(uuid as string), after: null });
     expect(storage.kept.size).toBe(0);
     expect(shown().map((one) => one.uuid)).toEqual(['a', uuid]);
   });
@@ -293,14 +337,12 @@ describe('a message for which what runs is stopped', () => {
   });
 
   test('is the first in line, and says why', async () => {
-    talk.hear([
-      { type: 'turn/started', ...at(1), uuid: 'a' },
-      {
-        type: 'queue/updated',
-        ...at(2),
-        queue: [{ uuid: 'q', text: 'waits', state: 'queued', images: 0 }],
-      },
-    ]);
+    talk.handle({ type: 'turn/started', ...at(1), uuid: 'a' });
+    talk.handle({
+      type: 'queue/updated',
+      ...at(2),
+      queue: [{ uuid: 'q', text: 'waits', state: 'queued', images: 0 }],
+    });
     talk.send('hello', [], true);
     expect(inLine(talk.state.value).map(({ text, interrupt }) => [text, interrupt])).toEqual([
       ['hello', true],
@@ -360,7 +402,7 @@ describe('loading', () => {
 
   test('a session that is said to be gone is not here any more', async () => {
     api.trouble = 'session_not_found';
-    talk.hear([{ type: 'session/removed', ...at(8) }]);
+    talk.handle({ type: 'session/removed', ...at(8) });
     await soon();
     expect(talk.trouble.value?.code).toBe('session_not_found');
   });
@@ -371,7 +413,7 @@ describe('loading', () => {
     await soon();
     api.trouble = null;
     api.answers.conversation = page({ messages: [message('reborn')], position: 'e1:8' });
-    talk.hear([{ type: 'session/updated', session: sample(1), ...at(8) }]);
+    talk.handle({ type: 'session/updated', session: sample(1), ...at(8) });
     await soon();
     expect(talk.trouble.value).toBeNull();
     expect(shown().map(({ uuid }) => uuid)).toEqual(['reborn']);
@@ -407,7 +449,7 @@ describe('several conversations', () => {
     const conversations = createConversations(needs);
     const [one, other] = [conversations.open('one'), conversations.open('other')];
     await soon();
-    conversations.hear([
+    needs.events.publish([
       { ...at(1), sessionId: 'one', type: 'message/added', message: message('x'), after: null },
       { ...at(2), sessionId: 'nobody', type: 'message/added', message: message('y'), after: null },
     ]);

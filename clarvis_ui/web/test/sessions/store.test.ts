@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createEventBus } from '../../src/api/eventBus';
 import type { Health } from '../../src/api/sessions';
 import { createSessionStore, needsWholeLook, type SessionStore } from '../../src/sessions/store';
 import { FakeApi, FakeAttention } from '../support/fakes';
@@ -6,7 +7,6 @@ import { sample } from '../support/samples';
 
 let api: FakeApi;
 let attention: FakeAttention;
-let loggedOut: ReturnType<typeof vi.fn<() => void>>;
 let store: SessionStore;
 
 const titles = () => store.newestFirst.value.map((session) => session.title);
@@ -16,8 +16,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   api = new FakeApi();
   attention = new FakeAttention();
-  loggedOut = vi.fn<() => void>();
-  store = createSessionStore(api, attention, loggedOut);
+  store = createSessionStore(api, createEventBus(), attention);
 });
 
 afterEach(() => {
@@ -40,7 +39,7 @@ describe('the first look', () => {
     const said = await api.health();
     api.asked = [];
     const waiting = [said];
-    store = createSessionStore(api, attention, loggedOut, null, () => waiting.pop() ?? null);
+    store = createSessionStore(api, createEventBus(), attention, null, () => waiting.pop() ?? null);
     store.start();
     await soon();
     expect(api.asked).toEqual(['sessions first']);
@@ -139,14 +138,6 @@ describe('a keeper that is away', () => {
 });
 
 describe('logged out', () => {
-  test('is told, and is no trouble of the keeper', async () => {
-    api.trouble = 'not_logged_in';
-    store.start();
-    await soon();
-    expect(loggedOut).toHaveBeenCalledOnce();
-    expect(store.listing.value.trouble).toBe(null);
-  });
-
   test('a stopped store forgets and asks no more', async () => {
     api.rows = [sample(1)];
     store.start();

@@ -1,5 +1,5 @@
 import type { Api } from '../../src/api/client';
-import { failed, type Outcome, success } from '../../src/api/result';
+import { failed, NOT_LOGGED_IN, type Outcome, success } from '../../src/api/result';
 import type { Specification } from '../../src/api/resume';
 import type { Wanted } from '../../src/api/search';
 import type { Prompt } from '../../src/api/send';
@@ -25,8 +25,16 @@ export class FakeApi implements Api {
     });
   }
 
+  private readonly loggedOutListeners = new Set<() => void>();
+
+  onLoggedOut = (listener: () => void): (() => void) => {
+    this.loggedOutListeners.add(listener);
+    return () => void this.loggedOutListeners.delete(listener);
+  };
+
   private answer<T>(what: string, value: () => T): Outcome<T> {
     this.asked.push(what);
+    if (this.trouble === NOT_LOGGED_IN) for (const listener of this.loggedOutListeners) listener();
     return this.trouble === null ? success(value()) : failed(this.trouble, `said ${this.trouble}`);
   }
 
@@ -176,10 +184,10 @@ export class FakeAttention implements Attention {
     return this.hidden;
   }
 
-  onReturn(listener: () => void): () => void {
+  onReturn = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
-  }
+  };
 
   comeBack(): void {
     this.hidden = false;

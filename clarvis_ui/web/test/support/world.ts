@@ -1,6 +1,8 @@
-import type { KeeperEvent, Position } from '../../src/api/events';
+import type { EventOf } from '../../src/api/eventBus';
+import type { Position } from '../../src/api/events';
 import type { FailedTurn } from '../../src/api/failedTurns';
 import type { ConversationPage, Message, Partial, Queued, Turn } from '../../src/api/messages';
+import type { CONVERSATION_EVENTS } from '../../src/conversation/conversation';
 import { sample } from './samples';
 
 export const SESSION = sample(1).id;
@@ -87,7 +89,7 @@ export interface Failing {
   late: { prompt: number | null; reply: number | null };
 }
 
-export type WorldEvent = KeeperEvent | { type: 'resync' };
+export type WorldEvent = EventOf<(typeof CONVERSATION_EVENTS)[number]> | { type: 'resync' };
 
 /** A turn that failed, as it has to be told. */
 export interface Failure {

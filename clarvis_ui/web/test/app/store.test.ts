@@ -1,0 +1,32 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { createClarvis } from '../../src/app/store';
+import { createMemory } from '../../src/lib/storage';
+import { FakeApi, FakeAttention, FakeStorage } from '../support/fakes';
+import { sample } from '../support/samples';
+
+let api: FakeApi;
+
+beforeEach(() => {
+  api = new FakeApi();
+  api.rows = [sample(1)];
+  api.answers.attention = [];
+});
+
+test('any request that finds us logged out shuts the page, and what it knew is forgotten', async () => {
+  const closed = vi.fn();
+  const app = createClarvis({
+    api,
+    memory: createMemory(new FakeStorage()),
+    page: new FakeAttention(),
+    openSocket: () => ({ close: closed, send: () => {} }) as unknown as WebSocket,
+    name: 'me',
+  });
+  await app.door.arrive(null);
+  await vi.waitFor(() => expect(app.sessions.listing.value.complete).toBe(true));
+
+  api.trouble = 'not_logged_in';
+  expect((await app.sessions.rename('id-0001', 'Mine')).ok).toBe(false);
+  expect(app.door.state.value).toBe('shut');
+  expect(app.sessions.listing.value.sessions.size).toBe(0);
+  expect(closed).toHaveBeenCalled();
+});
