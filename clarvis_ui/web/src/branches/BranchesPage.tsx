@@ -1,10 +1,11 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Branches, Family } from '../api/branches';
 import { Waiting } from '../app/BackButton';
 import { type Compared, sessionHref } from '../app/routes';
 import type { Clarvis } from '../app/store';
 import { titleOf } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
+import { useAbortableEffect } from '../ui/useRequest';
 import { Tree } from './BranchTree';
 import { Comparison } from './Comparison';
 import { familyNews, treeOf } from './tree';
@@ -68,26 +69,25 @@ function useBranches({ api, sessions }: Clarvis, id: string): Found {
   const news = familyNews(id, found.family, sessions.listing.value.sessions);
   // asked again until every session has been read
   const unfinished = found.family && !found.family.complete ? found : null;
-  useEffect(() => {
-    const leaving = new AbortController();
-    setFound({ family: null, inside: null, problem: '' });
-    void load(api, id, leaving.signal).then((all) => all && setFound(all));
-    return () => leaving.abort();
-  }, [api, id]);
-  useEffect(() => {
-    // the first look is under way
-    if (found.family === null && found.problem === '') return;
-    const leaving = new AbortController();
-    const later = setTimeout(async () => {
-      const all = await load(api, id, leaving.signal);
-      // what is shown stays until it is known better
+  useAbortableEffect(
+    async (signal) => {
+      setFound({ family: null, inside: null, problem: '' });
+      const all = await load(api, id, signal);
+      if (all) setFound(all);
+    },
+    [api, id],
+  );
+  useAbortableEffect(
+    async (signal) => {
+      // the first answer is still to come
+      if (found.family === null && found.problem === '') return;
+      const all = await load(api, id, signal);
+      // what is shown stays until there is a better answer
       if (all && (all.problem === '' || found.family === null)) setFound(all);
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(later);
-      leaving.abort();
-    };
-  }, [api, id, news, found.problem, unfinished]);
+    },
+    [api, id, news, found.problem, unfinished],
+    PAUSE_MS,
+  );
   return found;
 }
 

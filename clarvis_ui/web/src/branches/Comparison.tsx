@@ -9,6 +9,7 @@ import { titleOf } from '../sessions/labels';
 import { rowsOf } from '../thread/rows/rows';
 import { Icon } from '../ui/Icon';
 import { useLater } from '../ui/useDelayed';
+import { useAbortableEffect } from '../ui/useRequest';
 import { Column } from './BranchColumn';
 import { promptFor, withPrompt } from './carryOverPrompt';
 import { Changes } from './FileChanges';
@@ -148,28 +149,29 @@ function useSides(clarvis: Clarvis, { one, other }: Compared) {
   const [problem, setProblem] = useState('');
   const [reading, setReading] = useState(true);
   const news = useNews(clarvis, one, other, reading);
-  useEffect(() => {
-    const leaving = new AbortController();
-    setReading(true);
-    const read = async (mine: Tip, theirs: Tip): Promise<Side | string> => {
-      const [first, work] = await Promise.all([
-        api.branch(mine, theirs, null, leaving.signal),
-        api.branchWork(mine, theirs, leaving.signal),
-      ]);
-      if (!first.ok) return first.failure.sentence;
-      return work.ok ? { first: first.value, work: work.value } : work.failure.sentence;
-    };
-    void Promise.all([read(one, other), read(other, one)]).then(([left, right]) => {
-      if (leaving.signal.aborted) return;
-      setReading(false);
-      if (typeof left !== 'string' && typeof right !== 'string') {
-        setSides([left, right]);
-        setProblem('');
-      } else if (sides === null) setProblem(typeof left === 'string' ? left : String(right));
-      // else what is shown stays until it is known better
-    });
-    return () => leaving.abort();
-  }, [api, keyOf(one), keyOf(other), news]);
+  useAbortableEffect(
+    (signal) => {
+      setReading(true);
+      const read = async (mine: Tip, theirs: Tip): Promise<Side | string> => {
+        const [first, work] = await Promise.all([
+          api.branch(mine, theirs, null, signal),
+          api.branchWork(mine, theirs, signal),
+        ]);
+        if (!first.ok) return first.failure.sentence;
+        return work.ok ? { first: first.value, work: work.value } : work.failure.sentence;
+      };
+      void Promise.all([read(one, other), read(other, one)]).then(([left, right]) => {
+        if (signal.aborted) return;
+        setReading(false);
+        if (typeof left !== 'string' && typeof right !== 'string') {
+          setSides([left, right]);
+          setProblem('');
+        } else if (sides === null) setProblem(typeof left === 'string' ? left : String(right));
+        // else what is shown stays until it is known better
+      });
+    },
+    [api, keyOf(one), keyOf(other), news],
+  );
   return { sides, problem };
 }
 

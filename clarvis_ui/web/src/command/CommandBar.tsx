@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { Clarvis } from '../app/store';
-import { useModule } from '../ui/useLazy';
+import { lazy } from '../ui/lazy';
 import type { Commanding } from './setup';
 
 export interface CommandBarProps {
@@ -9,7 +9,7 @@ export interface CommandBarProps {
   currentId: string | null;
 }
 
-export const loadBar = () => import('./lazy');
+const CommandOverlay = lazy(async () => (await import('./CommandViews')).CommandOverlay, OutOfDate);
 
 /** Where one can say something, from anywhere: in the page if it is there, else over it. */
 export function openBar({ command }: Commanding): void {
@@ -19,8 +19,7 @@ export function openBar({ command }: Commanding): void {
 }
 
 /** Ctrl+K, or Cmd+K, wherever one is; the bar itself is fetched when it is first needed. */
-export function CommandBar(props: CommandBarProps) {
-  const { commanding } = props;
+export function CommandBar({ clarvis, commanding, currentId }: CommandBarProps) {
   const { command, holding } = commanding;
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
@@ -37,26 +36,15 @@ export function CommandBar(props: CommandBarProps) {
   }, [commanding, command]);
 
   const wanted = command.shown.value || holding.entries.value.length > 0;
-  return wanted ? <Fetched {...props} /> : null;
-}
-
-function Fetched({ clarvis, commanding, currentId }: CommandBarProps) {
-  const loaded = useModule(loadBar);
-  if (loaded === null) return null;
-  if ('failed' in loaded) return <OutOfDate />;
-  const { CommandDialog, OnItsWay } = loaded.module;
+  if (!wanted) return null;
   return (
-    <>
-      <OnItsWay commanding={commanding} onEdit={() => openBar(commanding)} />
-      {commanding.command.shown.value && (
-        <CommandDialog
-          commanding={commanding}
-          sessions={clarvis.sessions.newestFirst.value}
-          currentId={currentId}
-          api={clarvis.api}
-        />
-      )}
-    </>
+    <CommandOverlay
+      commanding={commanding}
+      sessions={clarvis.sessions.newestFirst.value}
+      currentId={currentId}
+      api={clarvis.api}
+      onEdit={() => openBar(commanding)}
+    />
   );
 }
 

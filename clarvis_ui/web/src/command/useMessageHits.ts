@@ -1,32 +1,22 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import type { Hit } from '../api/search';
 import { isWorthFinding } from '../search/store';
+import { useRequest } from '../ui/useRequest';
 
 // after this pause one wants to know; what is said is routed sooner
 const PAUSE_MS = 250;
-const MOST = 4;
+const MAX_HITS = 4;
+const NO_HITS: readonly Hit[] = [];
 
 /** The newest messages with the words that are typed: perhaps one looks for them. */
 export function useFinds(api: Pick<Api, 'search'>, typed: string): readonly Hit[] {
-  const [hits, setHits] = useState<readonly Hit[]>([]);
   const words = isWorthFinding(typed) ? typed.trim() : '';
-  useEffect(() => {
-    if (words === '') {
-      setHits([]);
-      return;
-    }
-    const leaving = new AbortController();
-    const later = setTimeout(async () => {
-      const wanted = { words, kind: null, workdir: null, best: false };
-      const outcome = await api.search(wanted, null, leaving.signal, MOST);
-      // without an answer the bar is still there to say something
-      if (!leaving.signal.aborted) setHits(outcome.ok ? outcome.value.hits : []);
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(later);
-      leaving.abort();
-    };
-  }, [api, words]);
-  return hits;
+  const query = { words, kind: null, workdir: null, best: false };
+  const { value, failure } = useRequest(
+    words === '' ? null : (signal) => api.search(query, null, signal, MAX_HITS),
+    [api, words],
+    PAUSE_MS,
+  );
+  // without an answer the bar can still be used
+  return (failure === null && value?.hits) || NO_HITS;
 }

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
+import { success } from '../api/result';
 import type { Session } from '../api/sessions';
+import { useRequest } from '../ui/useRequest';
 import {
   decisionsAbout,
   type Quotation,
@@ -29,26 +30,16 @@ export function useAsked(
 ): Meant | null {
   const asked = bare ? askedBy(words) : null;
   const about = asked?.kind === 'decided' ? asked.about : null;
-  const [found, setFound] = useState<{ about: string; quotation: Quotation } | null>(null);
-
-  useEffect(() => {
-    if (about === null) {
-      setFound(null);
-      return;
-    }
-    const leaving = new AbortController();
-    const later = setTimeout(async () => {
-      const quoted = await decidedAbout(api, session, about, leaving.signal);
-      if (!leaving.signal.aborted) setFound({ about, quotation: quoted });
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(later);
-      leaving.abort();
-    };
-  }, [api, session.id, session.workdir, about]);
-
+  const { value } = useRequest(
+    about === null
+      ? null
+      : async (signal) =>
+          success({ about, quotation: await decidedAbout(api, session, about, signal) }),
+    [api, session.id, session.workdir, about],
+    PAUSE_MS,
+  );
   if (asked === null) return null;
-  return { asked, found: found?.about === about ? found.quotation : null };
+  return { asked, found: value?.about === about ? value.quotation : null };
 }
 
 async function decidedAbout(

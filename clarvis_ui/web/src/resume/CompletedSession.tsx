@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import type { Standing } from '../api/resume';
 import type { Session } from '../api/sessions';
 import { fullTime } from '../lib/format';
 import { progressWords } from '../sessions/labels';
+import { useRequest } from '../ui/useRequest';
 import { SpecificationDialog } from './SpecificationDialog';
 import './completed-session.css';
 
@@ -58,22 +59,18 @@ export function Finished({ api, session, standing, onChanged, onNew }: FinishedP
 
 /** Who was away has it already; of others it is asked only where it may be complete. */
 function useTold(api: FinishedProps['api'], session: Session, standing: Standing | null) {
-  const [asked, setAsked] = useState<Standing | null>(null);
   const { id, progress, givenUp, modified } = session;
   // what was told on coming back holds until something else is said
   const [opened] = useState(modified);
   const known = modified === opened ? standing : null;
   const covered = progress?.of === 'checklist' && progress.complete;
   const wanted = known === null && (covered || givenUp !== null);
-  useEffect(() => {
-    if (!wanted) return;
-    const leaving = new AbortController();
-    void api.resume(id, leaving.signal).then((outcome) => {
-      if (!leaving.signal.aborted && outcome.ok) setAsked(outcome.value);
-    });
-    return () => leaving.abort();
-  }, [api, id, wanted, modified]);
-  return known ?? (wanted ? asked : null);
+  const { value } = useRequest(wanted ? (signal) => api.resume(id, signal) : null, [
+    api,
+    id,
+    modified,
+  ]);
+  return known ?? value;
 }
 
 function completeWords({ progress }: Session): string {

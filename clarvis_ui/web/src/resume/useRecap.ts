@@ -3,6 +3,7 @@ import type { Standing, Telling } from '../api/resume';
 import type { Session } from '../api/sessions';
 import type { Clarvis } from '../app/store';
 import { useLater } from '../ui/useDelayed';
+import { useAbortableEffect } from '../ui/useRequest';
 import { chosenTelling, isCold, rememberTelling } from './preference';
 
 /** Milliseconds for which a conversation that is there waits for what stands below it. */
@@ -51,26 +52,26 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
   const [late, setLate] = useState(false);
   const [tries, setTries] = useState(0);
 
-  useEffect(() => {
-    if (!cold && called === 0) return;
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    void api.telling().then((outcome) => {
-      if (signal.aborted) return;
-      const chosen = outcome.ok ? outcome.value.telling : null;
-      if (chosen !== null && called === 0) {
-        rememberTelling(memory, chosen);
-        setTelling(chosen);
-      }
-      setKnown(true);
-    });
-    void api.resume(session.id, signal).then((outcome) => {
-      if (signal.aborted) return;
-      if (outcome.ok) setStanding(outcome.value);
-      setAnswered(true);
-    });
-    return () => leaving.abort();
-  }, [api, memory, session.id, cold, called, tries]);
+  useAbortableEffect(
+    (signal) => {
+      if (!cold && called === 0) return;
+      void api.telling().then((outcome) => {
+        if (signal.aborted) return;
+        const chosen = outcome.ok ? outcome.value.telling : null;
+        if (chosen !== null && called === 0) {
+          rememberTelling(memory, chosen);
+          setTelling(chosen);
+        }
+        setKnown(true);
+      });
+      void api.resume(session.id, signal).then((outcome) => {
+        if (signal.aborted) return;
+        if (outcome.ok) setStanding(outcome.value);
+        setAnswered(true);
+      });
+    },
+    [api, memory, session.id, cold, called, tries],
+  );
 
   const footed = useLater(FOOT_MS);
   const waits = cold && !(known && answered);

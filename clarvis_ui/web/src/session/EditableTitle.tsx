@@ -1,16 +1,15 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Outcome } from '../api/result';
+import { useRef } from 'preact/hooks';
 import type { Session } from '../api/sessions';
 import { isComposing } from '../lib/input';
 import { titleOf } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
+import { type Rename, useRename } from './useRename';
 import './editable-title.css';
 
 export interface TitleProps {
   session: Session;
-  /** Null gives the session its own title back. */
-  onRename(name: string | null): Promise<Outcome<Session>>;
+  onRename: Rename;
 }
 
 /** The title, and in its place a field to change it. */
@@ -47,30 +46,11 @@ export function Title({ session, onRename }: TitleProps) {
 }
 
 function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): void }) {
-  const text = useSignal(session.name ?? session.title ?? '');
-  const saving = useSignal(false);
-  const failure = useSignal('');
-  const field = useRef<HTMLInputElement>(null);
-
-  // at once: what is typed next is meant for it, and not for keys of the page
-  useLayoutEffect(() => field.current?.select(), []);
-
-  async function save(name: string | null): Promise<void> {
-    if (saving.value) return;
-    saving.value = true;
-    const outcome = await onRename(name);
-    saving.value = false;
-    if (outcome.ok) onClose();
-    else failure.value = outcome.failure.sentence;
-  }
-
+  const { field, saving, problem, save, onSubmit } = useRename(onRename, onClose);
   return (
     <form
       class="title-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save(text.value.trim() || null);
-      }}
+      onSubmit={onSubmit}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || isComposing(event)) return;
         // it closes this field, and does not stop Claude
@@ -79,16 +59,10 @@ function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): vo
       }}
     >
       <input
-        ref={field}
-        aria-label="Name of this session"
+        {...field}
         aria-describedby="rename-failure"
         placeholder={session.title ?? 'Name'}
-        maxLength={200}
-        dir="auto"
-        value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-        }}
+        defaultValue={session.name ?? session.title ?? ''}
       />
       <div class="title-buttons">
         <button type="submit" class="strong" disabled={saving.value}>
@@ -104,7 +78,7 @@ function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): vo
         )}
       </div>
       <p id="rename-failure" class="title-failure" role="alert">
-        {failure.value}
+        {problem.value}
       </p>
     </form>
   );

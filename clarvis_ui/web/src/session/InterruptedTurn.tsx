@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Left } from '../api/attention';
 import type { Api } from '../api/client';
 import type { Queued } from '../api/messages';
@@ -9,6 +9,7 @@ import { wordsOf } from '../conversation/optimistic';
 import { spelledOut } from '../lib/sanitize';
 import { TURN_INTERRUPTED } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
+import { useRequest } from '../ui/useRequest';
 
 export interface InterruptedProps {
   session: Session;
@@ -31,21 +32,8 @@ export function useLeft(
   cutOff: boolean,
   queue: readonly Queued[],
 ): Left {
-  const [left, setLeft] = useState(NOTHING);
-  useEffect(() => {
-    if (!cutOff) {
-      setLeft(NOTHING);
-      return;
-    }
-    let current = true;
-    void api.left(id).then((outcome) => {
-      if (current && outcome.ok) setLeft(outcome.value);
-    });
-    return () => {
-      current = false;
-    };
-  }, [api, id, cutOff, queue]);
-  return left;
+  const { value } = useRequest(cutOff ? () => api.left(id) : null, [api, id, queue]);
+  return value ?? NOTHING;
 }
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */

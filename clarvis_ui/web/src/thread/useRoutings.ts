@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Api } from '../api/client';
 import type { Routed } from '../api/routing';
 import type { ShownMessage } from '../conversation/conversation';
+import { useAbortableEffect } from '../ui/useRequest';
 
 /** Why messages of a session are there, by uuid; asked for again with every new prompt. */
 export function useRouted(
@@ -20,16 +21,16 @@ export function useRouted(
     routed.value = NONE;
   }, [id, routed]);
 
-  useEffect(() => {
-    if (last === undefined) return;
-    const leaving = new AbortController();
-    void api.routings(id, leaving.signal).then((outcome) => {
-      if (leaving.signal.aborted || !outcome.ok) return;
+  useAbortableEffect(
+    async (signal) => {
+      if (last === undefined) return;
+      const outcome = await api.routings(id, signal);
+      if (signal.aborted || !outcome.ok) return;
       if (outcome.value.length === 0 && routed.value.size === 0) return;
       routed.value = new Map(outcome.value.map((one) => [one.uuid, one]));
-    });
-    return () => leaving.abort();
-  }, [api, id, last, routed]);
+    },
+    [api, id, last, routed],
+  );
 
   return routed;
 }

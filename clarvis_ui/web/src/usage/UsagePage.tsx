@@ -7,6 +7,7 @@ import { sessionHref, timelineHref } from '../app/routes';
 import type { Clarvis } from '../app/store';
 import { money, roughly } from '../lib/format';
 import { titleOf } from '../sessions/labels';
+import { useAbortableEffect } from '../ui/useRequest';
 import { overTime } from './bars';
 import { spentIn } from './changeKey';
 import { DayPlot } from './DayPlot';
@@ -39,18 +40,19 @@ export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'session
   const [found, setFound] = useState<Found>({});
   const [problem, setProblem] = useState('');
 
-  useEffect(() => {
-    const leaving = new AbortController();
-    const after = days === null ? null : dayAgo(days - 1);
-    const load = async (by: UsageBy) => {
-      const outcome = await api.usage(by, after, leaving.signal);
-      if (leaving.signal.aborted) return;
-      if (outcome.ok) setFound((before) => ({ ...before, [by]: outcome.value }));
-      setProblem(outcome.ok ? '' : outcome.failure.sentence);
-    };
-    for (const by of ['day', 'project', 'model', 'session'] as const) void load(by);
-    return () => leaving.abort();
-  }, [api, days, spent]);
+  useAbortableEffect(
+    (signal) => {
+      const after = days === null ? null : dayAgo(days - 1);
+      const load = async (by: UsageBy) => {
+        const outcome = await api.usage(by, after, signal);
+        if (signal.aborted) return;
+        if (outcome.ok) setFound((before) => ({ ...before, [by]: outcome.value }));
+        setProblem(outcome.ok ? '' : outcome.failure.sentence);
+      };
+      for (const by of ['day', 'project', 'model', 'session'] as const) void load(by);
+    },
+    [api, days, spent],
+  );
 
   const byDay = found.day;
   return (

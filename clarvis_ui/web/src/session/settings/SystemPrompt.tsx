@@ -4,6 +4,7 @@ import type { Outcome } from '../../api/result';
 import type { Session } from '../../api/sessions';
 import { type Drafts, systemPromptDraft } from '../../composer/drafts';
 import { counted } from '../../lib/format';
+import { useAbortableEffect } from '../../ui/useRequest';
 import { SystemPromptField } from './SystemPromptField';
 import './system-prompt.css';
 
@@ -158,14 +159,14 @@ function useWords(api: SystemPromptProps['api'], { id, systemPrompt }: Session) 
   const [words, setWords] = useState<Outcome<string> | null>(null);
   const characters = systemPrompt?.characters ?? 0;
   const pending = systemPrompt?.pending ?? false;
-  useEffect(() => {
-    if (characters === 0) return;
-    const asked = new AbortController();
-    void api.settings(id, asked.signal).then((outcome) => {
-      if (asked.signal.aborted) return;
+  useAbortableEffect(
+    async (signal) => {
+      if (characters === 0) return;
+      const outcome = await api.settings(id, signal);
+      if (signal.aborted) return;
       setWords(outcome.ok ? { ok: true, value: outcome.value.systemPrompt ?? '' } : outcome);
-    });
-    return () => asked.abort();
-  }, [api, id, characters, pending]);
+    },
+    [api, id, characters, pending],
+  );
   return [words, setWords] as const;
 }

@@ -1,0 +1,24 @@
+import { CommandDialog } from './CommandDialog';
+import { CommandForm, type CommandFormProps } from './CommandForm';
+import { OnItsWay } from './SentNotices';
+
+/** The bar as the main thing of a page on which nothing else is open. */
+export function CommandPanel(props: CommandFormProps) {
+  return (
+    <section class="say-panel" aria-label="Say what you want">
+      <h1>What should Claude do?</h1>
+      <CommandForm {...props} />
+    </section>
+  );
+}
+
+/** What lies over the page: the notices of what was sent, and the bar while it is open. */
+export function CommandOverlay(props: CommandFormProps & { onEdit(): void }) {
+  const { onEdit, ...form } = props;
+  return (
+    <>
+      <OnItsWay commanding={form.commanding} onEdit={onEdit} />
+      {form.commanding.command.shown.value && <CommandDialog {...form} />}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+/** A component whose code is fetched when it is first needed; nothing is drawn until then. */
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  Failed: ComponentType,
+) {
+  let Loaded: ComponentType<P> | null = null;
+
+  async function fetch(): Promise<void> {
+    Loaded = await load();
+  }
+
+  function Lazy(props: P) {
+    const [, setLoaded] = useState(Loaded !== null);
+    const [failed, setFailed] = useState(false);
+    useEffect(() => {
+      if (Loaded === null)
+        fetch().then(
+          () => setLoaded(true),
+          () => setFailed(true),
+        );
+    }, []);
+    if (failed) return <Failed />;
+    return Loaded && <Loaded {...props} />;
+  }
+
+  /** Fetches it ahead; where that fails, whoever needs it tries again. */
+  return Object.assign(Lazy, { fetch: () => void fetch().catch(() => {}) });
+}
