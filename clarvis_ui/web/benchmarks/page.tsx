@@ -3,7 +3,7 @@ import { batch, computed, signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Routed } from '../src/api/routing';
 import type { Partial, ShownMessage, Turn } from '../src/conversation/conversation';
-import { createFolds } from '../src/lib/expanded';
+import { createExpandState } from '../src/lib/expanded';
 import { Thread } from '../src/thread/Thread';
 import { conversation, longReply } from './made';
 
@@ -25,7 +25,7 @@ const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
 const nothing = signal<ReadonlySet<string>>(new Set());
 const noneRouted = signal<ReadonlyMap<string, Routed>>(new Map());
-const folds = createFolds();
+const folds = createExpandState();
 let reply = '';
 
 /** As a keeper on this machine would: a moment later. */

@@ -4,30 +4,30 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { createApi } from './api/client';
 import { App } from './app/App';
-import { fetchAhead } from './app/Pages';
-import { createPlace } from './app/router';
+import { prefetchPages } from './app/Pages';
+import { createRouter } from './app/router';
 import { sessionHref } from './app/routes';
-import { createClarvis } from './app/store';
+import { createAppStore } from './app/store';
 import { showInTab } from './app/tabTitle';
 import { createNotifications, notifierOf } from './attention/notifications';
-import { nameOf } from './attention/store';
-import { createCommanding, sendOnLeaving } from './command/setup';
+import { browserName } from './attention/store';
+import { createCommandSetup, sendOnPageHide } from './command/setup';
 import { speak } from './command/speech';
-import { attentionOf } from './lib/poller';
-import { createMemory, storageOf } from './lib/storage';
+import { pageVisibilityOf } from './lib/poller';
+import { createBrowserStorage, storageOf } from './lib/storage';
 import { sentenceOf, titleOf } from './sessions/labels';
 import { followVisibleHeight } from './ui/visibleHeight';
 
-const place = createPlace(window);
-const memory = createMemory(storageOf(window), window);
-const clarvis = createClarvis({
+const place = createRouter(window);
+const memory = createBrowserStorage(storageOf(window), window);
+const clarvis = createAppStore({
   api: createApi(fetch.bind(window)),
   memory,
-  page: attentionOf(document, window),
+  page: pageVisibilityOf(document, window),
   openSocket: () => new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/ws`),
-  name: nameOf(navigator.userAgent),
+  name: browserName(navigator.userAgent),
 });
-const { door, sessions, questions } = clarvis;
+const { auth: door, sessions, attention: questions } = clarvis;
 const known = (id: string | null) =>
   id === null ? undefined : sessions.listing.value.sessions.get(id);
 
@@ -50,7 +50,7 @@ const notifications = createNotifications(
     location.hash = sessionHref(sessionId);
   },
 );
-const commanding = createCommanding({
+const commanding = createCommandSetup({
   clarvis,
   speak: (words) => speak(window, words),
   follow(sessionId) {
@@ -63,18 +63,18 @@ const commanding = createCommanding({
     if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });
-sendOnLeaving(window, commanding);
+sendOnPageHide(window, commanding);
 
 effect(() => {
   const session = known(place.session.value);
   showInTab(document, questions.inbox.value.open.length, session ? titleOf(session) : null);
 });
 
-void door.arrive(place.takeLogin());
+void door.start(place.takeLoginCode());
 // a login link that is pasted into an open page changes the address and loads nothing
 place.onChange(() => {
-  const code = place.takeLogin();
-  if (code !== null) void door.arrive(code);
+  const code = place.takeLoginCode();
+  if (code !== null) void door.start(code);
 });
 
 followVisibleHeight(window);
@@ -87,5 +87,5 @@ if (root) {
   );
 }
 // a session in the address is wanted at once, the rest when the list stands
-if (place.session.value !== null) fetchAhead();
-else addEventListener('load', () => setTimeout(fetchAhead, 500));
+if (place.session.value !== null) prefetchPages();
+else addEventListener('load', () => setTimeout(prefetchPages, 500));

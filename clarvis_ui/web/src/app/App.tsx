@@ -1,10 +1,10 @@
-import { useLater } from '../ui/useDelayed';
+import { useDelayed } from '../ui/useDelayed';
 import { Login } from './Login';
 import { Shell, type ShellProps } from './Shell';
 
 export function App(props: ShellProps) {
-  const { door } = props.clarvis;
-  const late = useLater(200);
+  const { auth: door } = props.clarvis;
+  const late = useDelayed(200);
   switch (door.state.value) {
     case 'shut':
       return <Login door={door} />;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { CLARVIS_UNREACHABLE, type Failure } from '../api/result';
 import { Banner } from '../ui/Banner';
-import type { Clarvis } from './store';
+import type { AppStore } from './store';
 
 const OFFLINE: Failure = { code: 'offline', sentence: 'This device is offline.' };
 const RECONNECTING: Failure = { code: 'reconnecting', sentence: 'The line to the keeper is lost.' };
@@ -9,12 +9,14 @@ const RECONNECTING: Failure = { code: 'reconnecting', sentence: 'The line to the
 const PATIENCE_MS = 1500;
 
 /** Says quietly that something is away, for as long as it is. */
-export function Reachability({ clarvis }: { clarvis: Clarvis }) {
-  const online = useOnline(clarvis.tryNow);
-  const away = useStays(clarvis.line.value === 'away' || clarvis.line.value === 'connecting');
+export function ConnectionBanner({ clarvis }: { clarvis: AppStore }) {
+  const online = useOnline(clarvis.retryNow);
+  const away = useStays(
+    clarvis.connection.value === 'away' || clarvis.connection.value === 'connecting',
+  );
   const { trouble } = clarvis.sessions.listing.value;
   const failure = explained(trouble ?? (away ? RECONNECTING : null), online);
-  return failure && <Banner failure={failure} onRetry={clarvis.tryNow} />;
+  return failure && <Banner failure={failure} onRetry={clarvis.retryNow} />;
 }
 
 /** No network is why nobody answers, not that nobody does: a keeper on this machine needs none. */

@@ -1,11 +1,11 @@
-import { Mark } from '../ui/Logo';
+import { Logo } from '../ui/Logo';
 import './empty-states.css';
 
 /** A session was asked for that is not in the list. */
 export function MissingSession() {
   return (
     <div class="nothing">
-      <Mark size={40} />
+      <Logo size={40} />
       <h1>This session is not here</h1>
       <p>It may have been deleted, or it lies outside the directories that Clarvis shows.</p>
     </div>
@@ -16,7 +16,7 @@ export function MissingSession() {
 export function PageOutOfDate() {
   return (
     <div class="nothing" role="alert">
-      <Mark size={40} />
+      <Logo size={40} />
       <h1>This page is out of date</h1>
       <p>A part of it could not be fetched. Nothing that you typed is lost.</p>
       <button type="button" onClick={() => location.reload()}>

@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals';
-import { Mark } from '../ui/Logo';
-import type { Door } from './auth';
+import { Logo } from '../ui/Logo';
+import type { Auth } from './auth';
 import './login.css';
 
 /** How to get in: the link that the terminal printed, or the code that is part of it. */
-export function Login({ door }: { door: Door }) {
+export function Login({ door }: { door: Auth }) {
   const code = useSignal('');
   const failure = door.failure.value;
-  const ready = code.value.trim() !== '' && !door.knocking.value;
+  const ready = code.value.trim() !== '' && !door.isLoggingIn.value;
 
   return (
     <main class="login">
       <div class="login-card">
-        <Mark size={32} />
+        <Logo size={32} />
         <h1>Log in to Clarvis</h1>
         <p>Open the link that your terminal printed when the keeper started. For a new one, run:</p>
         <p>
@@ -21,7 +21,7 @@ export function Login({ door }: { door: Door }) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (ready) void door.enter(code.value);
+            if (ready) void door.logIn(code.value);
           }}
         >
           <label for="code">Or type the code at the end of the link</label>
@@ -42,7 +42,7 @@ export function Login({ door }: { door: Door }) {
               }}
             />
             <button type="submit" class="strong" disabled={!ready}>
-              {door.knocking.value ? 'Logging in…' : 'Log in'}
+              {door.isLoggingIn.value ? 'Logging in…' : 'Log in'}
             </button>
           </div>
           <p id="login-failure" class="login-failure" role="alert">

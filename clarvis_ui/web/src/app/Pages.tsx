@@ -1,20 +1,20 @@
 import type { ComponentType } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Notifications } from '../attention/notifications';
-import type { Commanding } from '../command/setup';
-import type { Fresh } from '../newSession/store';
+import type { CommandSetup } from '../command/setup';
+import type { NewSessionPreset } from '../newSession/store';
 import { lazy } from '../ui/lazy';
 import { MissingSession, PageOutOfDate } from './EmptyStates';
-import type { Place } from './router';
-import type { Clarvis } from './store';
+import type { Router } from './router';
+import type { AppStore } from './store';
 
-export interface SelectedProps {
-  clarvis: Clarvis;
-  place: Place;
+export interface SelectedPageProps {
+  clarvis: AppStore;
+  place: Router;
   notifications: Notifications;
-  commanding: Commanding;
+  commanding: CommandSetup;
   /** Offers to begin anew, with words to go with it. */
-  onFresh(fresh: Fresh): void;
+  onFresh(fresh: NewSessionPreset): void;
 }
 
 const page = <P extends object>(load: () => Promise<ComponentType<P>>) => lazy(load, PageOutOfDate);
@@ -22,7 +22,7 @@ const page = <P extends object>(load: () => Promise<ComponentType<P>>) => lazy(l
 // the list waits for none of these; the session's page is the largest part of all
 const SessionPage = page(async () => (await import('../session/SessionPage')).SessionPage);
 const CommandPanel = page(async () => (await import('../command/CommandViews')).CommandPanel);
-const Inbox = page(async () => (await import('../attention/InboxPage')).Inbox);
+const Inbox = page(async () => (await import('../attention/InboxPage')).InboxPage);
 const SearchPage = page(async () => (await import('../search/SearchPage')).SearchPage);
 const ArchivePage = page(async () => (await import('../archive/ArchivePage')).ArchivePage);
 const TimelinePage = page(async () => (await import('../timeline/TimelinePage')).TimelinePage);
@@ -30,16 +30,22 @@ const BranchesPage = page(async () => (await import('../branches/BranchesPage'))
 const UsagePage = page(async () => (await import('../usage/UsagePage')).UsagePage);
 
 /** Fetches the larger parts ahead, once the first view stands. */
-export function fetchAhead(): void {
+export function prefetchPages(): void {
   for (const page of [SessionPage, CommandPanel]) page.fetch();
 }
 
 /** What is beside the list: a session, another page, or the command bar. */
-export function Selected({ clarvis, place, notifications, commanding, onFresh }: SelectedProps) {
+export function SelectedPage({
+  clarvis,
+  place,
+  notifications,
+  commanding,
+  onFresh,
+}: SelectedPageProps) {
   const { complete } = clarvis.sessions.listing.value;
   const id = place.session.value;
   // a request from before would be refused, and its answer come after one is logged in
-  if (clarvis.door.state.value !== 'open') return null;
+  if (clarvis.auth.state.value !== 'open') return null;
   const branches = place.branches.value;
   if (id !== null && branches !== null) {
     const compared = branches === 'tree' ? null : branches;
@@ -65,7 +71,7 @@ export function Selected({ clarvis, place, notifications, commanding, onFresh }:
   );
 }
 
-interface OneSessionProps extends Pick<SelectedProps, 'clarvis' | 'onFresh'> {
+interface OneSessionProps extends Pick<SelectedPageProps, 'clarvis' | 'onFresh'> {
   id: string;
 }
 
@@ -73,6 +79,6 @@ function OneSession({ clarvis, id, onFresh }: OneSessionProps) {
   const talk = useMemo(() => clarvis.conversations.open(id), [clarvis, id]);
   const { sessions, complete } = clarvis.sessions.listing.value;
   const session = sessions.get(id);
-  if (!session) return complete && talk.trouble.value ? <MissingSession /> : null;
+  if (!session) return complete && talk.failure.value ? <MissingSession /> : null;
   return <SessionPage clarvis={clarvis} session={session} talk={talk} onFresh={onFresh} />;
 }

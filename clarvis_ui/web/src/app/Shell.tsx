@@ -1,38 +1,38 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { DueLink } from '../archive/ArchiveLink';
+import { ArchiveLink } from '../archive/ArchiveLink';
 import { InboxLink } from '../attention/InboxLink';
 import { openBySession } from '../attention/inbox';
 import type { Notifications } from '../attention/notifications';
 import { CommandBar, openBar } from '../command/CommandBar';
-import type { Commanding } from '../command/setup';
-import { NewSession } from '../newSession/NewSessionDialog';
-import { createBeginning } from '../newSession/store';
+import type { CommandSetup } from '../command/setup';
+import { NewSessionDialog } from '../newSession/NewSessionDialog';
+import { createNewSessionStore } from '../newSession/store';
 import type { SessionStore } from '../sessions/store';
 import { Sidebar } from '../sidebar/Sidebar';
 import { Icon } from '../ui/Icon';
-import { WaitingElsewhere, waitingWords } from './BackButton';
-import { Reachability } from './ConnectionBanner';
-import { Selected } from './Pages';
-import type { Place } from './router';
+import { WaitingElsewhereContext, waitingCountWords } from './BackButton';
+import { ConnectionBanner } from './ConnectionBanner';
+import { SelectedPage } from './Pages';
+import type { Router } from './router';
 import { LIST_HREF, sessionHref } from './routes';
-import type { Clarvis } from './store';
+import type { AppStore } from './store';
 import './shell.css';
 
 export interface ShellProps {
-  clarvis: Clarvis;
-  place: Place;
+  clarvis: AppStore;
+  place: Router;
   notifications: Notifications;
-  commanding: Commanding;
+  commanding: CommandSetup;
 }
 
 /** The sidebar and what is selected in it; on a phone one of the two at a time. */
 export function Shell({ clarvis, place, notifications, commanding }: ShellProps) {
-  const { sessions, questions, door } = clarvis;
+  const { sessions, attention: questions, auth: door } = clarvis;
   const inbox = questions.inbox.value;
   const selectedId = place.session.value;
   const asked = useMemo(() => openBySession(inbox), [inbox]);
   const beginning = useMemo(
-    () => createBeginning({ api: clarvis.api, memory: clarvis.memory, go: goToSession }),
+    () => createNewSessionStore({ api: clarvis.api, memory: clarvis.storage, go: goToSession }),
     [clarvis],
   );
   const near = workdirNear(selectedId, sessions);
@@ -56,32 +56,32 @@ export function Shell({ clarvis, place, notifications, commanding }: ShellProps)
 
   return (
     <div class="shell">
-      <Reachability clarvis={clarvis} />
+      <ConnectionBanner clarvis={clarvis} />
       <div class="panes" data-showing={showing}>
         <Sidebar
           listing={sessions.listing.value}
           newestFirst={sessions.newestFirst.value}
           selectedId={selectedId}
-          memory={clarvis.memory}
+          memory={clarvis.storage}
           asked={asked}
           doing={clarvis.activity.texts.value}
-          due={<DueLink archive={clarvis.kept.archive.value} archived={archived} />}
+          due={<ArchiveLink archive={clarvis.archive.status.value} archived={archived} />}
           inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
           onNew={() => beginning.show(near)}
           onCommand={() => openBar(commanding)}
           onRename={sessions.rename}
-          onLeave={door.leave}
+          onLeave={door.logOut}
         />
         <main class="main">
-          <WaitingElsewhere.Provider value={waitingElsewhere}>
-            <Selected
+          <WaitingElsewhereContext.Provider value={waitingElsewhere}>
+            <SelectedPage
               clarvis={clarvis}
               place={place}
               notifications={notifications}
               commanding={commanding}
               onFresh={beginning.offer}
             />
-          </WaitingElsewhere.Provider>
+          </WaitingElsewhereContext.Provider>
           <a class="back" href={LIST_HREF}>
             <Icon name="back" />
             Sessions
@@ -90,10 +90,14 @@ export function Shell({ clarvis, place, notifications, commanding }: ShellProps)
       </div>
       {/* beside the panes: on a phone the one that is out of sight says nothing */}
       <p class="spoken" aria-live="polite">
-        {inbox.open.length > 0 ? waitingWords(inbox.open.length) : ''}
+        {inbox.open.length > 0 ? waitingCountWords(inbox.open.length) : ''}
       </p>
       <CommandBar clarvis={clarvis} commanding={commanding} currentId={selectedId} />
-      <NewSession beginning={beginning} sessions={sessions.newestFirst.value} api={clarvis.api} />
+      <NewSessionDialog
+        beginning={beginning}
+        sessions={sessions.newestFirst.value}
+        api={clarvis.api}
+      />
     </div>
   );
 }

@@ -41,7 +41,7 @@ const KEYS: readonly { where: string; keys: readonly [keys: string, does: string
   },
 ];
 
-export function KeysDialog({ onClose }: { onClose(): void }) {
+export function ShortcutsDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog name="Keys" kind="keys" onClose={onClose}>
       {KEYS.map(({ where, keys }) => (

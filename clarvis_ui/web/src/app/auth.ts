@@ -4,30 +4,30 @@ import { type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
 import type { Health } from '../api/sessions';
 
 /** Whether this browser is let in. `ajar` is before anybody has answered. */
-export type DoorState = 'ajar' | 'open' | 'shut';
+export type AuthState = 'ajar' | 'open' | 'shut';
 
-export interface Door {
-  readonly state: ReadonlySignal<DoorState>;
+export interface Auth {
+  readonly state: ReadonlySignal<AuthState>;
   /** Why the last code did not open it. */
   readonly failure: ReadonlySignal<Failure | null>;
-  readonly knocking: ReadonlySignal<boolean>;
+  readonly isLoggingIn: ReadonlySignal<boolean>;
   /** With the code of a login link, or without one. */
-  arrive(code: string | null): Promise<void>;
-  enter(code: string): Promise<void>;
-  leave(): Promise<void>;
+  start(code: string | null): Promise<void>;
+  logIn(code: string): Promise<void>;
+  logOut(): Promise<void>;
   /** What was answered on arrival, for the first who asks: nobody has to ask the same again. */
-  answered(): Outcome<Health> | null;
+  takeHealth(): Outcome<Health> | null;
   /** Somebody said that we are not let in any more: whether that is so, the server says. */
-  doubt(): Promise<void>;
+  verify(): Promise<void>;
   /**
    * Looks whether it is open by now: somebody logged in beside us, or a token is again what it was.
    * Answers whether anybody answered.
    */
-  look(): Promise<boolean>;
+  check(): Promise<boolean>;
 }
 
-export function createDoor(api: Api): Door {
-  const state = signal<DoorState>('ajar');
+export function createAuth(api: Api): Auth {
+  const state = signal<AuthState>('ajar');
   const failure = signal<Failure | null>(null);
   const knocking = signal(false);
   let greeting: Outcome<Health> | null = null;
@@ -59,9 +59,9 @@ export function createDoor(api: Api): Door {
   return {
     state,
     failure,
-    knocking,
-    enter,
-    async arrive(code) {
+    isLoggingIn: knocking,
+    logIn: enter,
+    async start(code) {
       if (code !== null) {
         await enter(code);
         if (state.value === 'open') return;
@@ -73,21 +73,21 @@ export function createDoor(api: Api): Door {
       state.value = stranger ? 'shut' : 'open';
       if (!stranger) failure.value = null;
     },
-    answered() {
+    takeHealth() {
       const first = greeting;
       greeting = null;
       return first;
     },
-    async leave() {
+    async logOut() {
       // where nobody answers, the cookie is still there: to look logged out would be a lie
       const outcome = await api.logOut();
       if (outcome.ok) state.value = 'shut';
     },
-    async doubt() {
+    async verify() {
       // an answer that we are logged out shuts it
       if (state.value === 'open') await api.health();
     },
-    async look() {
+    async check() {
       const known = knocking.value ? null : await letIn();
       if (known === true && state.value === 'shut' && !knocking.value) {
         failure.value = null;

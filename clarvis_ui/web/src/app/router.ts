@@ -1,30 +1,30 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Wanted } from '../api/search';
 import type { Looked } from '../api/timeline';
-import { type Address, parseAddress, withoutLogin } from './routes';
+import { parseRoute, type Route, withoutLogin } from './routes';
 
 /** Where in the page one is. The address is the only place that knows; this follows it. */
-export interface Place {
+export interface Router {
   readonly session: ReadonlySignal<string | null>;
   readonly inbox: ReadonlySignal<boolean>;
   readonly archive: ReadonlySignal<boolean>;
   readonly usage: ReadonlySignal<boolean>;
   readonly search: ReadonlySignal<Wanted | null>;
   readonly timeline: ReadonlySignal<Looked | null>;
-  readonly branches: ReadonlySignal<Address['branches']>;
+  readonly branches: ReadonlySignal<Route['branches']>;
   /** The code that came with the address, which from then on no longer has it. */
-  takeLogin(): string | null;
+  takeLoginCode(): string | null;
   onChange(listener: () => void): void;
 }
 
 type Browser = Pick<Window, 'location' | 'history' | 'addEventListener'>;
 
-export function createPlace(browser: Browser): Place {
+export function createRouter(browser: Browser): Router {
   const { location, history } = browser;
-  const here = signal(parseAddress(location.hash));
+  const here = signal(parseRoute(location.hash));
 
   browser.addEventListener('hashchange', () => {
-    here.value = parseAddress(location.hash);
+    here.value = parseRoute(location.hash);
   });
 
   return {
@@ -35,8 +35,8 @@ export function createPlace(browser: Browser): Place {
     search: computed(() => here.value.search),
     timeline: computed(() => here.value.timeline),
     branches: computed(() => here.value.branches),
-    takeLogin() {
-      const { login } = parseAddress(location.hash);
+    takeLoginCode() {
+      const { login } = parseRoute(location.hash);
       if (login !== null) {
         const clean = `${location.pathname}${location.search}${withoutLogin(location.hash)}`;
         history.replaceState(history.state, '', clean);

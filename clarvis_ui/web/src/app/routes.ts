@@ -7,7 +7,7 @@ import { type Looked, readMoment } from '../api/timeline';
  * The fragment of the page's address: `#session=UUID` is all that is needed to come back to the
  * same place; `#login=CODE` lets one in and is taken out at once.
  */
-export interface Address {
+export interface Route {
   session: string | null;
   /** Whether it is the list of what waits. */
   inbox: boolean;
@@ -20,11 +20,11 @@ export interface Address {
   /** Of what one sees when it was done; null where that is not shown. */
   timeline: Looked | null;
   /** Whether it is the tree of the session's branches, or two of them beside each other. */
-  branches: 'tree' | Compared | null;
+  branches: 'tree' | ComparedBranches | null;
   login: string | null;
 }
 
-export interface Compared {
+export interface ComparedBranches {
   one: Tip;
   other: Tip;
 }
@@ -33,7 +33,7 @@ function parts(fragment: string): string[] {
   return fragment.replace(/^#/, '').split('&').filter(Boolean);
 }
 
-export function parseAddress(fragment: string): Address {
+export function parseRoute(fragment: string): Route {
   const given = new URLSearchParams(parts(fragment).join('&'));
   return {
     session: given.get('session') || null,
@@ -107,7 +107,7 @@ export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): 
   return `#${fragment}`;
 }
 
-function branchesIn(given: URLSearchParams): Address['branches'] {
+function branchesIn(given: URLSearchParams): Route['branches'] {
   const session = given.get('session');
   if (!session || !given.has('branches')) return null;
   const other = given.get('with');
@@ -124,7 +124,7 @@ export function branchesHref(session: string): string {
 }
 
 /** Two branches beside each other. */
-export function comparedHref({ one, other }: Compared): string {
+export function comparedHref({ one, other }: ComparedBranches): string {
   const fragment = new URLSearchParams({ session: one.session, branches: one.tip ?? '' });
   fragment.set('with', other.session);
   if (other.tip !== null) fragment.set('withTip', other.tip);

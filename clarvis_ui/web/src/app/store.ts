@@ -2,65 +2,65 @@ import { computed, effect, type ReadonlySignal, type Signal, signal } from '@pre
 import type { Api } from '../api/client';
 import { createEventBus, type EventBus } from '../api/eventBus';
 import { createSocket, type SocketState, type SocketWorld } from '../api/socket';
-import { createKept, type Kept } from '../archive/store';
-import { createHalves } from '../attention/answerDrafts';
-import { createQuestions, type Questions } from '../attention/store';
+import { type ArchiveStore, createArchiveStore } from '../archive/store';
+import { createAnswerDrafts } from '../attention/answerDrafts';
+import { type AttentionStore, createAttentionStore } from '../attention/store';
 import { createDrafts, type Drafts } from '../composer/drafts';
-import type { Wish } from '../composer/spokenActions';
-import { type Conversations, createConversations } from '../conversation/openConversations';
+import type { SpokenRequest } from '../composer/spokenActions';
+import { createOpenConversations, type OpenConversations } from '../conversation/openConversations';
 import { createOutbox } from '../conversation/outbox';
-import { type AllFolds, createAllFolds } from '../lib/expanded';
-import { type Attention, createHeartbeat, retryDelay } from '../lib/poller';
-import type { Memory } from '../lib/storage';
-import { createOffers, type OfferStore } from '../session/settings/capabilities';
+import { createExpandStates, type ExpandStates } from '../lib/expanded';
+import { createPoller, type PageVisibility, retryDelay } from '../lib/poller';
+import type { BrowserStorage } from '../lib/storage';
+import { type CapabilityStore, createCapabilityStore } from '../session/settings/capabilities';
 import { createActivity } from '../sessions/activity';
 import { createHookNotices } from '../sessions/hookNotices';
 import type { SessionTexts } from '../sessions/sessionTexts';
 import { createSessionStore, type SessionStore } from '../sessions/store';
-import { createDoor, type Door } from './auth';
+import { type Auth, createAuth } from './auth';
 
 /** Everything that the page knows and can do: the stores, and the one line that feeds them all. */
-export interface Clarvis {
+export interface AppStore {
   api: Api;
-  door: Door;
+  auth: Auth;
   sessions: SessionStore;
-  conversations: Conversations;
-  questions: Questions;
-  offers: OfferStore;
+  conversations: OpenConversations;
+  attention: AttentionStore;
+  capabilities: CapabilityStore;
   drafts: Drafts;
-  folds: AllFolds;
-  memory: Memory;
-  kept: Kept;
+  expandStates: ExpandStates;
+  storage: BrowserStorage;
+  archive: ArchiveStore;
   /** What running sessions are doing, in words. */
   activity: SessionTexts;
   /** What Claude Code said of itself in terminals. */
   hookNotices: SessionTexts;
   /** What was said in the command bar of a session, until its page has done it. */
-  wish: Signal<Wish | null>;
+  spokenRequest: Signal<SpokenRequest | null>;
   /** How the line to the keeper is. */
-  line: ReadonlySignal<SocketState>;
+  connection: ReadonlySignal<SocketState>;
   /** Tries now what would be tried later. */
-  tryNow(): void;
+  retryNow(): void;
   events: EventBus;
 }
 
 // how soon a page that was shut notices that it is let in again
 const LOOK_AT_DOOR_MS = 4000;
 
-export interface ClarvisWorld {
+export interface AppStoreOptions {
   api: Api;
-  memory: Memory;
-  page: Attention;
+  memory: BrowserStorage;
+  page: PageVisibility;
   openSocket: SocketWorld['open'];
   /** How this browser is called before others. */
   name: string;
 }
 
-export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWorld): Clarvis {
+export function createAppStore({ api, memory, page, openSocket, name }: AppStoreOptions): AppStore {
   const line = signal<SocketState>('off');
   const events = createEventBus();
   const delay = (failures: number): number => retryDelay(failures, Math.random());
-  const door = createDoor(api);
+  const door = createAuth(api);
 
   const socket = createSocket(
     { open: openSocket, onReturn: page.onReturn, retryDelay: delay },
@@ -68,7 +68,7 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
       onState(state) {
         line.value = state;
         sessions.setLive(state === 'live');
-        if (state === 'live') conversations.wake();
+        if (state === 'live') conversations.retryFailed();
       },
       onEvents: events.publish,
       onResync(sessionId) {
@@ -77,26 +77,32 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
         sessions.refreshNow();
         questions.reload();
       },
-      onLoggedOut: () => void door.doubt(),
+      onLoggedOut: () => void door.verify(),
     },
   );
   // the order of the events: the list is first, because the others name sessions by it
-  const sessions = createSessionStore(api, events, page, socket, door.answered);
-  const conversations = createConversations({
+  const sessions = createSessionStore(api, events, page, socket, door.takeHealth);
+  const conversations = createOpenConversations({
     api,
     events,
     socket,
     outbox: createOutbox(memory),
     retryDelay: delay,
-    onSession: sessions.meet,
+    onSession: sessions.addFromPage,
   });
-  const questions = createQuestions(api, events, createHalves(memory), name, conversations.sent);
-  const offers = createOffers(api);
+  const questions = createAttentionStore(
+    api,
+    events,
+    createAnswerDrafts(memory),
+    name,
+    conversations.sent,
+  );
+  const offers = createCapabilityStore(api);
   const hookNotices = createHookNotices(events);
   const activity = createActivity(events);
-  const folds = createAllFolds();
-  const kept = createKept(api);
-  const knocking = createHeartbeat(door.look, page, () => LOOK_AT_DOOR_MS);
+  const folds = createExpandStates();
+  const kept = createArchiveStore(api);
+  const knocking = createPoller(door.check, page, () => LOOK_AT_DOOR_MS);
 
   effect(() => {
     if (door.state.value === 'shut') knocking.start();
@@ -122,22 +128,22 @@ export function createClarvis({ api, memory, page, openSocket, name }: ClarvisWo
 
   return {
     api,
-    door,
+    auth: door,
     sessions,
     conversations,
-    questions,
-    offers,
+    attention: questions,
+    capabilities: offers,
     drafts: createDrafts(memory),
-    folds,
-    memory,
-    kept,
+    expandStates: folds,
+    storage: memory,
+    archive: kept,
     activity,
     hookNotices,
-    wish: signal<Wish | null>(null),
-    line: computed(() => line.value),
-    tryNow() {
+    spokenRequest: signal<SpokenRequest | null>(null),
+    connection: computed(() => line.value),
+    retryNow() {
       sessions.refreshNow();
-      conversations.wake();
+      conversations.retryFailed();
       socket.now();
     },
     events,

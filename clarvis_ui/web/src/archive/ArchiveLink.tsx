@@ -2,14 +2,14 @@ import type { Archive } from '../api/archive';
 import { ARCHIVE_HREF } from '../app/routes';
 import { counted } from '../lib/format';
 
-export interface DueLinkProps {
+export interface ArchiveLinkProps {
   archive: Archive | null;
   /** Deleted sessions that are in the list. */
   archived: number;
 }
 
 /** What Claude Code is about to delete, before it does; or how much is kept of what it did. */
-export function DueLink({ archive, archived }: DueLinkProps) {
+export function ArchiveLink({ archive, archived }: ArchiveLinkProps) {
   const due = archive?.due.length ?? 0;
   if (due === 0 && !archive?.on && archived === 0) return null;
   return (

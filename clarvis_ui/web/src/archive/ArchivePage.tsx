@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Archive } from '../api/archive';
 import type { Session } from '../api/sessions';
-import { Back } from '../app/BackButton';
+import { BackButton } from '../app/BackButton';
 import { sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { counted, fileSize, fullTime } from '../lib/format';
 import { titleOf } from '../sessions/labels';
 import '../app/page-head.css';
@@ -11,9 +11,9 @@ import '../attention/inbox.css';
 import './archive.css';
 
 /** What Claude Code deletes before long, and what is kept of what it has deleted. */
-export function ArchivePage({ clarvis }: { clarvis: Clarvis }) {
-  const { kept, sessions } = clarvis;
-  const archive = kept.archive.value;
+export function ArchivePage({ clarvis }: { clarvis: AppStore }) {
+  const { archive: kept, sessions } = clarvis;
+  const archive = kept.status.value;
   const known = sessions.listing.value.sessions;
   const gone = sessions.newestFirst.value.filter((session) => session.archived);
   useEffect(() => void kept.refresh(), [kept]);
@@ -21,7 +21,7 @@ export function ArchivePage({ clarvis }: { clarvis: Clarvis }) {
   return (
     <div class="inbox">
       <header class="session-head">
-        <Back />
+        <BackButton />
         <h1 class="inbox-title">Archive</h1>
       </header>
       <div class="inbox-log">
@@ -92,14 +92,14 @@ function Holding({ archive, onSwitch }: { archive: Archive; onSwitch(on: boolean
   );
 }
 
-function GoneRow({ session, clarvis }: { session: Session; clarvis: Clarvis }) {
+function GoneRow({ session, clarvis }: { session: Session; clarvis: AppStore }) {
   const [problem, setProblem] = useState('');
 
   async function restore(): Promise<void> {
     const outcome = await clarvis.api.restore(session.id);
-    if (outcome.ok) clarvis.sessions.know(outcome.value);
+    if (outcome.ok) clarvis.sessions.update(outcome.value);
     else setProblem(outcome.failure.sentence);
-    void clarvis.kept.refresh();
+    void clarvis.archive.refresh();
   }
 
   return (

@@ -3,14 +3,14 @@ import type { Api } from '../api/client';
 import type { Session } from '../api/sessions';
 import { fullTime } from '../lib/format';
 
-export interface ArchivedProps {
+export interface ArchivedNoticeProps {
   session: Session;
   api: Pick<Api, 'restore'>;
   onRestored(session: Session): void;
 }
 
 /** Claude Code deleted this session; the archive has it, and it can be brought back. */
-export function Archived({ session, api, onRestored }: ArchivedProps) {
+export function ArchivedNotice({ session, api, onRestored }: ArchivedNoticeProps) {
   const [problem, setProblem] = useState('');
   const [going, setGoing] = useState(false);
   const since = fullTime(session.archivedSince);

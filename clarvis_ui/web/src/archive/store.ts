@@ -5,9 +5,9 @@ import { createLatestRequest } from '../api/request';
 import type { Failure } from '../api/result';
 
 /** What is kept of what Claude Code deletes, asked for now and then. */
-export interface Kept {
+export interface ArchiveStore {
   /** Null until it is known. */
-  readonly archive: ReadonlySignal<Archive | null>;
+  readonly status: ReadonlySignal<Archive | null>;
   readonly failure: ReadonlySignal<Failure | null>;
   start(): void;
   /** Forget everything: whoever comes next may not be allowed to see it. */
@@ -22,7 +22,7 @@ const EVERY_MS = 3_600_000;
 // the list comes first
 const FIRST_MS = 3000;
 
-export function createKept(api: Pick<Api, 'archive' | 'switchArchive'>): Kept {
+export function createArchiveStore(api: Pick<Api, 'archive' | 'switchArchive'>): ArchiveStore {
   const archive = signal<Archive | null>(null);
   const failure = signal<Failure | null>(null);
   const request = createLatestRequest();
@@ -42,7 +42,7 @@ export function createKept(api: Pick<Api, 'archive' | 'switchArchive'>): Kept {
   }
 
   return {
-    archive,
+    status: archive,
     failure,
     start() {
       clearTimeout(timer);

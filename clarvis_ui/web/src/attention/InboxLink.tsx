@@ -1,10 +1,10 @@
-import { waitingWords } from '../app/BackButton';
+import { waitingCountWords } from '../app/BackButton';
 import { INBOX_HREF } from '../app/routes';
 import { Icon } from '../ui/Icon';
 
 /** How much waits, always in the same place. */
 export function InboxLink({ waiting, current }: { waiting: number; current: boolean }) {
-  const words = waiting > 0 ? waitingWords(waiting) : 'Nothing waits for you';
+  const words = waiting > 0 ? waitingCountWords(waiting) : 'Nothing waits for you';
   return (
     <a
       class="inbox-link"

@@ -1,7 +1,7 @@
 import type { Attention } from '../api/attention';
-import { Back } from '../app/BackButton';
+import { BackButton } from '../app/BackButton';
 import { sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { relativeTime } from '../lib/format';
 import { titleOf } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
@@ -12,14 +12,14 @@ import type { Notifications } from './notifications';
 import '../app/page-head.css';
 import './inbox.css';
 
-export interface InboxProps {
-  clarvis: Clarvis;
+export interface InboxPageProps {
+  clarvis: AppStore;
   notifications: Notifications;
 }
 
 /** Every question that waits, of every session, and how the last ones were settled. */
-export function Inbox({ clarvis, notifications }: InboxProps) {
-  const { questions, sessions } = clarvis;
+export function InboxPage({ clarvis, notifications }: InboxPageProps) {
+  const { attention: questions, sessions } = clarvis;
   const inbox = questions.inbox.value;
   const known = sessions.listing.value.sessions;
   const now = useNow(20_000);
@@ -28,7 +28,7 @@ export function Inbox({ clarvis, notifications }: InboxProps) {
   return (
     <div class="inbox">
       <header class="session-head">
-        <Back />
+        <BackButton />
         <h1 class="inbox-title">Waiting for you</h1>
         <NotifySwitch notifications={notifications} />
       </header>
@@ -52,7 +52,7 @@ export function Inbox({ clarvis, notifications }: InboxProps) {
                   attention={attention}
                   workdir={session?.workdir ?? null}
                   source={clarvis.api}
-                  halves={questions.halves}
+                  halves={questions.drafts}
                   // the list moves up when one is answered: another card may come under the pointer
                   replacedAnother
                   answering={inbox.answering.has(attention.id)}

@@ -1,19 +1,19 @@
 import type { Attention } from '../api/attention';
 import { each, fields, text, verbatim } from '../api/decode';
-import type { Memory } from '../lib/storage';
+import type { BrowserStorage } from '../lib/storage';
 
 /** An answer that was begun and not given. */
-export interface Half {
+export interface AnswerDraft {
   /** Which field of the card is open; null where there is none. */
   open: string | null;
   /** What is typed there; null: nothing yet. */
   text: string | null;
   /** What is chosen so far, by question. */
-  choices: Readonly<Record<string, Choice>>;
+  choices: Readonly<Record<string, ChoiceDraft>>;
 }
 
 /** What is chosen for one question; `other` is what is typed in place of an option. */
-export interface Choice {
+export interface ChoiceDraft {
   labels: readonly string[];
   other: string;
   /** Whether the typed answer counts. */
@@ -21,28 +21,31 @@ export interface Choice {
 }
 
 /** As much of a question as says what is asked. */
-export type Asked = Pick<Attention, 'id' | 'sessionId' | 'tool' | 'input'>;
+export type DraftedAttention = Pick<Attention, 'id' | 'sessionId' | 'tool' | 'input'>;
 
 /** Answers half given, over every refresh and every look at another session. */
-export interface Halves {
-  read(asked: Asked): Half;
-  write(asked: Asked, half: Half): void;
+export interface AnswerDrafts {
+  read(asked: DraftedAttention): AnswerDraft;
+  write(asked: DraftedAttention, half: AnswerDraft): void;
   /** It was answered. */
   forget(attentionId: string): void;
   /** It is no longer asked, and nobody answered: Claude may ask the same again, under a new id. */
-  leave(attentionId: string): void;
+  withdraw(attentionId: string): void;
   /** What is not among these is no longer asked. */
   keepOnly(open: readonly string[]): void;
 }
 
-export const NO_CHOICE: Choice = { labels: [], other: '', typed: false };
-const NOTHING: Half = { open: null, text: null, choices: {} };
+export const NO_CHOICE: ChoiceDraft = { labels: [], other: '', typed: false };
+const NOTHING: AnswerDraft = { open: null, text: null, choices: {} };
 const KEY = 'answer.';
 /** By what was asked, for as long as it may be asked again. */
 const LEFT = 'unanswered.';
 const LEFT_MS = 24 * 3_600_000;
 
-export function createHalves(memory: Memory, now: () => number = Date.now): Halves {
+export function createAnswerDrafts(
+  memory: BrowserStorage,
+  now: () => number = Date.now,
+): AnswerDrafts {
   function leave(key: string): void {
     const half = fields(memory.read(key));
     memory.forget(key);
@@ -67,7 +70,7 @@ export function createHalves(memory: Memory, now: () => number = Date.now): Halv
       else memory.forget(KEY + asked.id);
     },
     forget: (attentionId) => memory.forget(KEY + attentionId),
-    leave: (attentionId) => leave(KEY + attentionId),
+    withdraw: (attentionId) => leave(KEY + attentionId),
     keepOnly(open) {
       for (const key of memory.keys(KEY)) {
         if (!open.includes(key.slice(KEY.length))) leave(key);
@@ -81,7 +84,7 @@ export function createHalves(memory: Memory, now: () => number = Date.now): Halv
 }
 
 /** The same for the same question of the same session, in whatever order its input is written. */
-function contentOf({ sessionId, tool, input }: Asked): string {
+function contentOf({ sessionId, tool, input }: DraftedAttention): string {
   const words = JSON.stringify([sessionId, tool, input], (_, value: unknown) => {
     const given = Array.isArray(value) ? null : fields(value);
     return given ? Object.fromEntries(Object.entries(given).sort()) : value;
@@ -100,7 +103,7 @@ function digest(words: string): string {
   return ((one >>> 0).toString(16) + (other >>> 0).toString(16)).padStart(16, '0');
 }
 
-function readHalf(raw: unknown): Half {
+function readHalf(raw: unknown): AnswerDraft {
   const given = fields(raw);
   if (!given) return NOTHING;
   const choices = Object.entries(fields(given.choices) ?? {}).map(([question, one]) => {

@@ -3,7 +3,7 @@
 import type { Attention, Decision } from '../api/attention';
 import type { AttentionRaised, AttentionSettled } from '../api/events';
 
-export interface Settled {
+export interface SettledAttention {
   attention: Attention;
   /** `gone`: it is no longer open, and nobody told us why. */
   decision: Decision | 'gone';
@@ -16,7 +16,7 @@ export interface Inbox {
   /** In the order in which they were raised. */
   readonly open: readonly Attention[];
   /** The last one first. */
-  readonly settled: readonly Settled[];
+  readonly settled: readonly SettledAttention[];
   /** Answers on their way: the card waits for what becomes of it. */
   readonly answering: ReadonlySet<string>;
   /** Why an answer was not taken. */
@@ -84,7 +84,7 @@ function raised(inbox: Inbox, attention: Attention): Inbox {
 function settled(
   inbox: Inbox,
   id: string,
-  decision: Settled['decision'],
+  decision: SettledAttention['decision'],
   by: string | null,
 ): Inbox {
   const before = inbox.settled.find((other) => other.attention.id === id);
@@ -92,7 +92,7 @@ function settled(
     inbox.open.find((open) => open.id === id) ??
     (before && isCorrected(before, decision, by) ? before.attention : undefined);
   if (!attention) return inbox;
-  const one: Settled = { attention, decision, by, mine: inbox.answering.has(id) };
+  const one: SettledAttention = { attention, decision, by, mine: inbox.answering.has(id) };
   const answering = new Set(inbox.answering);
   answering.delete(id);
   return {
@@ -107,7 +107,11 @@ function settled(
 }
 
 /** Whether what is said now is nearer to the truth than what was said before. */
-function isCorrected(before: Settled, decision: Settled['decision'], by: string | null): boolean {
+function isCorrected(
+  before: SettledAttention,
+  decision: SettledAttention['decision'],
+  by: string | null,
+): boolean {
   if (before.decision === 'gone') return true;
   // the terminal was answered a moment before our answer reached it
   return by === TERMINAL && before.by !== TERMINAL && decision !== 'withdrawn';
@@ -141,6 +145,6 @@ export function openBySession(inbox: Inbox): ReadonlyMap<string, readonly Attent
   return found;
 }
 
-export function lastSettledIn(inbox: Inbox, sessionId: string): Settled | null {
+export function lastSettledIn(inbox: Inbox, sessionId: string): SettledAttention | null {
   return inbox.settled.find((one) => one.attention.sessionId === sessionId) ?? null;
 }

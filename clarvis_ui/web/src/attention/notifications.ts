@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Attention } from '../api/attention';
 import type { EventBus } from '../api/eventBus';
 import type { SessionNotified } from '../api/events';
-import type { Memory } from '../lib/storage';
+import type { BrowserStorage } from '../lib/storage';
 
 /** Desktop notifications of questions, for those who want them. */
 export interface Notifications {
@@ -34,7 +34,7 @@ const KEY = 'notifications';
 export function createNotifications(
   events: EventBus,
   notifier: Notifier,
-  memory: Memory,
+  memory: BrowserStorage,
   words: (attention: Attention) => { title: string; body: string },
   nameOf: (sessionId: string) => string,
   go: (sessionId: string) => void,

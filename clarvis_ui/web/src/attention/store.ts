@@ -4,13 +4,13 @@ import type { Api } from '../api/client';
 import type { EventBus } from '../api/eventBus';
 import { createLatestRequest } from '../api/request';
 import { CLARVIS_UNREACHABLE } from '../api/result';
-import type { Halves } from './answerDrafts';
+import type { AnswerDrafts } from './answerDrafts';
 import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 
 /** Open questions of all sessions, and the answers to them. */
-export interface Questions {
+export interface AttentionStore {
   readonly inbox: ReadonlySignal<Inbox>;
-  readonly halves: Halves;
+  readonly drafts: AnswerDrafts;
   /** Asks for all that is open. */
   reload(): void;
   answer(attentionId: string, answer: Answer): Promise<void>;
@@ -20,14 +20,14 @@ export interface Questions {
 // somebody was faster, or it was taken back: the socket says who
 const TOO_LATE = new Set(['attention_gone', 'attention_not_found']);
 
-export function createQuestions(
+export function createAttentionStore(
   api: Pick<Api, 'attention' | 'resolve'>,
   events: EventBus,
-  halves: Halves,
+  halves: AnswerDrafts,
   by: string,
   /** Until the keeper has what was sent to this session. */
   sent: (sessionId: string) => Promise<void> = async () => {},
-): Questions {
+): AttentionStore {
   const inbox = signal<Inbox>(EMPTY_INBOX);
   let raisedSince = new Set<string>();
   /** Answers of which nobody said what became of them. */
@@ -38,7 +38,7 @@ export function createQuestions(
     inbox.value = reduceInbox(inbox.value, event);
     if (event.type === 'attention/listed') halves.keepOnly(inbox.value.open.map(({ id }) => id));
     else if (event.type === 'attention/settled') {
-      if (event.decision === 'withdrawn') halves.leave(event.attentionId);
+      if (event.decision === 'withdrawn') halves.withdraw(event.attentionId);
       else halves.forget(event.attentionId);
     }
   }
@@ -61,7 +61,7 @@ export function createQuestions(
 
   return {
     inbox,
-    halves,
+    drafts: halves,
     reload: () => void reload(),
     async answer(attentionId, answer) {
       if (inbox.value.answering.has(attentionId)) return;
@@ -95,7 +95,7 @@ export function createQuestions(
 }
 
 /** How this browser is called when the others are told who answered. */
-export function nameOf(agent: string): string {
+export function browserName(agent: string): string {
   const device = [
     [/iPhone|iPod/, 'iPhone'],
     [/iPad/, 'iPad'],

@@ -2,12 +2,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { BranchPage, Tip } from '../api/branches';
 import type { Message } from '../api/messages';
 import { messageHref, sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { counted } from '../lib/format';
-import { Passage } from './Messages';
+import { BranchMessages } from './Messages';
 
-export interface ColumnProps {
-  clarvis: Clarvis;
+export interface BranchColumnProps {
+  clarvis: AppStore;
   one: Tip;
   other: Tip;
   title: string;
@@ -21,7 +21,7 @@ export interface ColumnProps {
 }
 
 /** One of two branches, from where they part. */
-export function Column({
+export function BranchColumn({
   clarvis,
   one,
   other,
@@ -30,7 +30,7 @@ export function Column({
   first,
   bringing,
   onBring,
-}: ColumnProps) {
+}: BranchColumnProps) {
   /** The pages after the first one that were asked for. */
   const [rest, setRest] = useState<readonly Message[]>([]);
   const [left, setLeft] = useState(first.after);
@@ -71,7 +71,7 @@ export function Column({
       {messages.length === 0 ? (
         <p class="side-nothing">Nothing was said here since.</p>
       ) : (
-        <Passage clarvis={clarvis} sessionId={one.session} messages={messages} />
+        <BranchMessages clarvis={clarvis} sessionId={one.session} messages={messages} />
       )}
       {after !== null && (
         <button type="button" class="quiet" onClick={() => void more(after)}>

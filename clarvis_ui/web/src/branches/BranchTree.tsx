@@ -1,28 +1,28 @@
 import { useState } from 'preact/hooks';
 import type { Family } from '../api/branches';
-import { type Compared, comparedHref, messageHref, sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import { type ComparedBranches, comparedHref, messageHref, sessionHref } from '../app/routes';
+import type { AppStore } from '../app/store';
 import { counted, fullTime, relativeTime } from '../lib/format';
-import { forkAt } from '../session/fork';
-import { useLater } from '../ui/useDelayed';
+import { forkAndOpen } from '../session/fork';
+import { useDelayed } from '../ui/useDelayed';
 import { useNow } from '../ui/useNow';
-import { allNodes, chosenWith, kindWords, type Node, suggested } from './tree';
+import { allNodes, type BranchNode, chosenWith, kindWords, suggested } from './tree';
 
-export interface TreeProps {
-  clarvis: Clarvis;
+export interface BranchTreeProps {
+  clarvis: AppStore;
   id: string;
   /** Null until they are known. */
-  nodes: readonly Node[] | null;
+  nodes: readonly BranchNode[] | null;
   family: Family | null;
   /** How many more were left inside of the session than are told. */
   more: number;
 }
 
 /** Every way that was taken, below the one that it leaves; two of them can be compared. */
-export function Tree({ clarvis, id, nodes, family, more }: TreeProps) {
+export function BranchTree({ clarvis, id, nodes, family, more }: BranchTreeProps) {
   const [picked, setPicked] = useState<readonly string[] | null>(null);
   const [problem, setProblem] = useState('');
-  const late = useLater(200);
+  const late = useDelayed(200);
   if (nodes === null) {
     return late ? <p class="branches-wait">Looking for branches…</p> : null;
   }
@@ -31,9 +31,9 @@ export function Tree({ clarvis, id, nodes, family, more }: TreeProps) {
   const two = chosen.flatMap((key) => all.find((node) => node.key === key) ?? []);
   const [one, other] = two;
 
-  async function goOn(node: Node): Promise<void> {
+  async function goOn(node: BranchNode): Promise<void> {
     if (node.tip.tip === null) return;
-    setProblem(await forkAt(clarvis, node.tip.session, node.tip.tip));
+    setProblem(await forkAndOpen(clarvis, node.tip.session, node.tip.tip));
   }
 
   return (
@@ -90,18 +90,19 @@ export function Tree({ clarvis, id, nodes, family, more }: TreeProps) {
 }
 
 /** What belongs to the session that is open comes first: it stays selected in the list. */
-function ordered(id: string, one: Node, other: Node): Compared {
-  const mine = (node: Node) => Number(node.tip.session !== id) * 2 + Number(node.kind !== 'now');
+function ordered(id: string, one: BranchNode, other: BranchNode): ComparedBranches {
+  const mine = (node: BranchNode) =>
+    Number(node.tip.session !== id) * 2 + Number(node.kind !== 'now');
   const [first, second] = mine(one) <= mine(other) ? [one, other] : [other, one];
   return { one: first.tip, other: second.tip };
 }
 
 interface LimbProps {
-  node: Node;
+  node: BranchNode;
   chosen: readonly string[];
   alone: boolean;
   onChoose(key: string): void;
-  onGoOn(node: Node): void;
+  onGoOn(node: BranchNode): void;
 }
 
 function Limb(props: LimbProps) {
@@ -165,6 +166,6 @@ function Limb(props: LimbProps) {
 }
 
 /** A path that was left is read where it stands, in its session. */
-function hrefOf({ tip: { session, tip } }: Node): string {
+function hrefOf({ tip: { session, tip } }: BranchNode): string {
   return tip === null ? sessionHref(session) : messageHref(session, tip);
 }

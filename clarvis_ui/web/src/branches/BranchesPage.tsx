@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Branches, Family } from '../api/branches';
-import { Waiting } from '../app/BackButton';
-import { type Compared, sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import { WaitingLink } from '../app/BackButton';
+import { type ComparedBranches, sessionHref } from '../app/routes';
+import type { AppStore } from '../app/store';
 import { titleOf } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
 import { useAbortableEffect } from '../ui/useRequest';
-import { Tree } from './BranchTree';
+import { BranchTree } from './BranchTree';
 import { Comparison } from './Comparison';
 import { familyNews, treeOf } from './tree';
 import '../app/page-head.css';
@@ -14,11 +14,11 @@ import '../attention/inbox.css';
 import './branches.css';
 
 export interface BranchesPageProps {
-  clarvis: Clarvis;
+  clarvis: AppStore;
   /** The session whose branches are shown. */
   id: string;
   /** Two of them beside each other; null for the tree. */
-  compared: Compared | null;
+  compared: ComparedBranches | null;
 }
 
 /** What if: the ways that were taken from one conversation. */
@@ -32,7 +32,7 @@ export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
         <a class="branches-back" href={sessionHref(id)} aria-label="Back to the conversation">
           <Icon name="back" />
         </a>
-        <Waiting />
+        <WaitingLink />
         <h1 class="branches-title">
           Branches
           {session && <bdi>{titleOf(session)}</bdi>}
@@ -49,7 +49,13 @@ export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
           nodes={nodes}
         />
       ) : (
-        <Tree clarvis={clarvis} id={id} nodes={nodes} family={family} more={inside?.more ?? 0} />
+        <BranchTree
+          clarvis={clarvis}
+          id={id}
+          nodes={nodes}
+          family={family}
+          more={inside?.more ?? 0}
+        />
       )}
     </div>
   );
@@ -64,7 +70,7 @@ interface Found {
 // while a turn runs, much is written: looked at again once it is quiet for so long
 const PAUSE_MS = 1000;
 
-function useBranches({ api, sessions }: Clarvis, id: string): Found {
+function useBranches({ api, sessions }: AppStore, id: string): Found {
   const [found, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
   const news = familyNews(id, found.family, sessions.listing.value.sessions);
   // asked again until every session has been read
@@ -91,7 +97,7 @@ function useBranches({ api, sessions }: Clarvis, id: string): Found {
   return found;
 }
 
-async function load(api: Clarvis['api'], id: string, leaving: AbortSignal): Promise<Found | null> {
+async function load(api: AppStore['api'], id: string, leaving: AbortSignal): Promise<Found | null> {
   const family = await api.family(id, leaving);
   const kin = family.ok ? family.value.sessions : [];
   const forks = kin.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));

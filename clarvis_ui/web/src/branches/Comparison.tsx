@@ -1,27 +1,27 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { BranchPage, BranchWork, Tip } from '../api/branches';
 import type { Message } from '../api/messages';
-import { branchesHref, type Compared, comparedHref, sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import { branchesHref, type ComparedBranches, comparedHref, sessionHref } from '../app/routes';
+import type { AppStore } from '../app/store';
 import { counted } from '../lib/format';
-import { forkAt } from '../session/fork';
+import { forkAndOpen } from '../session/fork';
 import { titleOf } from '../sessions/labels';
 import { rowsOf } from '../thread/rows/rows';
 import { Icon } from '../ui/Icon';
-import { useLater } from '../ui/useDelayed';
+import { useDelayed } from '../ui/useDelayed';
 import { useAbortableEffect } from '../ui/useRequest';
-import { Column } from './BranchColumn';
-import { promptFor, withPrompt } from './carryOverPrompt';
-import { Changes } from './FileChanges';
-import { Passage } from './Messages';
-import { allNodes, didNothing, keyOf, kindWords, type Node, sessionNews } from './tree';
+import { BranchColumn } from './BranchColumn';
+import { carryOverPrompt, withCarryOver } from './carryOverPrompt';
+import { FileChanges } from './FileChanges';
+import { BranchMessages } from './Messages';
+import { allNodes, type BranchNode, didNothing, kindWords, sessionNews, tipKey } from './tree';
 import './comparison.css';
 
 export interface ComparisonProps {
-  clarvis: Clarvis;
-  compared: Compared;
+  clarvis: AppStore;
+  compared: ComparedBranches;
   /** For what they are called; null until they are known. */
-  nodes: readonly Node[] | null;
+  nodes: readonly BranchNode[] | null;
 }
 
 // how long what was said on one of them may be missing
@@ -37,7 +37,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
   const { one, other } = compared;
   const { sides, problem } = useSides(clarvis, compared);
   const [refused, setRefused] = useState('');
-  const late = useLater(200);
+  const late = useDelayed(200);
   const names = useMemo(
     () =>
       [
@@ -54,7 +54,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
     const [source, target] = from === 0 ? [sides[0], sides[1]] : [sides[1], sides[0]];
     const into = from === 0 ? other : one;
     const session = clarvis.sessions.listing.value.sessions.get(into.session);
-    const prompt = promptFor({
+    const prompt = carryOverPrompt({
       title: names[from],
       from: source.work,
       into: target.work,
@@ -62,11 +62,11 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
     });
     if (into.tip !== null) {
       // a path that was left cannot be gone on with where it is
-      setRefused(await forkAt(clarvis, into.session, into.tip, prompt));
+      setRefused(await forkAndOpen(clarvis, into.session, into.tip, prompt));
       return;
     }
     const draft = clarvis.drafts.read(into.session);
-    clarvis.drafts.write(into.session, { ...draft, text: withPrompt(draft.text, prompt) });
+    clarvis.drafts.write(into.session, { ...draft, text: withCarryOver(draft.text, prompt) });
     location.hash = sessionHref(into.session);
   }
 
@@ -107,7 +107,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
         {([0, 1] as const).map((side) => {
           const [mine, theirs] = side === 0 ? [one, other] : [other, one];
           return (
-            <Column
+            <BranchColumn
               key={side}
               clarvis={clarvis}
               one={mine}
@@ -121,7 +121,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
           );
         })}
       </div>
-      <Changes
+      <FileChanges
         one={left.work}
         other={right.work}
         names={names}
@@ -131,8 +131,8 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
   );
 }
 
-function kindOf(nodes: readonly Node[] | null, tip: Tip): string {
-  const node = allNodes(nodes ?? []).find(({ key }) => key === keyOf(tip));
+function kindOf(nodes: readonly BranchNode[] | null, tip: Tip): string {
+  const node = allNodes(nodes ?? []).find(({ key }) => key === tipKey(tip));
   if (node) return kindWords(node);
   return tip.tip === null ? 'As it stands' : 'Left by going back';
 }
@@ -143,7 +143,7 @@ function bringWords(into: Tip): string {
     : 'Bring the decision over, into a fork of the other';
 }
 
-function useSides(clarvis: Clarvis, { one, other }: Compared) {
+function useSides(clarvis: AppStore, { one, other }: ComparedBranches) {
   const { api } = clarvis;
   const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
   const [problem, setProblem] = useState('');
@@ -170,13 +170,13 @@ function useSides(clarvis: Clarvis, { one, other }: Compared) {
         // else what is shown stays until it is known better
       });
     },
-    [api, keyOf(one), keyOf(other), news],
+    [api, tipKey(one), tipKey(other), news],
   );
   return { sides, problem };
 }
 
 /** Another number when something was said on one of them, once the last was read. */
-function useNews({ sessions }: Clarvis, one: Tip, other: Tip, reading: boolean): number {
+function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean): number {
   const heard = sessionNews([one.session, other.session], sessions.listing.value.sessions);
   const [news, setNews] = useState({ heard, count: 0 });
   const [waits, setWaits] = useState(false);
@@ -203,8 +203,8 @@ function Past({
   compared: { one, other },
   shared,
 }: {
-  clarvis: Clarvis;
-  compared: Compared;
+  clarvis: AppStore;
+  compared: ComparedBranches;
   shared: number;
 }) {
   const [open, setOpen] = useState(false);
@@ -243,7 +243,7 @@ function Past({
               Show earlier ones
             </button>
           )}
-          <Passage clarvis={clarvis} sessionId={one.session} messages={messages} />
+          <BranchMessages clarvis={clarvis} sessionId={one.session} messages={messages} />
         </div>
       )}
       <p class="branches-problem" role="alert">
@@ -272,12 +272,12 @@ function useShown(pair: { current: HTMLDivElement | null }) {
 
 /** As the tree calls it; a path that another session left, by what was first asked on it. */
 function nameOf(
-  clarvis: Clarvis,
-  nodes: readonly Node[] | null,
+  clarvis: AppStore,
+  nodes: readonly BranchNode[] | null,
   tip: Tip,
   first: BranchPage | undefined,
 ): string {
-  const node = allNodes(nodes ?? []).find(({ key }) => key === keyOf(tip));
+  const node = allNodes(nodes ?? []).find(({ key }) => key === tipKey(tip));
   if (node) return node.first ?? node.title;
   const asked = tip.tip === null ? '' : firstPrompt(first?.messages ?? []);
   const session = clarvis.sessions.listing.value.sessions.get(tip.session);

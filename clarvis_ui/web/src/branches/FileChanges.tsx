@@ -2,12 +2,12 @@ import { useMemo, useState } from 'preact/hooks';
 import type { BranchWork, FileChange } from '../api/branches';
 import { Diff } from '../content/Diff';
 import { counted } from '../lib/format';
-import { within } from '../lib/paths';
-import { spelledOut } from '../lib/sanitize';
+import { relativeTo } from '../lib/paths';
+import { revealInvisible } from '../lib/sanitize';
 import { Icon } from '../ui/Icon';
 import { changesIn, differenceOf, type FilePair, pairedFiles, type Where } from './tree';
 
-export interface ChangesProps {
+export interface FileChangesProps {
   one: BranchWork;
   other: BranchWork;
   names: readonly [string, string];
@@ -15,7 +15,7 @@ export interface ChangesProps {
 }
 
 /** Which files the two changed since they parted, and how they differ. */
-export function Changes({ one, other, names, workdir }: ChangesProps) {
+export function FileChanges({ one, other, names, workdir }: FileChangesProps) {
   const pairs = useMemo(() => pairedFiles(one.files, other.files), [one, other]);
   const more = one.moreFiles + other.moreFiles;
   const groups: readonly { where: Where; title: string }[] = [
@@ -66,7 +66,7 @@ function OneFile({ pair, names, workdir }: OneFileProps) {
         onClick={() => setOpen(!open)}
       >
         <Icon name={open ? 'downwards' : 'unfold'} />
-        <code dir="ltr">{spelledOut(within(pair.path, workdir))}</code>
+        <code dir="ltr">{revealInvisible(relativeTo(pair.path, workdir))}</code>
         <span class="file-fate">{fates(pair)}</span>
       </button>
       {open && <Body pair={pair} names={names} />}

@@ -2,17 +2,17 @@ import { signal } from '@preact/signals';
 import { useMemo, useState } from 'preact/hooks';
 import type { Message } from '../api/messages';
 import type { Routed } from '../api/routing';
-import type { Clarvis } from '../app/store';
-import { createFolds } from '../lib/expanded';
-import { forkAt } from '../session/fork';
-import { type Reader, ReaderContext } from '../thread/context';
+import type { AppStore } from '../app/store';
+import { createExpandState } from '../lib/expanded';
+import { forkAndOpen } from '../session/fork';
+import { ThreadContext, type ThreadContextValue } from '../thread/context';
 import { RowView } from '../thread/RowView';
 import { chunksOf } from '../thread/rows/chunks';
 import { rowsOf } from '../thread/rows/rows';
 import '../thread/thread.css';
 
-export interface PassageProps {
-  clarvis: Clarvis;
+export interface BranchMessagesProps {
+  clarvis: AppStore;
   sessionId: string;
   messages: readonly Message[];
 }
@@ -22,14 +22,14 @@ const NOBODY = signal<ReadonlySet<string>>(new Set());
 const NONE_ROUTED = signal<ReadonlyMap<string, Routed>>(new Map());
 
 /** Some messages of a conversation, to be read; nothing waits in them. */
-export function Passage({ clarvis, sessionId, messages }: PassageProps) {
+export function BranchMessages({ clarvis, sessionId, messages }: BranchMessagesProps) {
   const [problem, setProblem] = useState('');
   const workdir = clarvis.sessions.listing.value.sessions.get(sessionId)?.workdir ?? null;
-  const reader = useMemo<Reader>(
+  const reader = useMemo<ThreadContextValue>(
     () => ({
       sessionId,
       workdir,
-      folds: createFolds(),
+      folds: createExpandState(),
       hold: () => {},
       waiting: NOBODY,
       unanswered: NOBODY,
@@ -39,7 +39,7 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
         if (outcome.ok) return outcome.value;
         throw new Error(outcome.failure.sentence);
       },
-      onFork: (uuid) => void forkAt(clarvis, sessionId, uuid).then(setProblem),
+      onFork: (uuid) => void forkAndOpen(clarvis, sessionId, uuid).then(setProblem),
       unforkable: null,
       onRetry: () => {},
       onEdit: () => {},
@@ -53,7 +53,7 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
     return chunksOf(rowsOf(own, { running: false, hasOlder: true })).flatMap((each) => each.rows);
   }, [messages]);
   return (
-    <ReaderContext.Provider value={reader}>
+    <ThreadContext.Provider value={reader}>
       <div class="passage">
         {rows.map((placed) => (
           <RowView key={placed.row.key} placed={placed} />
@@ -62,6 +62,6 @@ export function Passage({ clarvis, sessionId, messages }: PassageProps) {
       <p class="branches-problem" role="alert">
         {problem}
       </p>
-    </ReaderContext.Provider>
+    </ThreadContext.Provider>
   );
 }

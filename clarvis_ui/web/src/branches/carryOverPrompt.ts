@@ -2,16 +2,16 @@
 
 import type { BranchWork, FileChange } from '../api/branches';
 import { compare, withGaps } from '../content/diff';
-import { within } from '../lib/paths';
-import { spelledOut } from '../lib/sanitize';
-import { type Change, changesIn, differenceOf, type FilePair, pairedFiles } from './tree';
+import { relativeTo } from '../lib/paths';
+import { revealInvisible } from '../lib/sanitize';
+import { changesIn, differenceOf, type FilePair, type PairedChange, pairedFiles } from './tree';
 
 const MOST_LISTED = 12;
 const MOST_WORDS = 1_200;
 /** Characters of differences that go with it; the files themselves can be read. */
 const MOST_DIFFERENCE = 12_000;
 
-export interface Bringing {
+export interface CarryOver {
   /** How the branch is called from which it comes. */
   title: string;
   from: BranchWork;
@@ -19,7 +19,7 @@ export interface Bringing {
   workdir: string | null;
 }
 
-export function promptFor({ title, from, into, workdir }: Bringing): string {
+export function carryOverPrompt({ title, from, into, workdir }: CarryOver): string {
   const known = new Set(into.decisions.map((each) => `${each.about}\n${each.decision}`));
   const decisions = from.decisions.filter((each) => !known.has(`${each.about}\n${each.decision}`));
   const files = pairedFiles(from.files, into.files).filter(
@@ -46,14 +46,14 @@ export function promptFor({ title, from, into, workdir }: Bringing): string {
         'tell me first.',
   ];
   // it is sent in one's own name: nothing in it may be hidden
-  return spelledOut(parts.filter(Boolean).join('\n\n'));
+  return revealInvisible(parts.filter(Boolean).join('\n\n'));
 }
 
 function fileList(files: readonly FilePair[], more: number, workdir: string | null): string {
   if (files.length === 0) return '';
   let room = MOST_DIFFERENCE;
   const told = files.slice(0, MOST_LISTED).map((pair) => {
-    const name = `- \`${within(pair.path, workdir)}\`: ${fateWords(pair)}`;
+    const name = `- \`${relativeTo(pair.path, workdir)}\`: ${fateWords(pair)}`;
     const lines = differencesOf(pair).map(patchOf).join('\n');
     if (lines === '' || lines.length > room) return name;
     room -= lines.length;
@@ -72,7 +72,7 @@ function fateWords({ one, where }: FilePair): string {
 }
 
 /** From how it is where one brings it to how it is there; without that, what was done there. */
-function differencesOf(pair: FilePair): Change[] {
+function differencesOf(pair: FilePair): PairedChange[] {
   if (pair.one === null || pair.one.fate === 'deleted') return [];
   const difference = differenceOf(pair);
   return difference ? [difference] : changesIn(pair.one);
@@ -80,7 +80,7 @@ function differencesOf(pair: FilePair): Change[] {
 
 const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
 
-export function patchOf({ before, after }: Change): string {
+export function patchOf({ before, after }: PairedChange): string {
   return withGaps(compare(before, after).lines)
     .map((each) =>
       each.kind === 'gap' ? '…' : SIGNS[each.kind] + each.parts.map((part) => part.text).join(''),
@@ -115,7 +115,7 @@ function short(text: string): string {
 }
 
 /** Into a composer: after what is typed there already, and not twice. */
-export function withPrompt(draft: string, prompt: string): string {
+export function withCarryOver(draft: string, prompt: string): string {
   if (draft.includes(prompt)) return draft;
   return draft.trim() === '' ? prompt : `${draft.trimEnd()}\n\n${prompt}`;
 }

@@ -4,7 +4,7 @@ import type { Branch, Branches, BranchWork, Family, FileChange, Kin, Tip } from 
 import type { Session } from '../api/sessions';
 
 /** A branch as the tree shows it. */
-export interface Node {
+export interface BranchNode {
   key: string;
   tip: Tip;
   /** `now`: the session that is open, as it stands; `left`: a path that was left in it. */
@@ -18,11 +18,11 @@ export interface Node {
   /** The message after which it goes its own way, and the session that has it. */
   at: { session: string; message: string } | null;
   archived: boolean;
-  children: Node[];
+  children: BranchNode[];
 }
 
 /** What kind of branch it is, in words. */
-export function kindWords({ kind, at, archived }: Node): string {
+export function kindWords({ kind, at, archived }: BranchNode): string {
   if (kind === 'left') return 'Left by going back';
   const words = at ? 'Fork' : kind === 'now' ? 'This conversation' : 'The original';
   return archived ? `${words}, deleted` : words;
@@ -30,18 +30,18 @@ export function kindWords({ kind, at, archived }: Node): string {
 
 export const UNTITLED = 'Untitled session';
 
-export function keyOf({ session, tip }: Tip): string {
+export function tipKey({ session, tip }: Tip): string {
   return tip === null ? session : `${session}/${tip}`;
 }
 
 export function sameTip(one: Tip, other: Tip): boolean {
-  return keyOf(one) === keyOf(other);
+  return tipKey(one) === tipKey(other);
 }
 
 /** Sessions below those they go on from; what was left inside of the open one below that. */
-export function treeOf(session: string, family: Family, inside: Branches | null): Node[] {
-  const nodes = new Map<string, Node>();
-  const top: Node[] = [];
+export function treeOf(session: string, family: Family, inside: Branches | null): BranchNode[] {
+  const nodes = new Map<string, BranchNode>();
+  const top: BranchNode[] = [];
   const main = inside?.branches.find((branch) => branch.tip === null) ?? null;
   for (const kin of family.sessions) {
     const node = sessionNode(kin, session, main);
@@ -57,8 +57,8 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
     if (node) (parentOf(kin, session, inside, nodes)?.children ?? top).push(node);
   }
   for (const branch of left) {
-    const node = nodes.get(keyOf({ session, tip: branch.tip }));
-    const parent = nodes.get(keyOf({ session, tip: branch.leaves })) ?? nodes.get(session);
+    const node = nodes.get(tipKey({ session, tip: branch.tip }));
+    const parent = nodes.get(tipKey({ session, tip: branch.leaves })) ?? nodes.get(session);
     if (node && parent && parent !== node) parent.children.push(node);
   }
   for (const node of nodes.values()) node.children.sort(byTime);
@@ -70,14 +70,14 @@ function parentOf(
   { parent, at }: Kin,
   session: string,
   inside: Branches | null,
-  nodes: ReadonlyMap<string, Node>,
-): Node | undefined {
+  nodes: ReadonlyMap<string, BranchNode>,
+): BranchNode | undefined {
   if (parent === null) return undefined;
   const tip = (parent === session && at !== null && inside?.holders.get(at)) || null;
-  return nodes.get(keyOf({ session: parent, tip })) ?? nodes.get(parent);
+  return nodes.get(tipKey({ session: parent, tip })) ?? nodes.get(parent);
 }
 
-function sessionNode(kin: Kin, open: string, main: Branch | null): Node {
+function sessionNode(kin: Kin, open: string, main: Branch | null): BranchNode {
   const here = kin.sessionId === open;
   return {
     key: kin.sessionId,
@@ -94,9 +94,9 @@ function sessionNode(kin: Kin, open: string, main: Branch | null): Node {
   };
 }
 
-function leftNode(branch: Branch, session: string): Node {
+function leftNode(branch: Branch, session: string): BranchNode {
   return {
-    key: keyOf({ session, tip: branch.tip }),
+    key: tipKey({ session, tip: branch.tip }),
     tip: { session, tip: branch.tip },
     kind: 'left',
     title: branch.firstPrompt ?? unmarked(branch.lastWords) ?? 'Without words',
@@ -120,11 +120,11 @@ function unmarked(words: string | null): string | null {
   );
 }
 
-function byTime(one: Node, other: Node): number {
+function byTime(one: BranchNode, other: BranchNode): number {
   return (one.time ?? '').localeCompare(other.time ?? '') || one.key.localeCompare(other.key);
 }
 
-export function allNodes(nodes: readonly Node[]): Node[] {
+export function allNodes(nodes: readonly BranchNode[]): BranchNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
 }
 
@@ -157,7 +157,7 @@ export function sessionNews(
 }
 
 /** What suggests itself to be compared: what is open, and what it leaves or was left last. */
-export function suggested(nodes: readonly Node[]): string[] {
+export function suggested(nodes: readonly BranchNode[]): string[] {
   const all = allNodes(nodes);
   const now = all.find((node) => node.kind === 'now');
   if (!now || all.length < 2) return [];
@@ -206,7 +206,7 @@ function endsAlike(one: FileChange, other: FileChange): boolean {
 }
 
 /** A text and what became of it: to be shown as a difference. */
-export interface Change {
+export interface PairedChange {
   before: string;
   after: string;
 }
@@ -217,7 +217,7 @@ function textOf(file: FileChange): string | null {
 }
 
 /** What a branch did to a file: as a whole, or edit by edit. */
-export function changesIn(file: FileChange): Change[] {
+export function changesIn(file: FileChange): PairedChange[] {
   const after = textOf(file);
   if (after !== null && (file.before !== null || file.fate === 'created')) {
     return [{ before: file.before ?? '', after }];
@@ -227,7 +227,7 @@ export function changesIn(file: FileChange): Change[] {
 }
 
 /** How a file in the one differs from the same file in the other; null where it cannot be told. */
-export function differenceOf({ one, other }: FilePair): Change | null {
+export function differenceOf({ one, other }: FilePair): PairedChange | null {
   if (one === null || other === null) return null;
   const [before, after] = [textOf(other), textOf(one)];
   return before === null || after === null ? null : { before, after };

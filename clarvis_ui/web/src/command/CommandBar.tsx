@@ -1,18 +1,18 @@
 import { useEffect } from 'preact/hooks';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { lazy } from '../ui/lazy';
-import type { Commanding } from './setup';
+import type { CommandSetup } from './setup';
 
 export interface CommandBarProps {
-  clarvis: Clarvis;
-  commanding: Commanding;
+  clarvis: AppStore;
+  commanding: CommandSetup;
   currentId: string | null;
 }
 
 const CommandOverlay = lazy(async () => (await import('./CommandViews')).CommandOverlay, OutOfDate);
 
 /** Where one can say something, from anywhere: in the page if it is there, else over it. */
-export function openBar({ command }: Commanding): void {
+export function openBar({ command }: CommandSetup): void {
   const inPage = document.querySelector<HTMLElement>('.say-panel textarea');
   if (inPage?.checkVisibility({ visibilityProperty: true })) inPage.focus();
   else command.shown.value = true;
@@ -20,7 +20,7 @@ export function openBar({ command }: Commanding): void {
 
 /** Ctrl+K, or Cmd+K, wherever one is; the bar itself is fetched when it is first needed. */
 export function CommandBar({ clarvis, commanding, currentId }: CommandBarProps) {
-  const { command, holding } = commanding;
+  const { command, undoSend: holding } = commanding;
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       const asked = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);

@@ -2,23 +2,23 @@ import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Api } from '../api/client';
 import type { Session } from '../api/sessions';
 import { searchHref, sessionHref } from '../app/routes';
-import { type Asked, askedBy } from '../composer/spokenActions';
+import { type SpokenAction, spokenActionOf } from '../composer/spokenActions';
 import { isComposing, isTouch } from '../lib/input';
 import { DirectoryChooser } from '../newSession/DirectoryChooser';
-import { hitHref, isWorthFinding } from '../search/store';
-import { byProject } from '../sessions/groupByProject';
+import { hitHref, isWorthSearching } from '../search/store';
+import { groupByProject } from '../sessions/groupByProject';
 import { titled } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
-import { type Option, Options } from './DestinationList';
+import { DestinationList, type DestinationOption } from './DestinationList';
 import { DictateButton } from './DictateButton';
-import { keyOf, opensFor } from './destinations';
-import type { Commanding } from './setup';
+import { destinationKey, opensFor } from './destinations';
+import type { CommandSetup } from './setup';
 import { canSpeak } from './speech';
-import { useFinds } from './useMessageHits';
+import { useMessageHits } from './useMessageHits';
 import './command.css';
 
 export interface CommandFormProps {
-  commanding: Commanding;
+  commanding: CommandSetup;
   /** The newest first. */
   sessions: readonly Session[];
   currentId: string | null;
@@ -29,8 +29,8 @@ export interface CommandFormProps {
 
 /** Says something without choosing where: where it goes is said while one types. */
 export function CommandForm({ commanding, sessions, currentId, api, onDone }: CommandFormProps) {
-  const { command, aloud } = commanding;
-  const { text, ways, chosen, asking, failure } = command;
+  const { command, readAloud: aloud } = commanding;
+  const { text, destinations: ways, chosen, asking, failure } = command;
   const field = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
   const [choosing, setChoosing] = useState(false);
@@ -43,20 +43,20 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     [sessions, text.value, currentId],
   );
   const known = useMemo(() => new Map(sessions.map((one) => [one.id, one])), [sessions]);
-  const hits = titled(known, useFinds(api, text.value));
-  const asked = askedBy(text.value);
+  const hits = titled(known, useMessageHits(api, text.value));
+  const asked = spokenActionOf(text.value);
   const of = asked && sessionOf(asked);
-  const options: Option[] = [
+  const options: DestinationOption[] = [
     ...(asked && of ? [{ key: ASKED, asked, of }] : []),
-    ...(empty ? [] : ways.value.map((way) => ({ key: keyOf(way), way }))),
+    ...(empty ? [] : ways.value.map((way) => ({ key: destinationKey(way), way }))),
     ...opens.map((session) => ({ key: `open ${session.id}`, session })),
     ...hits.map((hit) => ({ key: `find ${hit.sessionId} ${hit.uuid}`, hit })),
-    ...(isWorthFinding(text.value) ? [{ key: 'find', words: text.value.trim() }] : []),
+    ...(isWorthSearching(text.value) ? [{ key: 'find', words: text.value.trim() }] : []),
   ];
-  const sent = empty ? options[0]?.key : keyOf(chosen.value);
+  const sent = empty ? options[0]?.key : destinationKey(chosen.value);
   const first = options[0]?.key === ASKED && opening === null ? ASKED : sent;
   const active = options.find(({ key }) => key === opening)?.key ?? first;
-  const projects = useMemo(() => (choosing ? byProject(sessions) : []), [choosing, sessions]);
+  const projects = useMemo(() => (choosing ? groupByProject(sessions) : []), [choosing, sessions]);
 
   const chose = useRef(false);
   useLayoutEffect(() => {
@@ -66,7 +66,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   }, [choosing]);
 
   /** The session that the words are about: the open one, or the one that was spoken in last. */
-  function sessionOf({ kind }: Asked): Session | null {
+  function sessionOf({ kind }: SpokenAction): Session | null {
     const open = sessions.find(({ id }) => id === currentId) ?? sessions[0] ?? null;
     // what is written in its field is not replaced
     return open && kind === 'decided' && commanding.hasDraft(open.id) ? null : open;
@@ -102,7 +102,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     select(options.at((at + step) % options.length));
   }
 
-  function select(option: Option | undefined): void {
+  function select(option: DestinationOption | undefined): void {
     if (!option) return;
     if ('way' in option) {
       setOpening(SENDS);
@@ -166,13 +166,13 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
             chosen={command.workdir.value}
             api={api}
             onChoose={(path) => {
-              command.beginIn(path);
+              command.chooseWorkdir(path);
               setChoosing(false);
             }}
           />
         </div>
       ) : (
-        <Options
+        <DestinationList
           id={listId}
           options={options}
           active={active}
@@ -212,7 +212,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
 const ASKED = 'asked';
 const SENDS = 'sends';
 
-function hrefOf(option: Exclude<Option, { way: unknown } | { asked: unknown }>): string {
+function hrefOf(option: Exclude<DestinationOption, { way: unknown } | { asked: unknown }>): string {
   if ('session' in option) return sessionHref(option.session.id);
   return 'hit' in option ? hitHref(option.hit) : searchHref({ words: option.words });
 }

@@ -1,6 +1,6 @@
 import { CommandDialog } from './CommandDialog';
 import { CommandForm, type CommandFormProps } from './CommandForm';
-import { OnItsWay } from './SentNotices';
+import { SentNotices } from './SentNotices';
 
 /** The bar as the main thing of a page on which nothing else is open. */
 export function CommandPanel(props: CommandFormProps) {
@@ -17,7 +17,7 @@ export function CommandOverlay(props: CommandFormProps & { onEdit(): void }) {
   const { onEdit, ...form } = props;
   return (
     <>
-      <OnItsWay commanding={form.commanding} onEdit={onEdit} />
+      <SentNotices commanding={form.commanding} onEdit={onEdit} />
       {form.commanding.command.shown.value && <CommandDialog {...form} />}
     </>
   );

@@ -1,39 +1,46 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Hit } from '../api/search';
 import type { Session } from '../api/sessions';
-import type { Asked } from '../composer/spokenActions';
+import type { SpokenAction } from '../composer/spokenActions';
 import { relativeTime } from '../lib/format';
 import { isTouch } from '../lib/input';
 import { Snippet } from '../search/Snippet';
-import { nearFind, saidBy } from '../search/store';
-import { modeWords } from '../session/settings/modeLabels';
+import { nearMatch, sourceWords } from '../search/store';
+import { modeLabel } from '../session/settings/modeLabels';
 import { projectOf } from '../sessions/groupByProject';
 import { statusOf, summaryOf, titleOf } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
 import { StatusDot } from '../ui/StatusDot';
 import { useNow } from '../ui/useNow';
-import type { Way } from './destinations';
+import type { Destination } from './destinations';
 
 /** Something that Enter can do: send it this way, open a session or message, look for it. */
-export type Option =
-  | { key: string; asked: Asked; of: Session }
-  | { key: string; way: Way }
+export type DestinationOption =
+  | { key: string; asked: SpokenAction; of: Session }
+  | { key: string; way: Destination }
   | { key: string; session: Session }
   | { key: string; hit: Hit }
   | { key: string; words: string };
 
-export interface OptionsProps {
+export interface DestinationListProps {
   id: string;
-  options: readonly Option[];
+  options: readonly DestinationOption[];
   active: string | undefined;
   /** What is shown is for the words of a moment ago. */
   asking: boolean;
-  onPick(option: Option): void;
+  onPick(option: DestinationOption): void;
   onDirectory(): void;
 }
 
 /** Where it goes and why, the other ways, and sessions that one may mean to open. */
-export function Options({ id, options, active, asking, onPick, onDirectory }: OptionsProps) {
+export function DestinationList({
+  id,
+  options,
+  active,
+  asking,
+  onPick,
+  onDirectory,
+}: DestinationListProps) {
   const list = useRef<HTMLDivElement>(null);
   const now = useNow(20_000);
   const firstOpen = options.find((option) => 'session' in option);
@@ -89,7 +96,7 @@ export function Options({ id, options, active, asking, onPick, onDirectory }: Op
 }
 
 /** What Enter does in place of sending it. */
-function AskedView({ asked, of }: { asked: Asked; of: Session }) {
+function AskedView({ asked, of }: { asked: SpokenAction; of: Session }) {
   return (
     <>
       <Icon name="resume" />
@@ -115,7 +122,7 @@ const ASKED_WORDS = {
   decided: 'look for what was decided in',
 } as const;
 
-function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
+function WayView({ way, onDirectory }: { way: Destination; onDirectory(): void }) {
   if (way.kind === 'resume') {
     return (
       <>
@@ -123,7 +130,7 @@ function WayView({ way, onDirectory }: { way: Way; onDirectory(): void }) {
         <span class="say-what">
           Resume <b dir="auto">{way.title}</b>
           {way.copy && ' in a copy, as a terminal has it open'}
-          {way.leavesPlanFor && `, leaving plan mode for “${modeWords(way.leavesPlanFor)}”`}
+          {way.leavesPlanFor && `, leaving plan mode for “${modeLabel(way.leavesPlanFor)}”`}
         </span>
         {way.because && (
           <span class="say-why" dir="auto">
@@ -181,10 +188,10 @@ function HitView({ hit, now }: { hit: Hit; now: number }) {
     <>
       <Icon name="message" />
       <span class="say-what" dir="auto">
-        <Snippet pieces={nearFind(hit.snippet)} />
+        <Snippet pieces={nearMatch(hit.snippet)} />
       </span>
       <span class="say-why" dir="auto">
-        {saidBy(hit)} in {hit.title ?? 'Untitled session'}
+        {sourceWords(hit)} in {hit.title ?? 'Untitled session'}
       </span>
       <time class="say-time">{relativeTime(hit.timestamp, now)}</time>
     </>

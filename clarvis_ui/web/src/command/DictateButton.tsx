@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/Icon';
-import { canListen, listen, type StopListening } from './speech';
+import { canListen, listen, type StopSpeechInput } from './speech';
 
 export interface DictateButtonProps {
   text: string;
@@ -11,7 +11,7 @@ export interface DictateButtonProps {
 /** Writes what is spoken, behind what stands there already; only where the browser can listen. */
 export function DictateButton({ text, onWords, onProblem }: DictateButtonProps) {
   const [listening, setListening] = useState(false);
-  const stop = useRef<StopListening | null>(null);
+  const stop = useRef<StopSpeechInput | null>(null);
   useEffect(() => () => stop.current?.(), []);
   if (!canListen(window)) return null;
 

@@ -1,19 +1,19 @@
 import { sessionHref } from '../app/routes';
 import { Icon } from '../ui/Icon';
 import { useNow } from '../ui/useNow';
-import type { Commanding } from './setup';
-import type { Entry } from './undoSend';
+import type { CommandSetup } from './setup';
+import type { PendingCommand } from './undoSend';
 import './sent-notices.css';
 
-export interface OnItsWayProps {
-  commanding: Commanding;
+export interface SentNoticesProps {
+  commanding: CommandSetup;
   /** Where what was undone is written again. */
   onEdit(): void;
 }
 
 /** What was said in the bar: held back for a moment, then on its way, then there. */
-export function OnItsWay({ commanding, onEdit }: OnItsWayProps) {
-  const { holding, command } = commanding;
+export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
+  const { undoSend: holding, command } = commanding;
 
   function undo(uuid: string): void {
     const words = holding.undo(uuid);
@@ -74,7 +74,7 @@ export function OnItsWay({ commanding, onEdit }: OnItsWayProps) {
   );
 }
 
-function Said({ entry }: { entry: Entry }) {
+function Said({ entry }: { entry: PendingCommand }) {
   const { way, text, state, sessionId, problem } = entry;
   const resumed = way.kind === 'resume';
   const name = <bdi>{resumed ? way.title : text}</bdi>;

@@ -4,7 +4,7 @@ import { matching } from '../sessions/groupByProject';
 import { titleOf } from '../sessions/labels';
 
 /** Where a command can go: on in a conversation, or into a new one. */
-export type Way =
+export type Destination =
   | {
       kind: 'resume';
       sessionId: string;
@@ -19,7 +19,7 @@ export type Way =
   /** Without a directory one has to be chosen first. */
   | { kind: 'new'; workdir: string | null; because: string | null; routing?: string | null };
 
-export function keyOf(way: Way): string {
+export function destinationKey(way: Destination): string {
   return way.kind === 'new' ? 'new' : `resume ${way.sessionId}`;
 }
 
@@ -28,11 +28,11 @@ const LATELY = 'it was spoken in lately';
 const OTHERS = 2;
 
 /** Every way, the one that was decided for first; without a decision a new conversation. */
-export function waysOf(
+export function destinationsOf(
   routing: Routing | null,
   sessions: ReadonlyMap<string, Session>,
   workdir: string | null,
-): Way[] {
+): Destination[] {
   const decided = routing?.action === 'resume' ? routing.sessionId : null;
   const fits = routing?.candidates ?? [];
   const best = fits.filter(({ sessionId }) => sessionId === decided);
@@ -45,13 +45,21 @@ export function waysOf(
   const resumed = [...best, ...others.slice(0, OTHERS)].map((fit) =>
     resuming(fit, fit.sessionId === decided ? routing : null, sessions),
   );
-  const begun: Way = { kind: 'new', workdir, because: decided ? null : (routing?.reason ?? null) };
+  const begun: Destination = {
+    kind: 'new',
+    workdir,
+    because: decided ? null : (routing?.reason ?? null),
+  };
   const ways = best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
   // whichever is chosen, it is kept with the message what was decided
   return routing?.id ? ways.map((way) => ({ ...way, routing: routing.id ?? null })) : ways;
 }
 
-function resuming(fit: Fit, decided: Routing | null, sessions: ReadonlyMap<string, Session>): Way {
+function resuming(
+  fit: Fit,
+  decided: Routing | null,
+  sessions: ReadonlyMap<string, Session>,
+): Destination {
   const known = sessions.get(fit.sessionId);
   return {
     kind: 'resume',

@@ -1,22 +1,22 @@
 import type { Signal } from '@preact/signals';
 import type { EventBus } from '../api/eventBus';
-import { wordsOf } from '../conversation/optimistic';
-import { remembered } from '../lib/persistedSignal';
-import type { Memory } from '../lib/storage';
+import { textOf } from '../conversation/optimistic';
+import { persistedSignal } from '../lib/persistedSignal';
+import type { BrowserStorage } from '../lib/storage';
 
 /** Reads short replies to what was said in the command bar aloud, for who wants that. */
-export interface Aloud {
+export interface ReadAloud {
   readonly state: Signal<'off' | 'on'>;
   /** The reply to this message is wanted. */
   expect(uuid: string): void;
 }
 
-export function createAloud(
+export function createReadAloud(
   events: EventBus,
-  memory: Memory,
+  memory: BrowserStorage,
   speak: (words: string) => void,
-): Aloud {
-  const state = remembered(memory, 'aloud', ['off', 'on']);
+): ReadAloud {
+  const state = persistedSignal(memory, 'aloud', ['off', 'on']);
   const wanted = new Set<string>();
   /** What was said last in a session, in a turn that is listened to. */
   const said = new Map<string, string>();
@@ -25,7 +25,7 @@ export function createAloud(
     if (event.type === 'message/added') {
       const { kind, parentToolUseId, content } = event.message;
       if (wanted.size === 0 || kind !== 'reply' || parentToolUseId !== null) return;
-      const words = wordsOf(content);
+      const words = textOf(content);
       if (words !== '') said.set(event.sessionId, words);
     } else if (event.uuid !== null && wanted.delete(event.uuid)) {
       const words = speakable(said.get(event.sessionId) ?? '');

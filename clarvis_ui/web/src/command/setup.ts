@@ -1,32 +1,32 @@
 import { computed, effect } from '@preact/signals';
-import type { Clarvis } from '../app/store';
-import type { Wish } from '../composer/spokenActions';
-import { type Aloud, createAloud } from './readAloud';
-import { type Command, createCommand } from './store';
-import { createHolding, type Holding } from './undoSend';
+import type { AppStore } from '../app/store';
+import type { SpokenRequest } from '../composer/spokenActions';
+import { createReadAloud, type ReadAloud } from './readAloud';
+import { type CommandStore, createCommandStore } from './store';
+import { createUndoSend, type UndoSend } from './undoSend';
 
 /** The command bar: what is said there, what is on its way, and the reply to it. */
-export interface Commanding {
-  command: Command;
-  holding: Holding;
-  aloud: Aloud;
+export interface CommandSetup {
+  command: CommandStore;
+  undoSend: UndoSend;
+  readAloud: ReadAloud;
   /** Words that mean a button of a session's page: that page does what they mean. */
-  ask(wish: Wish): void;
+  ask(wish: SpokenRequest): void;
   /** Whether something is written in a session's field: then nothing is put there. */
   hasDraft(sessionId: string): boolean;
 }
 
-export interface CommandingWorld {
-  clarvis: Clarvis;
+export interface CommandSetupOptions {
+  clarvis: AppStore;
   speak(words: string): void;
   /** The page goes along to a session, if nothing else was opened since. */
   follow(sessionId: string): void;
 }
 
-export function createCommanding({ clarvis, speak, follow }: CommandingWorld): Commanding {
-  const { api, memory, conversations, sessions, door } = clarvis;
-  const aloud = createAloud(clarvis.events, memory, speak);
-  const holding = createHolding({
+export function createCommandSetup({ clarvis, speak, follow }: CommandSetupOptions): CommandSetup {
+  const { api, storage: memory, conversations, sessions, auth: door } = clarvis;
+  const aloud = createReadAloud(clarvis.events, memory, speak);
+  const holding = createUndoSend({
     memory,
     deliver(delivery) {
       aloud.expect(delivery.uuid);
@@ -36,7 +36,7 @@ export function createCommanding({ clarvis, speak, follow }: CommandingWorld): C
       if (entry.follow && entry.sessionId !== null) follow(entry.sessionId);
     },
   });
-  const command = createCommand({
+  const command = createCommandStore({
     api,
     memory,
     sessions: computed(() => sessions.listing.value.sessions),
@@ -48,18 +48,18 @@ export function createCommanding({ clarvis, speak, follow }: CommandingWorld): C
   });
   return {
     command,
-    holding,
-    aloud,
+    undoSend: holding,
+    readAloud: aloud,
     ask(wish) {
       command.write('');
-      clarvis.wish.value = wish;
+      clarvis.spokenRequest.value = wish;
     },
     hasDraft: (sessionId) => clarvis.drafts.read(sessionId).text.trim() !== '',
   };
 }
 
 /** Who leaves the page, or only looks away from it on a phone, meant what was sent. */
-export function sendOnLeaving(browser: Window, { holding }: Commanding): void {
+export function sendOnPageHide(browser: Window, { undoSend: holding }: CommandSetup): void {
   browser.addEventListener('pagehide', holding.leave);
   browser.document.addEventListener('visibilitychange', () => {
     if (browser.document.visibilityState === 'hidden') holding.leave();

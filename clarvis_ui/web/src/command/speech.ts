@@ -17,7 +17,7 @@ type Ears = Window & {
   webkitSpeechRecognition?: new () => Recognition;
 };
 
-export interface Listener {
+export interface SpeechListener {
   /** All that was heard so far; it may still change. */
   onWords(words: string): void;
   onProblem(sentence: string): void;
@@ -25,7 +25,7 @@ export interface Listener {
 }
 
 /** Stops listening; what was heard stays. */
-export type StopListening = () => void;
+export type StopSpeechInput = () => void;
 
 export function canListen(browser: Window): boolean {
   const { SpeechRecognition, webkitSpeechRecognition } = browser as Ears;
@@ -40,7 +40,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   network: 'The browser cannot reach its speech service.',
 };
 
-export function listen(browser: Window, listener: Listener): StopListening {
+export function listen(browser: Window, listener: SpeechListener): StopSpeechInput {
   const { SpeechRecognition, webkitSpeechRecognition } = browser as Ears;
   const Recogniser = SpeechRecognition ?? webkitSpeechRecognition;
   if (!Recogniser) return () => {};

@@ -5,19 +5,19 @@ import { createLatestRequest } from '../api/request';
 import type { Failure, Outcome } from '../api/result';
 import type { Routing } from '../api/routing';
 import type { Session } from '../api/sessions';
-import type { Memory } from '../lib/storage';
-import { keyOf, type Way, waysOf } from './destinations';
+import type { BrowserStorage } from '../lib/storage';
+import { type Destination, destinationKey, destinationsOf } from './destinations';
 
 /** What one says without choosing a session, and where it is going to go. */
-export interface Command {
+export interface CommandStore {
   /** Whether the bar is open over the page. */
   readonly shown: Signal<boolean>;
   /** Kept over refreshes until it is sent. */
   readonly text: ReadonlySignal<string>;
   /** Every way it can go; the first is the one that suggests itself. */
-  readonly ways: ReadonlySignal<readonly Way[]>;
+  readonly destinations: ReadonlySignal<readonly Destination[]>;
   /** The way it goes now. */
-  readonly chosen: ReadonlySignal<Way>;
+  readonly chosen: ReadonlySignal<Destination>;
   /** Whether the answer for what stands there now is still to come. */
   readonly asking: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
@@ -25,22 +25,22 @@ export interface Command {
   readonly workdir: ReadonlySignal<string | null>;
   write(text: string): void;
   /** Another way than the one that suggests itself. */
-  choose(way: Way): void;
+  choose(way: Destination): void;
   /** The next way, or the one before. */
   turn(step: 1 | -1): void;
   /** Whoever chooses a directory wants something new in it. */
-  beginIn(workdir: string): void;
+  chooseWorkdir(workdir: string): void;
   /** The directory that suggests itself, until one is chosen. */
   suggest(workdir: string | null): void;
   /** Hands it on, once it is known where it goes; false where it cannot go yet. */
   send(): Promise<boolean>;
 }
 
-export interface CommandWorld {
+export interface CommandStoreOptions {
   api: Pick<Api, 'route'>;
-  memory: Memory;
+  memory: BrowserStorage;
   sessions: ReadonlySignal<ReadonlyMap<string, Session>>;
-  onSend(text: string, way: Way): void;
+  onSend(text: string, way: Destination): void;
 }
 
 const KEY = 'command';
@@ -52,7 +52,12 @@ interface Routed {
   routing: Routing | null;
 }
 
-export function createCommand({ api, memory, sessions, onSend }: CommandWorld): Command {
+export function createCommandStore({
+  api,
+  memory,
+  sessions,
+  onSend,
+}: CommandStoreOptions): CommandStore {
   const shown = signal(false);
   const text = signal(verbatim(memory.read(KEY)));
   const routed = signal<Routed>({ words: '', routing: null });
@@ -66,9 +71,11 @@ export function createCommand({ api, memory, sessions, onSend }: CommandWorld): 
 
   const words = computed(() => text.value.trim());
   const workdir = computed(() => own.value ?? suggested.value);
-  const ways = computed(() => waysOf(routed.value.routing, sessions.value, workdir.value));
+  const ways = computed(() => destinationsOf(routed.value.routing, sessions.value, workdir.value));
   const chosen = computed(
-    () => ways.value.find((way) => keyOf(way) === wanted.value) ?? (ways.value[0] as Way),
+    () =>
+      ways.value.find((way) => destinationKey(way) === wanted.value) ??
+      (ways.value[0] as Destination),
   );
 
   /** The answer for these very words; an older one never takes the place of a newer. */
@@ -109,21 +116,21 @@ export function createCommand({ api, memory, sessions, onSend }: CommandWorld): 
   return {
     shown,
     text,
-    ways,
+    destinations: ways,
     chosen,
     asking: computed(() => words.value !== routed.value.words),
     failure,
     workdir,
     write,
     choose(way) {
-      wanted.value = keyOf(way);
+      wanted.value = destinationKey(way);
     },
     turn(step) {
       const at = ways.value.indexOf(chosen.value);
       const next = ways.value.at((at + step) % ways.value.length);
-      if (next) wanted.value = keyOf(next);
+      if (next) wanted.value = destinationKey(next);
     },
-    beginIn(path) {
+    chooseWorkdir(path) {
       own.value = path;
       wanted.value = 'new';
     },

@@ -2,18 +2,18 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { fields, text, verbatim } from '../api/decode';
 import { type Outcome, SESSION_ELSEWHERE } from '../api/result';
 import type { Delivery } from '../conversation/openConversations';
-import type { Memory } from '../lib/storage';
+import type { BrowserStorage } from '../lib/storage';
 import { newUuid } from '../lib/uuid';
-import type { Way } from './destinations';
+import type { Destination } from './destinations';
 
 /**
  * Commands are held back for a few seconds after Enter: until then nothing has happened, so to undo
  * is to undo all of it. Who leaves the page meant what was sent: then it goes at once.
  */
-export interface Holding {
+export interface UndoSend {
   /** What was sent lately, the last one last. */
-  readonly entries: ReadonlySignal<readonly Entry[]>;
-  begin(words: string, way: Way, follow: boolean): void;
+  readonly entries: ReadonlySignal<readonly PendingCommand[]>;
+  begin(words: string, way: Destination, follow: boolean): void;
   /** Its words, as if it had never been sent; null where it was too late. */
   undo(uuid: string): string | null;
   /** Without waiting any longer, or once more. */
@@ -27,10 +27,10 @@ export interface Holding {
   leave(): void;
 }
 
-export interface Entry {
+export interface PendingCommand {
   uuid: string;
   text: string;
-  way: Way;
+  way: Destination;
   /** When it goes, by this browser's clock. */
   due: number;
   state: 'held' | 'going' | 'sent' | 'unsent';
@@ -43,27 +43,27 @@ export interface Entry {
   follow: boolean;
 }
 
-export interface HoldingWorld {
+export interface UndoSendOptions {
   deliver(delivery: Delivery): Promise<Outcome<string>>;
-  memory: Memory;
-  onSent(entry: Entry): void;
+  memory: BrowserStorage;
+  onSent(entry: PendingCommand): void;
 }
 
-export const HELD_MS = 5000;
+export const UNDO_MS = 5000;
 const SHOWN_MS = 10_000;
 const SHOWN = 3;
 // another tab that still counts down removes its own
 const ANOTHER_TAB_MS = 3000;
 const PREFIX = 'held.';
 
-export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holding {
-  const entries = signal<readonly Entry[]>([]);
+export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): UndoSend {
+  const entries = signal<readonly PendingCommand[]>([]);
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const key = (uuid: string): string => PREFIX + uuid;
-  const find = (uuid: string): Entry | undefined =>
+  const find = (uuid: string): PendingCommand | undefined =>
     entries.value.find((entry) => entry.uuid === uuid);
 
-  function put(entry: Entry): void {
+  function put(entry: PendingCommand): void {
     const known = entries.value.findIndex(({ uuid }) => uuid === entry.uuid);
     const next = known < 0 ? [...entries.value, entry] : entries.value.toSpliced(known, 1, entry);
     const settled = next.filter(({ state }) => state === 'sent');
@@ -82,9 +82,9 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
     entries.value = entries.value.filter((entry) => entry.uuid !== uuid);
   }
 
-  async function send(entry: Entry): Promise<void> {
+  async function send(entry: PendingCommand): Promise<void> {
     clearTimeout(timers.get(entry.uuid));
-    const going: Entry = { ...entry, due: Date.now(), state: 'going', problem: null };
+    const going: PendingCommand = { ...entry, due: Date.now(), state: 'going', problem: null };
     put(going);
     // whoever finds it here does not know whether it arrived: the uuid makes two of it one
     memory.write(key(entry.uuid), going);
@@ -101,7 +101,7 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
     });
     if (outcome.ok) {
       memory.forget(key(uuid));
-      const sent: Entry = { ...going, state: 'sent', sessionId: outcome.value };
+      const sent: PendingCommand = { ...going, state: 'sent', sessionId: outcome.value };
       put(sent);
       later(uuid, SHOWN_MS, () => drop(uuid));
       onSent(sent);
@@ -109,7 +109,7 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
     }
     const elsewhere = outcome.failure.code === SESSION_ELSEWHERE;
     const problem = elsewhere ? 'Somebody else runs this session.' : outcome.failure.sentence;
-    const unsent: Entry = { ...going, state: 'unsent', problem, elsewhere };
+    const unsent: PendingCommand = { ...going, state: 'unsent', problem, elsewhere };
     memory.write(key(uuid), unsent);
     put(unsent);
   }
@@ -122,11 +122,11 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
     entries,
     begin(words, way, follow) {
       leave(); // one at a time: what was said before is meant by now
-      const entry: Entry = {
+      const entry: PendingCommand = {
         uuid: newUuid(),
         text: words,
         way,
-        due: Date.now() + HELD_MS,
+        due: Date.now() + UNDO_MS,
         state: 'held',
         problem: null,
         elsewhere: false,
@@ -135,7 +135,7 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
       };
       memory.write(key(entry.uuid), entry);
       put(entry);
-      later(entry.uuid, HELD_MS, () => void send(entry));
+      later(entry.uuid, UNDO_MS, () => void send(entry));
     },
     undo(uuid) {
       const entry = find(uuid);
@@ -174,7 +174,7 @@ export function createHolding({ deliver, memory, onSent }: HoldingWorld): Holdin
 }
 
 /** Written by ourselves, but perhaps by another version. */
-function readEntry(raw: unknown): Entry | null {
+function readEntry(raw: unknown): PendingCommand | null {
   const given = fields(raw);
   const uuid = given && text(given.uuid);
   const way = readWay(given?.way);
@@ -193,7 +193,7 @@ function readEntry(raw: unknown): Entry | null {
   };
 }
 
-function readWay(raw: unknown): Way | null {
+function readWay(raw: unknown): Destination | null {
   const given = fields(raw);
   const sessionId = text(given?.sessionId);
   const routing = text(given?.routing);

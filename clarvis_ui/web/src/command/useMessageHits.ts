@@ -1,6 +1,6 @@
 import type { Api } from '../api/client';
 import type { Hit } from '../api/search';
-import { isWorthFinding } from '../search/store';
+import { isWorthSearching } from '../search/store';
 import { useRequest } from '../ui/useRequest';
 
 // after this pause one wants to know; what is said is routed sooner
@@ -9,8 +9,8 @@ const MAX_HITS = 4;
 const NO_HITS: readonly Hit[] = [];
 
 /** The newest messages with the words that are typed: perhaps one looks for them. */
-export function useFinds(api: Pick<Api, 'search'>, typed: string): readonly Hit[] {
-  const words = isWorthFinding(typed) ? typed.trim() : '';
+export function useMessageHits(api: Pick<Api, 'search'>, typed: string): readonly Hit[] {
+  const words = isWorthSearching(typed) ? typed.trim() : '';
   const query = { words, kind: null, workdir: null, best: false };
   const { value, failure } = useRequest(
     words === '' ? null : (signal) => api.search(query, null, signal, MAX_HITS),

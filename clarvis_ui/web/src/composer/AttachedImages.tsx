@@ -1,19 +1,19 @@
 import { Icon } from '../ui/Icon';
-import { type Picture, pictureAddress } from './images';
+import { type AttachedImage, imageDataUrl } from './images';
 
-export interface PicturesProps {
-  pictures: readonly Picture[];
+export interface AttachedImagesProps {
+  pictures: readonly AttachedImage[];
   onRemove(at: number): void;
 }
 
 /** The images that go along. */
-export function Pictures({ pictures, onRemove }: PicturesProps) {
+export function AttachedImages({ pictures, onRemove }: AttachedImagesProps) {
   if (pictures.length === 0) return null;
   return (
     <ul class="pictures" aria-label="Images">
       {pictures.map((picture, at) => (
         <li key={`${at} ${picture.data.length}`}>
-          <img src={pictureAddress(picture)} alt={`Number ${at + 1}`} />
+          <img src={imageDataUrl(picture)} alt={`Number ${at + 1}`} />
           <button type="button" aria-label={`Remove image ${at + 1}`} onClick={() => onRemove(at)}>
             <Icon name="clear" size={12} />
           </button>

@@ -4,12 +4,12 @@ import type { SlashCommand } from '../api/send';
 import { isComposing, isTouch } from '../lib/input';
 import { commandTyped, matchingCommands } from '../session/settings/capabilities';
 import { Icon } from '../ui/Icon';
-import { Pictures } from './AttachedImages';
+import { AttachedImages } from './AttachedImages';
 import type { Draft } from './drafts';
-import type { Picture } from './images';
-import { imagesIn, readPicture } from './readImage';
-import { Commands } from './SlashCommands';
-import { useDropped } from './useFileDrop';
+import type { AttachedImage } from './images';
+import { imagesIn, readImage } from './readImage';
+import { SlashCommands } from './SlashCommands';
+import { useFileDrop } from './useFileDrop';
 import './composer.css';
 
 export interface ComposerProps {
@@ -24,7 +24,7 @@ export interface ComposerProps {
   onCommandsWanted(): void;
   onDraft(draft: Draft): void;
   /** `interrupt`: what runs is stopped for it. */
-  onSend(text: string, pictures: readonly Picture[], interrupt: boolean): void;
+  onSend(text: string, pictures: readonly AttachedImage[], interrupt: boolean): void;
   onStop(): void;
   /** What Enter does with the words in place of sending them; null where they are a message. */
   instead?: (() => void) | null;
@@ -98,7 +98,7 @@ export function Composer(props: ComposerProps) {
   }
 
   async function attach(files: readonly File[]): Promise<void> {
-    const read = await Promise.all(files.map(readPicture));
+    const read = await Promise.all(files.map(readImage));
     const pictures = read.filter((picture) => picture !== null);
     const others = files.filter((_, at) => read[at] === null).map(({ name }) => name);
     setProblem(others.length === 0 ? '' : `Claude sees only images, not ${others.join(', ')}.`);
@@ -107,7 +107,7 @@ export function Composer(props: ComposerProps) {
     }
   }
 
-  const dragging = useDropped((files) => void attach(files));
+  const dragging = useFileDrop((files) => void attach(files));
 
   function onKeyDown(event: KeyboardEvent): void {
     if (isComposing(event)) return;
@@ -157,13 +157,13 @@ export function Composer(props: ComposerProps) {
   return (
     <div class="composer" data-dragging={dragging}>
       {completing && (
-        <Commands
+        <SlashCommands
           commands={props.commands === null ? null : found}
           active={active}
           onPick={complete}
         />
       )}
-      <Pictures
+      <AttachedImages
         pictures={draft.pictures}
         onRemove={(at) => onDraft({ ...draft, pictures: draft.pictures.toSpliced(at, 1) })}
       />

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { SlashCommand } from '../api/send';
 
-export interface CommandsProps {
+export interface SlashCommandsProps {
   /** Null while Claude Code is being asked. */
   commands: readonly SlashCommand[] | null;
   active: number;
@@ -9,7 +9,7 @@ export interface CommandsProps {
 }
 
 /** What can be typed after a slash. */
-export function Commands({ commands, active, onPick }: CommandsProps) {
+export function SlashCommands({ commands, active, onPick }: SlashCommandsProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });

@@ -1,17 +1,17 @@
 import { counted } from '../lib/format';
 import { isTouch } from '../lib/input';
-import type { Meant } from './useSpokenAction';
+import type { DetectedAction } from './useSpokenAction';
 import './spoken-action.css';
 
-export interface AskingProps {
-  meant: Meant;
+export interface SpokenActionBarProps {
+  meant: DetectedAction;
   onConfirm(): void;
   /** As a message to Claude, as it stands there. */
   onSend(): void;
 }
 
 /** Says what Enter does with the words in the field, and what else can be done with them. */
-export function Asking({ meant, onConfirm, onSend }: AskingProps) {
+export function SpokenActionBar({ meant, onConfirm, onSend }: SpokenActionBarProps) {
   const { asked, found } = meant;
   const nothing = asked.kind === 'decided' && found?.quotes.length === 0;
   return (
@@ -54,11 +54,11 @@ export function Asking({ meant, onConfirm, onSend }: AskingProps) {
 }
 
 /** Whether Enter does something else than to send the words. */
-export function confirms({ asked, found }: Meant): boolean {
+export function confirms({ asked, found }: DetectedAction): boolean {
   return asked.kind !== 'decided' || (found !== null && found.quotes.length > 0);
 }
 
-function wordsFor({ asked, found }: Meant): string {
+function wordsFor({ asked, found }: DetectedAction): string {
   switch (asked.kind) {
     case 'recap':
       return asked.telling === 'quick'

@@ -1,11 +1,11 @@
 import { each, fields, text, verbatim } from '../api/decode';
-import type { Memory } from '../lib/storage';
-import type { Picture } from './images';
+import type { BrowserStorage } from '../lib/storage';
+import type { AttachedImage } from './images';
 
 /** What was typed and not sent, for each session, over every refresh and in every tab. */
 export interface Draft {
   text: string;
-  pictures: readonly Picture[];
+  pictures: readonly AttachedImage[];
 }
 
 export interface Drafts {
@@ -20,11 +20,11 @@ export function systemPromptDraft(sessionId: string): string {
   return `${sessionId}.system-prompt`;
 }
 
-const NONE: readonly Picture[] = [];
+const NONE: readonly AttachedImage[] = [];
 
-export function createDrafts(memory: Memory): Drafts {
+export function createDrafts(memory: BrowserStorage): Drafts {
   /** The images as they were written last: they are large, and keys are typed one by one. */
-  const pictured = new Map<string, readonly Picture[]>();
+  const pictured = new Map<string, readonly AttachedImage[]>();
   const key = (sessionId: string): string => `draft.${sessionId}`;
   const picturesKey = (sessionId: string): string => `pictures.${sessionId}`;
 
@@ -35,7 +35,7 @@ export function createDrafts(memory: Memory): Drafts {
 
   const words = (sessionId: string): string => verbatim(fields(memory.read(key(sessionId)))?.text);
 
-  function pictures(sessionId: string): readonly Picture[] {
+  function pictures(sessionId: string): readonly AttachedImage[] {
     const found = each(memory.read(picturesKey(sessionId)), readPicture);
     pictured.set(sessionId, found);
     return found;
@@ -59,7 +59,7 @@ export function createDrafts(memory: Memory): Drafts {
   };
 }
 
-function readPicture(raw: unknown): Picture | null {
+function readPicture(raw: unknown): AttachedImage | null {
   const [mediaType, data] = [text(fields(raw)?.mediaType), text(fields(raw)?.data)];
   return mediaType && data ? { mediaType, data } : null;
 }

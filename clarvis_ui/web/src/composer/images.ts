@@ -2,22 +2,22 @@ import { fields, text } from '../api/decode';
 import type { Block } from '../api/messages';
 
 /** An image that goes along with a message. */
-export interface Picture {
+export interface AttachedImage {
   mediaType: string;
   /** Base64. */
   data: string;
 }
 
-export function pictureBlock({ mediaType, data }: Picture): Block {
+export function imageBlock({ mediaType, data }: AttachedImage): Block {
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
 }
 
-export function pictureAddress({ mediaType, data }: Picture): string {
+export function imageDataUrl({ mediaType, data }: AttachedImage): string {
   return `data:${mediaType};base64,${data}`;
 }
 
 /** The images that a message was made with. */
-export function picturesOf(content: readonly Block[]): Picture[] {
+export function imagesOf(content: readonly Block[]): AttachedImage[] {
   return content.flatMap((block) => {
     const source = block.type === 'image' ? fields(block.source) : null;
     const [mediaType, data] = [text(source?.media_type), text(source?.data)];
@@ -25,7 +25,7 @@ export function picturesOf(content: readonly Block[]): Picture[] {
   });
 }
 
-export function contentOf(words: string, pictures: readonly Picture[]): Block[] {
+export function contentOf(words: string, pictures: readonly AttachedImage[]): Block[] {
   const said = words === '' ? [] : [{ type: 'text', text: words }];
-  return [...pictures.map(pictureBlock), ...said];
+  return [...pictures.map(imageBlock), ...said];
 }

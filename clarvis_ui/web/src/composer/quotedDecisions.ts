@@ -1,9 +1,9 @@
 import type { Decision } from '../api/resume';
 import type { Hit } from '../api/search';
-import { spelledOut } from '../lib/sanitize';
+import { revealInvisible } from '../lib/sanitize';
 
 /** Of earlier decisions so much is put before Claude, in tokens; three bytes are reckoned one. */
-export const MOST_TOKENS = 1000;
+export const MAX_TOKENS = 1000;
 const BYTES_A_TOKEN = 3;
 // one decision may not take all of it
 const LONGEST = 400;
@@ -89,7 +89,7 @@ function answered(found: string): string {
 }
 
 function line(text: string): string {
-  const words = spelledOut(text).replaceAll(/\s+/g, ' ').trim();
+  const words = revealInvisible(text).replaceAll(/\s+/g, ' ').trim();
   return words.length <= LONGEST ? words : `${words.slice(0, LONGEST - 1).trimEnd()}…`;
 }
 
@@ -101,7 +101,7 @@ export function quotation(about: string, quotes: readonly Quote[]): Quotation {
   for (const quote of quotes) {
     const where = quote.elsewhere === null ? '' : `In “${line(quote.elsewhere)}”: `;
     const next = `> - ${where}${quote.text}`;
-    if (tokensOf([...lines, next].join('\n')) > MOST_TOKENS) break;
+    if (tokensOf([...lines, next].join('\n')) > MAX_TOKENS) break;
     lines.push(next);
     fitting.push(quote);
   }

@@ -1,4 +1,4 @@
-import type { Picture } from './images';
+import type { AttachedImage } from './images';
 
 const KINDS = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 // Claude scales larger ones down itself: sending them would only take longer
@@ -6,7 +6,7 @@ const LONGEST_SIDE = 1568;
 const LARGEST = 1_500_000;
 
 /** The image as it is sent; null where it is none that can be sent. */
-export async function readPicture(file: Blob): Promise<Picture | null> {
+export async function readImage(file: Blob): Promise<AttachedImage | null> {
   try {
     const bitmap = await createImageBitmap(file);
     const side = Math.max(bitmap.width, bitmap.height);

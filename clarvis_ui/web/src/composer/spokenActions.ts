@@ -2,16 +2,16 @@
  * Words that mean a button of the page: a recap, none, an alternative, what was decided. Only the
  * whole text may be such words; in a task they are part of it.
  */
-export type Asked =
+export type SpokenAction =
   | { kind: 'recap'; telling: 'quick' | 'detailed' }
   | { kind: 'skip' }
   | { kind: 'alternative' }
   | { kind: 'decided'; about: string; words: string };
 
 /** Said in the command bar, of a session. */
-export interface Wish {
+export interface SpokenRequest {
   sessionId: string;
-  asked: Asked;
+  asked: SpokenAction;
 }
 
 // what is longer is a task
@@ -102,7 +102,7 @@ const DECIDED = new RegExp(
 );
 
 /** What is meant by these words; null where they are a message. */
-export function askedBy(text: string): Asked | null {
+export function spokenActionOf(text: string): SpokenAction | null {
   const said = text.trim();
   if (said.length > LONGEST || said.includes('\n') || said.startsWith('/')) return null;
   const words = core(unquoted(said.replaceAll('’', "'")));
@@ -138,7 +138,7 @@ function core(words: string): string {
     .replaceAll(/\s+/g, ' ');
 }
 
-function aboutOf(words: string, said: string): Asked | null {
+function aboutOf(words: string, said: string): SpokenAction | null {
   const about = words.replaceAll(/^["'“”„«]+|["'“”„»]+$/g, '').trim();
   // "… about the database and then migrate it" is more than a question
   if (

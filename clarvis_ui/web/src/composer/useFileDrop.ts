@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
  * Files that are dropped anywhere on the page; the answer is whether some are being dragged over it.
  * Left to the browser, a file that misses the field would take the place of the page.
  */
-export function useDropped(take: (files: readonly File[]) => void): boolean {
+export function useFileDrop(take: (files: readonly File[]) => void): boolean {
   const [dragging, setDragging] = useState(false);
   const latest = useRef(take);
   latest.current = take;

@@ -1,15 +1,20 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Queued } from '../api/messages';
 import { KEEPER_BUSY, MESSAGE_NOT_FOUND, MESSAGE_TAKEN } from '../api/result';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { inLine, type Waiting } from '../conversation/conversation';
-import type { Talk } from '../conversation/conversationStore';
-import { type Field, intoField } from '../conversation/queueEdits';
+import type { ConversationStore } from '../conversation/conversationStore';
+import { type DraftField, moveIntoDraft } from '../conversation/queueEdits';
 
 /** What waits in line and what is held, and what can be done about it. */
-export function useLine(clarvis: Clarvis, talk: Talk, id: string, field: Field) {
-  const conversation = talk.state.value;
-  const { queue, sendings } = conversation;
+export function useQueue(
+  clarvis: AppStore,
+  talk: ConversationStore,
+  id: string,
+  field: DraftField,
+) {
+  const conversation = talk.conversation.value;
+  const { queue, optimistic: sendings } = conversation;
   const all = useMemo(() => inLine(conversation), [conversation]);
   const [problem, setProblem] = useState('');
   const latest = useRef(sendings);
@@ -27,7 +32,7 @@ export function useLine(clarvis: Clarvis, talk: Talk, id: string, field: Field) 
         sendings: latest.current,
         withdrawn: talk.withdrawn,
       };
-      setProblem(await intoField(waiting, line, field));
+      setProblem(await moveIntoDraft(waiting, line, field));
     },
     async send(held: readonly Queued[]): Promise<void> {
       const uuids = held.map(({ uuid }) => uuid);

@@ -9,26 +9,26 @@ import {
   quotesOf,
   tellingWords,
 } from './quotedDecisions';
-import { type Asked, askedBy } from './spokenActions';
+import { type SpokenAction, spokenActionOf } from './spokenActions';
 
 // after this pause one reads what it says
 const PAUSE_MS = 250;
 const MOST_HITS = 20;
 
 /** What the words in the field mean, if they mean a button, and what was decided where they ask. */
-export interface Meant {
-  asked: Asked;
+export interface DetectedAction {
+  asked: SpokenAction;
   /** Null while it is looked for, or where something else is meant. */
   found: Quotation | null;
 }
 
-export function useAsked(
+export function useSpokenAction(
   api: Pick<Api, 'resume' | 'search'>,
   session: Session,
   words: string,
   bare: boolean,
-): Meant | null {
-  const asked = bare ? askedBy(words) : null;
+): DetectedAction | null {
+  const asked = bare ? spokenActionOf(words) : null;
   const about = asked?.kind === 'decided' ? asked.about : null;
   const { value } = useRequest(
     about === null

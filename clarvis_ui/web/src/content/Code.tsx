@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { select, selectedIn } from '../lib/selection';
+import { restoreSelection, selectionIn } from '../lib/selection';
 import { CopyButton } from '../ui/CopyButton';
-import type { Piece } from './highlighter';
-import { knownAs } from './languages';
-import { Words } from './StreamingText';
+import type { ColouredPiece } from './highlighter';
+import { languageOf } from './languages';
+import { StreamingText } from './StreamingText';
 import './code.css';
 
 export interface CodeProps {
@@ -22,7 +22,7 @@ const LINES_A_PIECE = 100;
 /** A block of code with a way to copy it; coloured once it is seen. */
 export function Code({ text, language, growing = false, live = false }: CodeProps) {
   const box = useRef<HTMLPreElement>(null);
-  const name = languageOf(language);
+  const name = fenceLanguage(language);
   const pieces = useColours(box, text, name, growing || text.length > MOST_COLOURED);
   return (
     <figure class="code" dir="ltr">
@@ -39,11 +39,11 @@ export function Code({ text, language, growing = false, live = false }: CodeProp
 }
 
 /** ```` ```ts title="a.ts" ```` is TypeScript. */
-function languageOf(info: string): string {
+function fenceLanguage(info: string): string {
   return /^[\w+#.-]{1,24}/.exec(info.trim())?.[0].toLowerCase() ?? '';
 }
 
-function Coloured({ pieces }: { pieces: readonly Piece[] }) {
+function Coloured({ pieces }: { pieces: readonly ColouredPiece[] }) {
   return (
     <code>
       {pieces.map((piece, at) =>
@@ -71,7 +71,7 @@ function Plain({ text, live }: { text: string; live: boolean }) {
     <code>
       {parts.map((part, at) => (
         <span key={at} class="code-part">
-          {live ? <Words text={part} /> : part}
+          {live ? <StreamingText text={part} /> : part}
         </span>
       ))}
     </code>
@@ -83,9 +83,11 @@ function useColours(
   text: string,
   language: string,
   never: boolean,
-): Piece[] | null {
-  const [coloured, setColoured] = useState<{ text: string; pieces: Piece[] | null } | null>(null);
-  const known = knownAs(language);
+): ColouredPiece[] | null {
+  const [coloured, setColoured] = useState<{ text: string; pieces: ColouredPiece[] | null } | null>(
+    null,
+  );
+  const known = languageOf(language);
   useEffect(() => {
     const element = box.current;
     if (never || known === null || !element) return;
@@ -109,10 +111,10 @@ function useColours(
   // the same words in other elements: what was selected of them stays so
   const pieces = coloured?.text === text ? coloured.pieces : null;
   const drawn = useRef(pieces);
-  const selected = drawn.current === pieces ? null : selectedIn(box.current);
+  const selected = drawn.current === pieces ? null : selectionIn(box.current);
   useLayoutEffect(() => {
     drawn.current = pieces;
-    select(box.current, selected);
+    restoreSelection(box.current, selected);
   });
   return pieces;
 }

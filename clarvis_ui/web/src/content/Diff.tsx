@@ -1,9 +1,16 @@
 import { useMemo } from 'preact/hooks';
 import { counted } from '../lib/format';
-import { spelledOut } from '../lib/sanitize';
-import { type Comparison, compare, type Gap, type Line, type Part, withGaps } from './diff';
-import { useFolds } from './expandState';
-import { More } from './ShowMore';
+import { revealInvisible } from '../lib/sanitize';
+import {
+  compare,
+  type DiffGap,
+  type DiffLine,
+  type DiffPart,
+  type TextComparison,
+  withGaps,
+} from './diff';
+import { useExpandState } from './expandState';
+import { ShowMore } from './ShowMore';
 import './diff.css';
 
 export interface DiffProps {
@@ -16,17 +23,21 @@ export interface DiffProps {
 export function Diff({ path, before, after }: DiffProps) {
   const comparison = useMemo(() => compare(before, after), [before, after]);
   return (
-    <section class="diff" aria-label={`Changes to ${spelledOut(path)}`}>
+    <section class="diff" aria-label={`Changes to ${revealInvisible(path)}`}>
       <DiffHead path={path} {...comparison} />
       <DiffLines lines={comparison.lines} />
     </section>
   );
 }
 
-export function DiffHead({ path, added, removed }: Omit<Comparison, 'lines'> & { path: string }) {
+export function DiffHead({
+  path,
+  added,
+  removed,
+}: Omit<TextComparison, 'lines'> & { path: string }) {
   return (
     <header class="diff-head">
-      <code dir="ltr">{spelledOut(path)}</code>
+      <code dir="ltr">{revealInvisible(path)}</code>
       <Tally added={added} removed={removed} />
     </header>
   );
@@ -49,9 +60,9 @@ export function Tally({ added, removed }: { added: number; removed: number }) {
 /** More than this many lines are shown only when asked for. */
 const MOST_LINES = 400;
 
-export function DiffLines({ lines }: { lines: readonly Line[] }) {
+export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
   const shown = useMemo(() => withGaps(lines), [lines]);
-  const all = useFolds()('all');
+  const all = useExpandState()('all');
   const some = all.value ? shown : shown.slice(0, MOST_LINES);
   return (
     <>
@@ -68,35 +79,35 @@ export function DiffLines({ lines }: { lines: readonly Line[] }) {
         </div>
       </div>
       {some.length < shown.length && (
-        <More fold={all}>Show all {counted(lines.length, 'line')}</More>
+        <ShowMore fold={all}>Show all {counted(lines.length, 'line')}</ShowMore>
       )}
     </>
   );
 }
 
-function GapLines({ name, gap }: { name: string; gap: Gap }) {
-  const open = useFolds()(name);
+function GapLines({ name, gap }: { name: string; gap: DiffGap }) {
+  const open = useExpandState()(name);
   if (open.value) return gap.lines.map((line, at) => <DiffLine key={at} {...line} />);
   return (
-    <More fold={open} kind="diff-gap">
+    <ShowMore fold={open} kind="diff-gap">
       {counted(gap.lines.length, 'unchanged line')}
-    </More>
+    </ShowMore>
   );
 }
 
 const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
 
-function DiffLine({ kind, parts }: Line) {
+function DiffLine({ kind, parts }: DiffLine) {
   return (
     <div class={`diff-line ${kind}`}>
       <span class="diff-sign">{SIGNS[kind]}</span>
-      {kind === 'same' ? spelledOut(parts.map((part) => part.text).join('')) : parts.map(word)}
+      {kind === 'same' ? revealInvisible(parts.map((part) => part.text).join('')) : parts.map(word)}
       {'\n'}
     </div>
   );
 }
 
-function word(part: Part, at: number) {
-  const text = spelledOut(part.text);
+function word(part: DiffPart, at: number) {
+  const text = revealInvisible(part.text);
   return part.changed ? <mark key={at}>{text}</mark> : text;
 }

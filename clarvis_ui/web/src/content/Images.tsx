@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { imageAddress } from '../lib/sanitize';
-import type { Image } from './blocks';
+import type { ImageBlock } from './blocks';
 import './images.css';
 
 /** Images that are in the transcript itself; anything else is named, not loaded. */
-export function Images({ images }: { images: readonly Image[] }) {
+export function Images({ images }: { images: readonly ImageBlock[] }) {
   if (images.length === 0) return null;
   return (
     <div class="images">

@@ -1,11 +1,11 @@
 import type { MarkedToken, Token } from 'marked';
 import { type ComponentChildren, Fragment } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { plain, safeHref } from '../lib/sanitize';
+import { safeHref, stripControls } from '../lib/sanitize';
 import { memo } from '../ui/memo';
 import { Code } from './Code';
-import { GrowingMarkdown, lex, unescaped } from './markdownTokens';
-import { Words } from './StreamingText';
+import { GrowingMarkdown, lex, unescape } from './markdownTokens';
+import { StreamingText } from './StreamingText';
 import './markdown.css';
 
 export interface MarkdownProps {
@@ -18,7 +18,7 @@ export interface MarkdownProps {
 export function Markdown({ text, growing = false }: MarkdownProps) {
   const reader = useRef<GrowingMarkdown | null>(null);
   const tokens = useMemo(() => {
-    const clean = plain(text);
+    const clean = stripControls(text);
     if (!growing) return lex(clean);
     reader.current ??= new GrowingMarkdown();
     return reader.current.grow(clean);
@@ -81,7 +81,7 @@ function block(token: MarkedToken, growing: boolean, live: boolean): ComponentCh
       return <p dir="auto">{inlines(token.tokens, live)}</p>;
     case 'text':
       // a line of a tight list
-      return <>{token.tokens ? inlines(token.tokens, live) : words(unescaped(token.text), live)}</>;
+      return <>{token.tokens ? inlines(token.tokens, live) : words(unescape(token.text), live)}</>;
     case 'heading':
       return heading(token.depth, inlines(token.tokens, live));
     case 'code':
@@ -164,7 +164,7 @@ function Tick({ done }: { done: boolean }) {
 }
 
 function words(text: string, live: boolean): ComponentChildren {
-  return live ? <Words text={text} /> : text;
+  return live ? <StreamingText text={text} /> : text;
 }
 
 function inlines(tokens: readonly Token[], live: boolean): ComponentChildren {
@@ -176,7 +176,7 @@ function inlines(tokens: readonly Token[], live: boolean): ComponentChildren {
 function inline(token: MarkedToken, live: boolean): ComponentChildren {
   switch (token.type) {
     case 'text':
-      return token.tokens ? inlines(token.tokens, live) : words(unescaped(token.text), live);
+      return token.tokens ? inlines(token.tokens, live) : words(unescape(token.text), live);
     case 'escape':
       return words(token.text, live);
     case 'strong':
@@ -192,10 +192,10 @@ function inline(token: MarkedToken, live: boolean): ComponentChildren {
     case 'checkbox':
       return <Tick done={token.checked} />;
     case 'link':
-      return <Link href={unescaped(token.href)}>{inlines(token.tokens, live)}</Link>;
+      return <Link href={unescape(token.href)}>{inlines(token.tokens, live)}</Link>;
     case 'image':
       // an image of another server would tell it who reads this: it is a link
-      return <Link href={unescaped(token.href)}>{words(token.text || 'image', live)}</Link>;
+      return <Link href={unescape(token.href)}>{words(token.text || 'image', live)}</Link>;
     default:
       return words(token.raw, live); // html and whatever comes: as it was written
   }
@@ -206,7 +206,7 @@ export function Link({ href, children }: { href: string; children: ComponentChil
   const safe = safeHref(href);
   if (safe === null) {
     return (
-      <span class="unlinked" title={plain(href)}>
+      <span class="unlinked" title={stripControls(href)}>
         {children}
       </span>
     );

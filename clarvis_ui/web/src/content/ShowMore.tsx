@@ -1,9 +1,9 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
-import { Hold } from '../thread/scroll/scrollAnchor';
+import { HoldScroll } from '../thread/scroll/scrollAnchor';
 
-export interface MoreProps {
+export interface ShowMoreProps {
   /** What it unfolds. */
   fold: Signal<boolean>;
   kind?: string;
@@ -11,8 +11,8 @@ export interface MoreProps {
 }
 
 /** Shows the rest of something; what is in sight stays where it is. */
-export function More({ fold, kind = 'quiet more', children }: MoreProps) {
-  const hold = useContext(Hold);
+export function ShowMore({ fold, kind = 'quiet more', children }: ShowMoreProps) {
+  const hold = useContext(HoldScroll);
   return (
     <button
       type="button"

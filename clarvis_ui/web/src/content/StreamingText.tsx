@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
  * Words that are still being written. Whoever selected some of them keeps them: only what changed
  * is changed, while a text that is set anew takes every selection in it along.
  */
-export function Words({ text }: { text: string }) {
+export function StreamingText({ text }: { text: string }) {
   const box = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
     const node = box.current?.firstChild;

@@ -5,7 +5,7 @@
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface Image {
+export interface ImageBlock {
   mediaType: string;
   data: string;
 }
@@ -21,14 +21,14 @@ export interface ToolResult {
   type: 'tool_result';
   toolUseId: string;
   text: string;
-  images: readonly Image[];
+  images: readonly ImageBlock[];
   isError: boolean;
 }
 
-export type Block =
+export type ContentBlock =
   | { type: 'text'; text: string }
   | { type: 'thinking'; text: string }
-  | ({ type: 'image' } & Image)
+  | ({ type: 'image' } & ImageBlock)
   | ToolUse
   | ToolResult
   | { type: 'unknown'; name: string; raw: unknown };
@@ -37,7 +37,7 @@ export function fieldsOf(raw: unknown): Fields {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw as Fields) : {};
 }
 
-export function textOf(raw: unknown): string {
+export function stringOf(raw: unknown): string {
   return typeof raw === 'string' ? raw : '';
 }
 
@@ -45,10 +45,10 @@ export function listOf(raw: unknown): readonly unknown[] {
   return Array.isArray(raw) ? raw : [];
 }
 
-const read = new WeakMap<object, readonly Block[]>();
+const read = new WeakMap<object, readonly ContentBlock[]>();
 
 /** The blocks of a message's content, read once. */
-export function blocksOf(content: unknown): readonly Block[] {
+export function blocksOf(content: unknown): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
   let blocks = read.get(content);
@@ -59,14 +59,14 @@ export function blocksOf(content: unknown): readonly Block[] {
   return blocks;
 }
 
-function blockOf(raw: unknown): Block {
+function blockOf(raw: unknown): ContentBlock {
   if (typeof raw === 'string') return { type: 'text', text: raw };
   const given = fieldsOf(raw);
   switch (given.type) {
     case 'text':
-      return { type: 'text', text: textOf(given.text) };
+      return { type: 'text', text: stringOf(given.text) };
     case 'thinking':
-      return { type: 'thinking', text: textOf(given.thinking) };
+      return { type: 'thinking', text: stringOf(given.thinking) };
     case 'redacted_thinking':
       return { type: 'thinking', text: '' };
     case 'image':
@@ -76,8 +76,8 @@ function blockOf(raw: unknown): Block {
     case 'mcp_tool_use':
       return {
         type: 'tool_use',
-        id: textOf(given.id),
-        name: textOf(given.name) || 'Tool',
+        id: stringOf(given.id),
+        name: stringOf(given.name) || 'Tool',
         input: fieldsOf(given.input),
       };
     case 'tool_result':
@@ -85,37 +85,37 @@ function blockOf(raw: unknown): Block {
     case 'web_search_tool_result':
       return resultOf(given);
     default:
-      return { type: 'unknown', name: textOf(given.type) || 'block', raw };
+      return { type: 'unknown', name: stringOf(given.type) || 'block', raw };
   }
 }
 
-function imageOf(given: Fields): ({ type: 'image' } & Image) | null {
+function imageOf(given: Fields): ({ type: 'image' } & ImageBlock) | null {
   const source = fieldsOf(given.source);
-  const mediaType = textOf(source.media_type);
-  const data = textOf(source.data);
+  const mediaType = stringOf(source.media_type);
+  const data = stringOf(source.data);
   return mediaType && data ? { type: 'image', mediaType, data } : null;
 }
 
 function resultOf(given: Fields): ToolResult {
   const words: string[] = [];
-  const images: Image[] = [];
+  const images: ImageBlock[] = [];
   const content = given.content;
   if (typeof content === 'string') words.push(content);
   for (const part of listOf(content)) {
     const block = blockOf(part);
     if (block.type === 'text') words.push(block.text);
     else if (block.type === 'image') images.push(block);
-    else words.push(textOf(fieldsOf(part).tool_name) || pretty(part));
+    else words.push(stringOf(fieldsOf(part).tool_name) || prettyJson(part));
   }
   return {
     type: 'tool_result',
-    toolUseId: textOf(given.tool_use_id),
+    toolUseId: stringOf(given.tool_use_id),
     text: words.join('\n'),
     images,
     isError: given.is_error === true,
   };
 }
 
-export function pretty(raw: unknown): string {
+export function prettyJson(raw: unknown): string {
   return JSON.stringify(raw, null, 2) ?? '';
 }

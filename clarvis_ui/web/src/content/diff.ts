@@ -2,25 +2,25 @@ import { diffLines, diffWordsWithSpace } from 'diff';
 
 /** What changed between two texts, line by line, and inside of lines word by word. */
 
-export interface Part {
+export interface DiffPart {
   text: string;
   /** Whether this very word changed. */
   changed: boolean;
 }
 
-export interface Line {
+export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
-  parts: readonly Part[];
+  parts: readonly DiffPart[];
 }
 
 /** Unchanged lines between two changes, which few want to read. */
-export interface Gap {
+export interface DiffGap {
   kind: 'gap';
-  lines: readonly Line[];
+  lines: readonly DiffLine[];
 }
 
-export interface Comparison {
-  lines: readonly Line[];
+export interface TextComparison {
+  lines: readonly DiffLine[];
   added: number;
   removed: number;
 }
@@ -32,7 +32,7 @@ const LONGEST_LINE = 500;
 /** Lines that share less than this are two lines, not one that was changed. */
 const ALIKE = 0.4;
 
-export function compare(before: string, after: string): Comparison {
+export function compare(before: string, after: string): TextComparison {
   const changes =
     before === ''
       ? [{ added: true, removed: false, value: after }]
@@ -40,7 +40,7 @@ export function compare(before: string, after: string): Comparison {
           { added: false, removed: true, value: before },
           { added: true, removed: false, value: after },
         ]);
-  const lines: Line[] = [];
+  const lines: DiffLine[] = [];
   let added = 0;
   let removed = 0;
   for (let at = 0; at < changes.length; at += 1) {
@@ -78,14 +78,14 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-function whole(kind: Line['kind'], text: string): Line {
+function whole(kind: DiffLine['kind'], text: string): DiffLine {
   return { kind, parts: [{ text, changed: false }] };
 }
 
 /** Old lines, then new ones; where two stand for each other, the words that differ are marked. */
-function replaced(before: readonly string[], after: readonly string[]): Line[] {
-  const removed: Line[] = before.map((text) => whole('removed', text));
-  const added: Line[] = after.map((text) => whole('added', text));
+function replaced(before: readonly string[], after: readonly string[]): DiffLine[] {
+  const removed: DiffLine[] = before.map((text) => whole('removed', text));
+  const added: DiffLine[] = after.map((text) => whole('added', text));
   for (let at = 0; at < Math.min(before.length, after.length); at += 1) {
     const pair = byWords(before[at] ?? '', after[at] ?? '');
     if (!pair) continue;
@@ -95,10 +95,10 @@ function replaced(before: readonly string[], after: readonly string[]): Line[] {
   return [...removed, ...added];
 }
 
-function byWords(before: string, after: string): [Part[], Part[]] | null {
+function byWords(before: string, after: string): [DiffPart[], DiffPart[]] | null {
   if (before.length > LONGEST_LINE || after.length > LONGEST_LINE) return null;
-  const old: Part[] = [];
-  const fresh: Part[] = [];
+  const old: DiffPart[] = [];
+  const fresh: DiffPart[] = [];
   let shared = 0;
   for (const change of diffWordsWithSpace(before, after)) {
     if (change.added) fresh.push({ text: change.value, changed: true });
@@ -114,12 +114,12 @@ function byWords(before: string, after: string): [Part[], Part[]] | null {
 }
 
 /** The lines with long unchanged stretches put aside. */
-export function withGaps(lines: readonly Line[]): readonly (Line | Gap)[] {
+export function withGaps(lines: readonly DiffLine[]): readonly (DiffLine | DiffGap)[] {
   const near = new Uint8Array(lines.length);
   lines.forEach((line, at) => {
     if (line.kind !== 'same') near.fill(1, Math.max(0, at - CONTEXT), at + CONTEXT + 1);
   });
-  const shown: (Line | Gap)[] = [];
+  const shown: (DiffLine | DiffGap)[] = [];
   for (let at = 0; at < lines.length; ) {
     let end = at;
     while (end < lines.length && !near[end]) end += 1;
@@ -136,7 +136,7 @@ export function withGaps(lines: readonly Line[]): readonly (Line | Gap)[] {
 
 export interface FileChange {
   path: string;
-  lines: readonly Line[];
+  lines: readonly DiffLine[];
   added: number;
   removed: number;
 }
@@ -145,7 +145,7 @@ export interface FileChange {
 export function parsePatch(text: string): FileChange[] | null {
   if (!/^(?:diff --git |--- .+\n\+\+\+ )/m.test(text.slice(0, 2000))) return null;
   if (!/^@@ /m.test(text)) return null;
-  const files: { path: string; lines: Line[]; added: number; removed: number }[] = [];
+  const files: { path: string; lines: DiffLine[]; added: number; removed: number }[] = [];
   let file = files[0];
   let inside = false;
   for (const text_ of text.split('\n')) {

@@ -1,18 +1,18 @@
 import type { Signal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
-import { createFolds, type Folds } from '../lib/expanded';
+import { createExpandState, type ExpandState } from '../lib/expanded';
 
 /** Where in a conversation something stands, so that it is known again when it is drawn anew. */
 interface Place {
-  folds: Folds;
+  folds: ExpandState;
   name: string;
 }
 
 const Standing = createContext<Place | null>(null);
 
 /** What is inside has this name among its neighbours; `folds` begins a conversation. */
-export function Within({ name, folds, children }: WithinProps) {
+export function ExpandScope({ name, folds, children }: WithinProps) {
   const around = useContext(Standing);
   const kept = folds ?? around?.folds;
   const whole = folds || !around ? name : `${around.name}/${name}`;
@@ -22,14 +22,14 @@ export function Within({ name, folds, children }: WithinProps) {
 
 interface WithinProps {
   name: string;
-  folds?: Folds;
+  folds?: ExpandState;
   children: ComponentChildren;
 }
 
 /** Whether a part is unfolded; outside of a conversation it is so only while it is drawn. */
-export function useFolds(): (part: string, first?: boolean) => Signal<boolean> {
+export function useExpandState(): (part: string, first?: boolean) => Signal<boolean> {
   const place = useContext(Standing);
-  const own = useMemo(createFolds, []);
+  const own = useMemo(createExpandState, []);
   return (part, first) =>
     place ? place.folds.of(`${place.name}/${part}`, first) : own.of(part, first);
 }

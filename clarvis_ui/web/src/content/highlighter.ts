@@ -5,20 +5,20 @@ import { grammarOf } from './languages';
 
 const lowlight = createLowlight();
 
-export interface Piece {
+export interface ColouredPiece {
   text: string;
   look: string;
 }
 
 type Node = ReturnType<typeof lowlight.highlight>['children'][number];
 
-export async function colour(code: string, language: string): Promise<Piece[] | null> {
+export async function colour(code: string, language: string): Promise<ColouredPiece[] | null> {
   if (!lowlight.registered(language)) {
     const grammar = await grammarOf(language);
     if (!grammar) return null;
     lowlight.register(language, grammar);
   }
-  const found: Piece[] = [];
+  const found: ColouredPiece[] = [];
   const walk = (nodes: readonly Node[], look: string) => {
     for (const node of nodes) {
       if (node.type === 'text') found.push({ text: node.value, look });

@@ -91,7 +91,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The name we know a language by; null for one that nobody taught us. */
-export function knownAs(written: string): string | null {
+export function languageOf(written: string): string | null {
   const name = OTHER_NAMES[written] ?? written;
   return Object.hasOwn(LANGUAGES, name) ? name : null;
 }

@@ -3,11 +3,11 @@ import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 /** Markdown → tokens. The page is made of the tokens, never of HTML: nothing has to be cleaned. */
 
 /** Above this, markdown is a data file in disguise: shown as it is. */
-export const LONGEST = 400_000;
+export const MAX_MARKDOWN = 400_000;
 const DEEPEST = 60;
 
 export function lex(text: string): Token[] {
-  if (text.length > LONGEST) return [asWritten(text)];
+  if (text.length > MAX_MARKDOWN) return [asWritten(text)];
   try {
     const tokens = new Lexer({ gfm: true, breaks: false }).lex(text);
     return isDeeper(tokens, DEEPEST) ? [asWritten(text)] : tokens;
@@ -86,7 +86,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** `&lt;` and its like, which a browser would have read if this were HTML. */
-export function unescaped(text: string): string {
+export function unescape(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, dec, hex, name) => {
     if (name) return ENTITIES[name.toLowerCase()] ?? all;

@@ -13,13 +13,23 @@ import type { MessageAdded, Position, TurnOutcome } from '../api/events';
 import { readPosition } from '../api/events';
 import type { FailedTurn, Trouble } from '../api/failedTurns';
 import type { ConversationPage, Departure, Message, Partial, Queued, Turn } from '../api/messages';
-import { failedHere, withoutPrompt } from './failedTurns';
+import { withFailedTurn, withoutPrompt } from './failedTurns';
 import { isFinalOf } from './finalMessage';
-import { type Sending, unconfirmed, withoutSending, withSending } from './optimistic';
+import {
+  type OptimisticMessage,
+  unconfirmed,
+  withOptimistic,
+  withoutOptimistic,
+} from './optimistic';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../api/messages';
-export type { Sending } from './optimistic';
-export { inLine, type ShownMessage, shownMessages, type Waiting } from './visibleMessages';
+export type { OptimisticMessage as Sending } from './optimistic';
+export {
+  type QueuedMessage as Waiting,
+  queuedMessages as inLine,
+  type VisibleMessage as ShownMessage,
+  visibleMessages as shownMessages,
+} from './visibleMessages';
 
 export interface ConversationState {
   readonly sessionId: string;
@@ -40,7 +50,7 @@ export interface ConversationState {
   /** Turns that did not come to their end, the oldest first. */
   readonly failed: readonly FailedTurn[];
   /** Ours that nobody has confirmed. */
-  readonly sendings: readonly Sending[];
+  readonly optimistic: readonly OptimisticMessage[];
   /** Uuids of ours, confirmed or not: no other message of ours is taken for a copy of these. */
   readonly own: readonly string[];
 
@@ -50,7 +60,7 @@ export interface ConversationState {
   /** The position of the last page from the end. */
   readonly pageAt: number;
   /** Events that came while there was a gap before them; null where there is none. */
-  readonly waiting: readonly Told[] | null;
+  readonly waiting: readonly ReducedEvent[] | null;
   /** The last position at which something changed further up than what is loaded. */
   readonly aboveAt: number;
 }
@@ -61,7 +71,7 @@ const CHANGED_BY_DELTAS = ['partial', 'epoch', 'seen'] as const;
 export type Conversation = Omit<ConversationState, (typeof CHANGED_BY_DELTAS)[number]>;
 
 /** The very same one where a delta or less is all that happened: then nothing is drawn again. */
-export function readable(before: Conversation, after: ConversationState): Conversation {
+export function readableConversation(before: Conversation, after: ConversationState): Conversation {
   const ignored: readonly string[] = CHANGED_BY_DELTAS;
   const keys = Object.keys(after).filter((key) => !ignored.includes(key)) as (keyof Conversation)[];
   return keys.every((key) => before[key] === after[key]) ? before : after;
@@ -79,10 +89,10 @@ export const CONVERSATION_EVENTS = [
   'session/failed',
 ] as const;
 
-type Told = EventOf<(typeof CONVERSATION_EVENTS)[number]>;
+type ReducedEvent = EventOf<(typeof CONVERSATION_EVENTS)[number]>;
 
 export type ConversationEvent =
-  | Told
+  | ReducedEvent
   /** The end of the conversation, as it was at the page's position. */
   | {
       type: 'page/loaded';
@@ -94,14 +104,14 @@ export type ConversationEvent =
   | { type: 'page/above'; above: string; page: ConversationPage }
   /** Events may have been missed: only a page tells where we are. */
   | { type: 'stream/broken' }
-  | { type: 'sending/begun'; sending: Sending }
+  | { type: 'sending/begun'; sending: OptimisticMessage }
   | { type: 'sending/accepted'; uuid: string }
   | { type: 'sending/failed'; uuid: string; problem: string }
   /** Somebody else runs the session: the person says what is to become of it. */
   | { type: 'sending/elsewhere'; uuid: string }
   | { type: 'sending/withdrawn'; uuid: string };
 
-const OWN_KEPT = 100;
+const MAX_OWN = 100;
 const UNKNOWN = 'unknown';
 
 export function emptyConversation(sessionId: string): ConversationState {
@@ -117,7 +127,7 @@ export function emptyConversation(sessionId: string): ConversationState {
     taken: null,
     ended: null,
     failed: [],
-    sendings: [],
+    optimistic: [],
     own: [],
     epoch: null,
     seen: -1,
@@ -136,26 +146,28 @@ export function reduce(state: ConversationState, event: ConversationEvent): Conv
     case 'stream/broken':
       return state.waiting === null ? { ...state, waiting: [] } : state;
     case 'sending/begun':
-      return confirmed({
+      return dropConfirmed({
         ...state,
-        sendings: withSending(state.sendings, event.sending),
+        optimistic: withOptimistic(state.optimistic, event.sending),
         own: [...state.own.filter((uuid) => uuid !== event.sending.uuid), event.sending.uuid].slice(
-          -OWN_KEPT,
+          -MAX_OWN,
         ),
       });
     case 'sending/accepted':
-      return confirmed(changeSending(state, event.uuid, { state: 'accepted', problem: null }));
+      return dropConfirmed(
+        changeOptimistic(state, event.uuid, { state: 'accepted', problem: null }),
+      );
     case 'sending/failed':
-      return changeSending(state, event.uuid, { state: 'failed', problem: event.problem });
+      return changeOptimistic(state, event.uuid, { state: 'failed', problem: event.problem });
     case 'sending/elsewhere':
-      return changeSending(state, event.uuid, { state: 'elsewhere', problem: null });
+      return changeOptimistic(state, event.uuid, { state: 'elsewhere', problem: null });
     case 'sending/withdrawn':
-      return dropSending(
+      return dropOptimistic(
         { ...state, failed: withoutPrompt(state.failed, [event.uuid]) },
         event.uuid,
       );
     default:
-      return told(state, event);
+      return applyEvent(state, event);
   }
 }
 
@@ -190,8 +202,8 @@ function pageLoaded(
     waiting: null,
     aboveAt: -1,
   };
-  const settled = lostOnes(
-    page.kept.reduce(dropSending, failedOnes(confirmed(loaded))),
+  const settled = markLost(
+    page.kept.reduce(dropOptimistic, markFailed(dropConfirmed(loaded))),
     page,
     accepted,
   );
@@ -208,7 +220,7 @@ function pageAbove(
   const known = Math.max(state.pageAt, state.aboveAt);
   if (above !== state.before || !at.sameEpoch || at.seq < known) return state;
   const here = new Set(state.messages.map((message) => message.uuid));
-  return confirmed({
+  return dropConfirmed({
     ...state,
     messages: [...page.messages.filter((message) => !here.has(message.uuid)), ...state.messages],
     before: page.before,
@@ -217,12 +229,12 @@ function pageAbove(
   });
 }
 
-interface Place extends Position {
+interface PagePosition extends Position {
   sameEpoch: boolean;
 }
 
 /** An answer without a position is taken to be as new as all we know. */
-function positionIn(state: ConversationState, position: Position | null): Place {
+function positionIn(state: ConversationState, position: Position | null): PagePosition {
   if (position === null) {
     return { epoch: state.epoch ?? '', seq: Math.max(state.seen, 0), sameEpoch: true };
   }
@@ -238,7 +250,7 @@ function mergedBranches(above: readonly Departure[], below: readonly Departure[]
  * What the keeper does not know can be sent again: it went down with an earlier keeper that had
  * taken it, or never arrived.
  */
-function lostOnes(
+function markLost(
   state: ConversationState,
   page: ConversationPage,
   accepted: readonly string[],
@@ -248,13 +260,13 @@ function lostOnes(
   const waiting = new Set(state.queue.map((queued) => queued.uuid));
   // what failed says so already
   const failed = new Set(state.failed.map((turn) => turn.uuid));
-  return state.sendings
+  return state.optimistic
     .filter(({ uuid }) => accepted.includes(uuid) && !failed.has(uuid))
     .reduce((next, { uuid, state: way }) => {
-      const lost = (problem: string) => changeSending(next, uuid, { state: 'failed', problem });
+      const lost = (problem: string) => changeOptimistic(next, uuid, { state: 'failed', problem });
       if (way === 'sending') {
         if (!known.has(uuid)) return lost('The page was left before it had arrived.');
-        return changeSending(next, uuid, { state: 'accepted', problem: null });
+        return changeOptimistic(next, uuid, { state: 'accepted', problem: null });
       }
       // what Claude was given a moment ago is in no line any more, and not in the conversation yet
       if (way !== 'accepted' || !resting || waiting.has(uuid)) return next;
@@ -264,17 +276,17 @@ function lostOnes(
 
 // ---- events ----
 
-function told(state: ConversationState, event: Told): ConversationState {
+function applyEvent(state: ConversationState, event: ReducedEvent): ConversationState {
   if (state.waiting !== null) return { ...state, waiting: [...state.waiting, event] };
   const at = positionIn(state, event.position);
   if (event.position !== null && at.sameEpoch && at.seq <= state.seen) return state;
-  return happened({ ...state, epoch: at.epoch, seen: at.seq }, event);
+  return applyNew({ ...state, epoch: at.epoch, seen: at.seq }, event);
 }
 
-function happened(state: ConversationState, event: Told): ConversationState {
+function applyNew(state: ConversationState, event: ReducedEvent): ConversationState {
   switch (event.type) {
     case 'message/added':
-      return confirmed(placed(state, event));
+      return dropConfirmed(insertMessage(state, event));
     case 'message/delta': {
       const { messageId, index, kind, text, tool, toolUseId } = event;
       const last = state.partial;
@@ -295,7 +307,7 @@ function happened(state: ConversationState, event: Told): ConversationState {
         turn: { uuid: event.uuid, started: null, status: null },
         partial: null,
         ended: null,
-        ...underWay(state, [event.uuid]),
+        ...revive(state, [event.uuid]),
       };
     case 'turn/status': {
       const turn = state.turn ?? { uuid: null, started: null, status: null };
@@ -304,29 +316,32 @@ function happened(state: ConversationState, event: Told): ConversationState {
     case 'turn/finished': {
       const ended = { outcome: event.outcome, error: event.error };
       const error = { code: UNKNOWN, message: event.error ?? '' };
-      const before = error.message === '' ? state : broken(state, event.uuid, error);
+      const before = error.message === '' ? state : failTurn(state, event.uuid, error);
       const over: ConversationState = { ...before, turn: null, partial: null, ended };
-      return event.uuid === null ? over : turnOver(over, event.uuid, ended);
+      return event.uuid === null ? over : finishTurn(over, event.uuid, ended);
     }
     case 'queue/updated': {
       const cancelled = event.queue.filter((queued) => queued.state === 'cancelled');
       const uuids = event.queue.map((queued) => queued.uuid);
-      return cancelled.reduce<ConversationState>((next, queued) => dropSending(next, queued.uuid), {
-        ...state,
-        ...underWay(state, uuids),
-        queue: event.queue.filter(isWaiting),
-        taken: event.queue.findLast(isTaken) ?? state.taken,
-      });
+      return cancelled.reduce<ConversationState>(
+        (next, queued) => dropOptimistic(next, queued.uuid),
+        {
+          ...state,
+          ...revive(state, uuids),
+          queue: event.queue.filter(isWaiting),
+          taken: event.queue.findLast(isTaken) ?? state.taken,
+        },
+      );
     }
     case 'session/failed':
-      return broken(state, event.uuid, event.error);
+      return failTurn(state, event.uuid, event.error);
     default:
       return event satisfies never;
   }
 }
 
 /** The message in its place; what streamed of it goes. */
-function placed(state: ConversationState, event: MessageAdded): ConversationState {
+function insertMessage(state: ConversationState, event: MessageAdded): ConversationState {
   const { message, after } = event;
   const partial = isFinalOf(message, state.partial, state.messages) ? null : state.partial;
   const known = indexOf(state.messages, message.uuid);
@@ -349,19 +364,23 @@ function placed(state: ConversationState, event: MessageAdded): ConversationStat
 
 // ---- our own ----
 
-function confirmed(state: ConversationState): ConversationState {
-  if (state.sendings.length === 0) return state;
-  const sendings = unconfirmed(state.sendings, state.messages, state.own);
-  return sendings.length === state.sendings.length ? state : { ...state, sendings };
+function dropConfirmed(state: ConversationState): ConversationState {
+  if (state.optimistic.length === 0) return state;
+  const sendings = unconfirmed(state.optimistic, state.messages, state.own);
+  return sendings.length === state.optimistic.length ? state : { ...state, optimistic: sendings };
 }
 
 /** A turn failed: what was said and streamed in it stays, with the reason. */
-function broken(state: ConversationState, uuid: string | null, error: Trouble): ConversationState {
+function failTurn(
+  state: ConversationState,
+  uuid: string | null,
+  error: Trouble,
+): ConversationState {
   const { partial, taken, messages, turn } = state;
   const known = turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
   if (known === undefined) {
-    const failed = failedHere(state.failed, uuid, error, partial, taken, messages);
-    return failedOnes({ ...state, turn: null, partial: null, failed });
+    const failed = withFailedTurn(state.failed, uuid, error, partial, taken, messages);
+    return markFailed({ ...state, turn: null, partial: null, failed });
   }
   // told by the end of the turn already, which does not say all of it
   if (known.error.code !== UNKNOWN) return state;
@@ -369,64 +388,64 @@ function broken(state: ConversationState, uuid: string | null, error: Trouble): 
 }
 
 /** Ours whose turns failed: they are not on their way any more, and they are not lost. */
-function failedOnes(state: ConversationState): ConversationState {
+function markFailed(state: ConversationState): ConversationState {
   const again = [state.turn, ...state.queue].map((one) => one?.uuid);
   return state.failed.reduce((next, { uuid, prompt, ended, error }) => {
     if (uuid === null || again.includes(uuid)) return next;
-    if (!next.sendings.some((sending) => sending.uuid === uuid)) return next;
+    if (!next.optimistic.some((sending) => sending.uuid === uuid)) return next;
     // Claude Code wrote it down under a uuid of its own
-    if (ended !== null && prompt === null) return dropSending(next, uuid);
-    return changeSending(next, uuid, { state: 'failed', problem: error.message });
+    if (ended !== null && prompt === null) return dropOptimistic(next, uuid);
+    return changeOptimistic(next, uuid, { state: 'failed', problem: error.message });
   }, state);
 }
 
 /** What is said again, or waits for it, did not fail for good. */
-function underWay(
+function revive(
   state: ConversationState,
   uuids: readonly (string | null)[],
-): Pick<ConversationState, 'failed' | 'sendings'> {
-  const sendings = state.sendings.map((sending) =>
+): Pick<ConversationState, 'failed' | 'optimistic'> {
+  const sendings = state.optimistic.map((sending) =>
     sending.state === 'failed' && uuids.includes(sending.uuid)
       ? { ...sending, state: 'accepted' as const, problem: null }
       : sending,
   );
-  const changed = sendings.some((sending, at) => sending !== state.sendings[at]);
+  const changed = sendings.some((sending, at) => sending !== state.optimistic[at]);
   return {
     failed: withoutPrompt(state.failed, uuids),
-    sendings: changed ? sendings : state.sendings,
+    optimistic: changed ? sendings : state.optimistic,
   };
 }
 
 /** The turn of one of ours is over: it is part of the conversation, or it says what became of it. */
-function turnOver(
+function finishTurn(
   state: ConversationState,
   uuid: string,
   { outcome, error }: NonNullable<ConversationState['ended']>,
 ): ConversationState {
-  const own = state.sendings.find((sending) => sending.uuid === uuid);
+  const own = state.optimistic.find((sending) => sending.uuid === uuid);
   // a command leaves no message of its own
   const command = outcome === 'interrupted' && own?.text.startsWith('/');
-  if (outcome === 'done' || command) return dropSending(state, uuid);
+  if (outcome === 'done' || command) return dropOptimistic(state, uuid);
   if (own === undefined || own.state === 'failed') return state;
   const stopped = 'This was stopped before Claude had it.';
-  return changeSending(state, uuid, { state: 'failed', problem: error ?? stopped });
+  return changeOptimistic(state, uuid, { state: 'failed', problem: error ?? stopped });
 }
 
-function changeSending(
+function changeOptimistic(
   state: ConversationState,
   uuid: string,
-  changes: Pick<Sending, 'state' | 'problem'>,
+  changes: Pick<OptimisticMessage, 'state' | 'problem'>,
 ): ConversationState {
-  if (!state.sendings.some((sending) => sending.uuid === uuid)) return state;
-  const sendings = state.sendings.map((sending) =>
+  if (!state.optimistic.some((sending) => sending.uuid === uuid)) return state;
+  const sendings = state.optimistic.map((sending) =>
     sending.uuid === uuid ? { ...sending, ...changes } : sending,
   );
-  return { ...state, sendings };
+  return { ...state, optimistic: sendings };
 }
 
-function dropSending(state: ConversationState, uuid: string): ConversationState {
-  const sendings = withoutSending(state.sendings, uuid);
-  return sendings === state.sendings ? state : { ...state, sendings };
+function dropOptimistic(state: ConversationState, uuid: string): ConversationState {
+  const sendings = withoutOptimistic(state.optimistic, uuid);
+  return sendings === state.optimistic ? state : { ...state, optimistic: sendings };
 }
 
 function isWaiting(queued: Queued): boolean {

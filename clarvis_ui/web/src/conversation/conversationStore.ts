@@ -8,7 +8,7 @@ import { createLatestRequest } from '../api/request';
 import { CANCELLED, type Failure, SESSION_ELSEWHERE } from '../api/result';
 import type { Session } from '../api/sessions';
 import type { KeeperSocket } from '../api/socket';
-import { contentOf, type Picture } from '../composer/images';
+import { type AttachedImage, contentOf } from '../composer/images';
 import { newUuid } from '../lib/uuid';
 import {
   CONVERSATION_EVENTS,
@@ -16,12 +16,12 @@ import {
   type ConversationEvent,
   type ConversationState,
   emptyConversation,
-  readable,
+  readableConversation,
   reduce,
 } from './conversation';
-import { type Sending, wordsOf } from './optimistic';
+import { type OptimisticMessage, textOf } from './optimistic';
 import type { Outbox } from './outbox';
-import { post } from './send';
+import { sendOrWait } from './send';
 
 export const HANDLED_EVENTS = [
   ...CONVERSATION_EVENTS,
@@ -31,12 +31,12 @@ export const HANDLED_EVENTS = [
 type HandledEvent = EventOf<(typeof HANDLED_EVENTS)[number]>;
 
 /** One conversation that is, or was a moment ago, on the screen. */
-export interface Talk {
-  readonly state: ReadonlySignal<Conversation>;
+export interface ConversationStore {
+  readonly conversation: ReadonlySignal<Conversation>;
   /** The block that is being written: it has its own signal, because every delta changes it. */
   readonly partial: ReadonlySignal<Partial | null>;
   /** Why it could not be loaded. */
-  readonly trouble: ReadonlySignal<Failure | null>;
+  readonly failure: ReadonlySignal<Failure | null>;
   readonly loading: ReadonlySignal<boolean>;
   handle(event: HandledEvent): void;
   /** Asks again for all that is shown. */
@@ -44,26 +44,26 @@ export interface Talk {
   /** What stands above, as much as so many pages hold. */
   older(pages?: number): void;
   /** `interrupt`: the turn that runs is stopped for it. */
-  send(text: string, pictures: readonly Picture[], interrupt?: boolean): void;
+  send(text: string, pictures: readonly AttachedImage[], interrupt?: boolean): void;
   /** One that another part of the page has sent, and the keeper has taken. */
-  adopt(sending: Sending): void;
+  adopt(sending: OptimisticMessage): void;
   retry(uuid: string): void;
   /** The words of one that was not sent. */
   wordsOf(uuid: string): string;
   /** What could not be sent because somebody else runs the session: in a copy, whose id is the
    * answer, or as soon as the other has ended. */
-  goOn(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
+  sendElsewhere(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
   /** What could not be sent, for the field; null where there is none. */
-  takeBack(uuid: string): Sending | null;
+  withdraw(uuid: string): OptimisticMessage | null;
   /** Until the keeper has all that was sent, so that what stops a turn stops after it; what takes
    * too long is not sent. */
-  sent(): Promise<void>;
+  settled(): Promise<void>;
   /** It has left the line. */
   withdrawn(uuid: string): void;
   end(): void;
 }
 
-export interface TalkNeeds {
+export interface ConversationStoreOptions {
   api: Api;
   events: EventBus;
   socket: Pick<KeeperSocket, 'remember' | 'covers'>;
@@ -80,12 +80,15 @@ const ARRIVES_MS = 2000;
 // asking again would not change these
 const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request']);
 
-export function createTalk(id: string, needs: TalkNeeds): Talk {
+export function createConversationStore(
+  id: string,
+  needs: ConversationStoreOptions,
+): ConversationStore {
   const { api, socket, outbox } = needs;
   const restored = outbox.restore(id);
   let state: ConversationState = {
     ...emptyConversation(id),
-    sendings: restored,
+    optimistic: restored,
     own: restored.map((sending) => sending.uuid),
   };
   const conversation = signal<Conversation>(state);
@@ -105,11 +108,12 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     const before = state;
     const after = reduce(before, event);
     if (after === before) return;
-    if (after.sendings !== before.sendings) outbox.keep(id, after.sendings, before.sendings);
+    if (after.optimistic !== before.optimistic)
+      outbox.store(id, after.optimistic, before.optimistic);
     state = after;
     batch(() => {
       partial.value = after.partial;
-      conversation.value = readable(conversation.value, after);
+      conversation.value = readableConversation(conversation.value, after);
     });
     // a hole has opened: only the keeper knows what belongs there
     if (after.waiting !== null && before.waiting === null) void load();
@@ -118,7 +122,7 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   async function load(): Promise<void> {
     clearTimeout(again);
     loading.value = true;
-    const { messages, sendings } = state;
+    const { messages, optimistic: sendings } = state;
     const accepted = [
       ...doubtful,
       ...sendings.filter((sending) => sending.state === 'accepted').map(({ uuid }) => uuid),
@@ -163,11 +167,11 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     if (!end.isRunning) void load();
   }
 
-  async function sendOff(sending: Sending): Promise<void> {
+  async function sendOff(sending: OptimisticMessage): Promise<void> {
     const { uuid, content, interrupt } = sending;
     const prompt = { sessionId: id, content, uuid };
     const request = new AbortController();
-    const answer = post(api, interrupt ? { ...prompt, interrupt } : prompt, request.signal);
+    const answer = sendOrWait(api, interrupt ? { ...prompt, interrupt } : prompt, request.signal);
     onTheirWay.set(uuid, { answer, request });
     const outcome = await answer;
     onTheirWay.delete(uuid);
@@ -185,8 +189,8 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   }
 
   /** One that never went out, or whose turn failed before a transcript had it; ours or not. */
-  function unsent(uuid: string): Sending | undefined {
-    const { sendings, failed } = state;
+  function unsent(uuid: string): OptimisticMessage | undefined {
+    const { optimistic: sendings, failed } = state;
     const own = sendings.find((sending) => sending.uuid === uuid);
     if (own) return own.state === 'failed' || own.state === 'elsewhere' ? own : undefined;
     const left = failed.findLast((turn) => turn.prompt?.uuid === uuid);
@@ -196,9 +200,9 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   void load();
 
   return {
-    state: conversation,
+    conversation: conversation,
     partial,
-    trouble,
+    failure: trouble,
     loading,
     handle(event) {
       if (event.type === 'session/removed') reload();
@@ -219,7 +223,7 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       else failed(outcome.failure);
     },
     send(text, pictures, interrupt = false) {
-      const sending: Sending = {
+      const sending: OptimisticMessage = {
         uuid: newUuid(),
         text,
         content: contentOf(text, pictures),
@@ -236,13 +240,13 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
     retry(uuid) {
       const left = unsent(uuid);
       if (!left) return;
-      const sending: Sending = { ...left, state: 'sending', problem: null };
+      const sending: OptimisticMessage = { ...left, state: 'sending', problem: null };
       dispatch({ type: 'sending/begun', sending });
       void sendOff(sending);
     },
     wordsOf: (uuid) => unsent(uuid)?.text ?? '',
     adopt: (sending) => dispatch({ type: 'sending/begun', sending }),
-    async goOn(uuid, how) {
+    async sendElsewhere(uuid, how) {
       const left = unsent(uuid);
       if (!left) return null;
       const prompt = { sessionId: id, content: left.content, uuid };
@@ -251,13 +255,13 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       else if (outcome.value.sessionId === id) dispatch({ type: 'sending/accepted', uuid });
       else {
         const copy = outcome.value.sessionId;
-        outbox.keep(copy, [{ ...left, state: 'accepted', problem: null }], []);
+        outbox.store(copy, [{ ...left, state: 'accepted', problem: null }], []);
         dispatch({ type: 'sending/withdrawn', uuid });
         return copy;
       }
       return null;
     },
-    takeBack(uuid) {
+    withdraw(uuid) {
       const left = unsent(uuid);
       if (!left) return null;
       // it may have arrived all the same, or wait until a turn that was cut off goes on
@@ -265,7 +269,7 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
       dispatch({ type: 'sending/withdrawn', uuid });
       return left;
     },
-    async sent() {
+    async settled() {
       const ways = [...onTheirWay.values()];
       if (ways.length === 0) return;
       let late: ReturnType<typeof setTimeout> | undefined;
@@ -285,10 +289,10 @@ export function createTalk(id: string, needs: TalkNeeds): Talk {
   };
 }
 
-function fromTurn({ uuid, content }: NonNullable<FailedTurn['prompt']>): Sending {
+function fromTurn({ uuid, content }: NonNullable<FailedTurn['prompt']>): OptimisticMessage {
   return {
     uuid,
-    text: wordsOf(content),
+    text: textOf(content),
     content,
     images: content.filter((block) => block.type !== 'text').length,
     state: 'failed',

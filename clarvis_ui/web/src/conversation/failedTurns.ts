@@ -1,11 +1,11 @@
 import type { FailedTurn, Trouble } from '../api/failedTurns';
 import type { Message, Partial, Queued } from '../api/messages';
-import { halfInput, isFinalOf } from './finalMessage';
+import { isFinalOf, partialInput } from './finalMessage';
 
 /** Turns that did not come to their end: facts of the conversation, like its messages. Pure. */
 
 /** What this page knows by itself, until the keeper says what is left of the turn. */
-export function failedHere(
+export function withFailedTurn(
   failed: readonly FailedTurn[],
   uuid: string | null,
   error: Trouble,
@@ -39,7 +39,7 @@ function hasWords({ messages, blocks }: FailedTurn): boolean {
 }
 
 /** Where it stands among the messages; null where that is further up than what is loaded. */
-export function placeOf(
+export function failedTurnIndex(
   { uuid, ended, behind }: FailedTurn,
   messages: readonly Message[],
   hasOlder: boolean,
@@ -75,7 +75,7 @@ export function isUnwritten(uuid: string): boolean {
 }
 
 /** What Claude had said in it, as messages; `known`: those of the transcript. */
-export function saidIn(
+export function messagesOfFailedTurn(
   turn: FailedTurn,
   sessionId: string,
   known: readonly Message[],
@@ -98,7 +98,7 @@ function blockAsMessage(block: Partial, sessionId: string): Message {
       type: 'tool_use',
       id: toolUseId ?? `${messageId}/${index}`,
       name: tool ?? 'Tool',
-      input: halfInput(text),
+      input: partialInput(text),
     },
   }[kind];
   return {
@@ -111,7 +111,7 @@ function blockAsMessage(block: Partial, sessionId: string): Message {
 }
 
 /** That the turn was not finished, and why: a line behind what was said in it. */
-export function reasonOf(turn: FailedTurn, sessionId: string): Message {
+export function reasonMessage(turn: FailedTurn, sessionId: string): Message {
   return once(turn, () => {
     const text = `${headingOf(turn)} ${turn.error.message}`;
     return {
@@ -122,7 +122,7 @@ export function reasonOf(turn: FailedTurn, sessionId: string): Message {
 }
 
 /** The same without the reason, where the transcript says that. */
-export function markOf(turn: FailedTurn, sessionId: string): Message {
+export function headingMessage(turn: FailedTurn, sessionId: string): Message {
   return once(turn.error, () => ({
     ...lineOf(sessionId, `${turn.uuid}/${turn.ended}`),
     content: [{ type: 'text', text: headingOf(turn) }],
@@ -149,11 +149,11 @@ export function headingOf({ error, had }: FailedTurn): string {
 }
 
 function lineOf(sessionId: string, id: string): Message {
-  return { ...noMessage(sessionId, `${PREFIX}${id}`), role: 'assistant', kind: 'error' };
+  return { ...emptyMessage(sessionId, `${PREFIX}${id}`), role: 'assistant', kind: 'error' };
 }
 
 /** A prompt without words: what the page shows and no transcript has is made from it. */
-export function noMessage(sessionId: string, uuid: string): Message {
+export function emptyMessage(sessionId: string, uuid: string): Message {
   return {
     uuid,
     sessionId,

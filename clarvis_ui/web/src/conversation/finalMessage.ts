@@ -36,7 +36,7 @@ const TELLING =
   /"(file_path|notebook_path|command|pattern|url|query|description|path)"\s*:\s*"((?:[^"\\]|\\.)*)("?)/g;
 
 /** The telling fields of JSON that is not whole yet. */
-export function halfInput(text: string): Record<string, string> {
+export function partialInput(text: string): Record<string, string> {
   const input: Record<string, string> = {};
   // they come early; the long ones after them are not needed
   for (const [, name = '', value = '', closed] of text.slice(0, 2000).matchAll(TELLING)) {

@@ -1,13 +1,18 @@
 import { type Outcome, success } from '../api/result';
 import { contentOf } from '../composer/images';
-import { createTalk, HANDLED_EVENTS, type Talk, type TalkNeeds } from './conversationStore';
-import type { Sending } from './optimistic';
-import { post } from './send';
+import {
+  type ConversationStore,
+  type ConversationStoreOptions,
+  createConversationStore,
+  HANDLED_EVENTS,
+} from './conversationStore';
+import type { OptimisticMessage } from './optimistic';
+import { sendOrWait } from './send';
 
 /** The conversations that are held in memory: the open one, and those one may come back to. */
-export interface Conversations {
+export interface OpenConversations {
   /** The talk of this session; it stays the same for as long as it is kept. */
-  open(id: string): Talk;
+  open(id: string): ConversationStore;
   /** Sends what was not typed in a session's own page; answers which session has it. */
   deliver(delivery: Delivery): Promise<Outcome<string>>;
   /** Until the keeper has what was sent to this session. */
@@ -15,26 +20,26 @@ export interface Conversations {
   /** What was told of this session, or of all, does not hold any more. */
   resync(sessionId: string | null): void;
   /** The line is there again: what could not be loaded is tried at once. */
-  wake(): void;
+  retryFailed(): void;
   forget(): void;
 }
 
 /** `copy`: somebody else runs the session, and it goes on in a copy. */
-export type Destination = { sessionId: string; copy?: boolean } | { workdir: string };
+export type SendTarget = { sessionId: string; copy?: boolean } | { workdir: string };
 
 export interface Delivery {
   uuid: string;
   text: string;
-  to: Destination;
+  to: SendTarget;
   /** The answer by which it goes there. */
   routing?: string;
 }
 
 const KEPT = 12;
 
-export function createConversations(needs: TalkNeeds): Conversations {
+export function createOpenConversations(needs: ConversationStoreOptions): OpenConversations {
   /** The one used last is the last. */
-  const talks = new Map<string, Talk>();
+  const talks = new Map<string, ConversationStore>();
 
   needs.events.on(HANDLED_EVENTS, (event) => talks.get(event.sessionId)?.handle(event));
 
@@ -49,33 +54,33 @@ export function createConversations(needs: TalkNeeds): Conversations {
       const { copy, ...where } = { copy: false, ...to };
       const more = { ...(copy && { fork: true }), ...(routing && { routing }) };
       const prompt = { ...where, content, uuid, ...more };
-      const outcome = await post(needs.api, prompt);
+      const outcome = await sendOrWait(needs.api, prompt);
       if (!outcome.ok) return outcome;
       const { sessionId } = outcome.value;
       // the session's page shows it from the first moment on
       const talk = talks.get(sessionId);
-      const sending: Sending = {
+      const sending: OptimisticMessage = {
         uuid,
         text,
         content,
         images: 0,
         state: 'accepted',
         problem: null,
-        behind: talk?.state.value.messages.at(-1)?.timestamp ?? null,
+        behind: talk?.conversation.value.messages.at(-1)?.timestamp ?? null,
         begun: Date.now(),
       };
       if (talk) talk.adopt(sending);
-      else needs.outbox.keep(sessionId, [sending], []);
+      else needs.outbox.store(sessionId, [sending], []);
       return success(sessionId);
     },
     open(id) {
-      const talk = talks.get(id) ?? createTalk(id, needs);
+      const talk = talks.get(id) ?? createConversationStore(id, needs);
       talks.delete(id);
       talks.set(id, talk);
       for (const old of [...talks.keys()].slice(0, -KEPT)) drop(old);
       return talk;
     },
-    sent: async (id) => talks.get(id)?.sent(),
+    sent: async (id) => talks.get(id)?.settled(),
     resync(sessionId) {
       if (sessionId !== null) {
         talks.get(sessionId)?.reload();
@@ -88,8 +93,8 @@ export function createConversations(needs: TalkNeeds): Conversations {
       }
       if (last !== undefined) talks.get(last)?.reload();
     },
-    wake() {
-      for (const talk of talks.values()) if (talk.trouble.value) talk.reload();
+    retryFailed() {
+      for (const talk of talks.values()) if (talk.failure.value) talk.reload();
     },
     forget() {
       for (const id of [...talks.keys()]) drop(id);

@@ -1,9 +1,9 @@
 import type { Block, Message } from '../api/messages';
 
-export const SENDING_STATES = ['sending', 'accepted', 'failed', 'elsewhere'] as const;
+export const OPTIMISTIC_STATES = ['sending', 'accepted', 'failed', 'elsewhere'] as const;
 
 /** A message of our own on its way: it has its final uuid from the beginning. */
-export interface Sending {
+export interface OptimisticMessage {
   uuid: string;
   text: string;
   /** As it goes over the wire, images included. */
@@ -13,7 +13,7 @@ export interface Sending {
   interrupt?: boolean;
   /** `accepted`: the keeper has it; it is not part of the conversation yet. `elsewhere`: somebody
    * else runs the session, and the person has to say what is to become of it. */
-  state: (typeof SENDING_STATES)[number];
+  state: (typeof OPTIMISTIC_STATES)[number];
   problem: string | null;
   /** The time of the newest message when it was sent, by the keeper's clock: a copy is newer. */
   behind: string | null;
@@ -22,12 +22,18 @@ export interface Sending {
 }
 
 /** The same uuid again is a second attempt, and stays in its place. */
-export function withSending(sendings: readonly Sending[], sending: Sending): Sending[] {
+export function withOptimistic(
+  sendings: readonly OptimisticMessage[],
+  sending: OptimisticMessage,
+): OptimisticMessage[] {
   const known = sendings.findIndex((other) => other.uuid === sending.uuid);
   return known < 0 ? [...sendings, sending] : sendings.toSpliced(known, 1, sending);
 }
 
-export function withoutSending(sendings: readonly Sending[], uuid: string): readonly Sending[] {
+export function withoutOptimistic(
+  sendings: readonly OptimisticMessage[],
+  uuid: string,
+): readonly OptimisticMessage[] {
   const left = sendings.filter((sending) => sending.uuid !== uuid);
   return left.length === sendings.length ? sendings : left;
 }
@@ -37,10 +43,10 @@ export function withoutSending(sendings: readonly Sending[], uuid: string): read
  * gave a prompt a uuid of its own, the one with the same words that came after ours is.
  */
 export function unconfirmed(
-  sendings: readonly Sending[],
+  sendings: readonly OptimisticMessage[],
   messages: readonly Message[],
   own: readonly string[],
-): readonly Sending[] {
+): readonly OptimisticMessage[] {
   const ours = new Set(own);
   const confirmed = new Set<string>();
   const copies: Message[] = [];
@@ -57,7 +63,7 @@ export function unconfirmed(
     // only what the keeper took can have become something else
     if (sending.state !== 'accepted') return true;
     const copy = copies.findIndex(
-      (message) => isNewer(message, sending.behind) && wordsOf(message.content) === sending.text,
+      (message) => isNewer(message, sending.behind) && textOf(message.content) === sending.text,
     );
     if (copy < 0) return true;
     copies.splice(copy, 1); // one message confirms one of ours
@@ -78,7 +84,7 @@ function isNewer(message: Message, time: string | null): boolean {
   return time === null || message.timestamp === null || message.timestamp > time;
 }
 
-export function wordsOf(content: readonly Block[]): string {
+export function textOf(content: readonly Block[]): string {
   return content
     .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
     .join('')

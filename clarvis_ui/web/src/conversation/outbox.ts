@@ -1,16 +1,20 @@
 import { fields, oneOf, text, verbatim } from '../api/decode';
-import type { Memory } from '../lib/storage';
-import { SENDING_STATES, type Sending } from './optimistic';
+import type { BrowserStorage } from '../lib/storage';
+import { OPTIMISTIC_STATES, type OptimisticMessage } from './optimistic';
 
 /** Messages on their way, kept so that a refresh loses none. Each has a place of its own, so that
  * two tabs do not overwrite each other's. */
 export interface Outbox {
-  restore(sessionId: string): Sending[];
+  restore(sessionId: string): OptimisticMessage[];
   /** What is on its way now, and what was a moment ago. */
-  keep(sessionId: string, now: readonly Sending[], before: readonly Sending[]): void;
+  store(
+    sessionId: string,
+    now: readonly OptimisticMessage[],
+    before: readonly OptimisticMessage[],
+  ): void;
 }
 
-export function createOutbox(memory: Memory): Outbox {
+export function createOutbox(memory: BrowserStorage): Outbox {
   const key = (sessionId: string, uuid = ''): string => `outbox.${sessionId}.${uuid}`;
   return {
     restore: (sessionId) =>
@@ -19,7 +23,7 @@ export function createOutbox(memory: Memory): Outbox {
         .map((found) => readSending(memory.read(found)))
         .filter((sending) => sending !== null)
         .sort((a, b) => a.begun - b.begun),
-    keep(sessionId, now, before) {
+    store(sessionId, now, before) {
       const left = new Set(now.map((sending) => sending.uuid));
       for (const sending of before) {
         if (!left.has(sending.uuid)) memory.forget(key(sessionId, sending.uuid));
@@ -34,7 +38,7 @@ export function createOutbox(memory: Memory): Outbox {
   };
 }
 
-function withoutImages(sending: Sending): Sending {
+function withoutImages(sending: OptimisticMessage): OptimisticMessage {
   return {
     ...sending,
     content: sending.content.filter((block) => block.type === 'text'),
@@ -42,7 +46,7 @@ function withoutImages(sending: Sending): Sending {
   };
 }
 
-function readSending(raw: unknown): Sending | null {
+function readSending(raw: unknown): OptimisticMessage | null {
   const given = fields(raw);
   const uuid = given && text(given.uuid);
   if (!given || !uuid || !Array.isArray(given.content)) return null;
@@ -52,7 +56,7 @@ function readSending(raw: unknown): Sending | null {
     content: given.content.filter((block) => typeof fields(block)?.type === 'string'),
     images: typeof given.images === 'number' ? given.images : 0,
     ...(given.interrupt === true && { interrupt: true }),
-    state: oneOf(SENDING_STATES, given.state) ?? 'failed',
+    state: oneOf(OPTIMISTIC_STATES, given.state) ?? 'failed',
     problem: text(given.problem),
     behind: text(given.behind),
     begun: typeof given.begun === 'number' ? given.begun : 0,

@@ -6,22 +6,22 @@ import { fields } from '../api/decode';
 import type { Block, Queued } from '../api/messages';
 import { type Failure, MESSAGE_NOT_FOUND, MESSAGE_TAKEN, SEND_AGAIN } from '../api/result';
 import type { Draft } from '../composer/drafts';
-import { type Picture, picturesOf } from '../composer/images';
+import { type AttachedImage, imagesOf } from '../composer/images';
 import { counted } from '../lib/format';
-import type { Sending } from './optimistic';
+import type { OptimisticMessage } from './optimistic';
 
 /** Where one types. */
-export interface Field {
+export interface DraftField {
   readonly current: Draft;
   write(draft: Draft): void;
 }
 
 /** The line of one session. */
-export interface WaitingLine {
+export interface SessionQueue {
   id: string;
   api: Pick<Api, 'waiting' | 'cancelQueued'>;
   /** Ours, with all that they were sent with. */
-  sendings: readonly Sending[];
+  sendings: readonly OptimisticMessage[];
   /** It is no message of ours any more. */
   withdrawn(uuid: string): void;
 }
@@ -38,10 +38,10 @@ function isElsewhere({ code }: Failure): boolean {
 
 /** Puts these behind what is typed already and takes them out of the line; what went wrong, if
  * anything did. */
-export async function intoField(
+export async function moveIntoDraft(
   queue: readonly Queued[],
-  line: WaitingLine,
-  field: Field,
+  line: SessionQueue,
+  field: DraftField,
 ): Promise<string> {
   const found = await contents(queue, line);
   if (typeof found === 'string') return found;
@@ -87,11 +87,11 @@ const ELSEWHERE = 'It waited in line no more. Its words may stand in another pla
 interface Content {
   uuid: string;
   text: string;
-  pictures: readonly Picture[];
+  pictures: readonly AttachedImage[];
 }
 
 /** What they were sent with; a sentence where it cannot be known, or cannot stand in a field. */
-async function contents(queue: readonly Queued[], line: WaitingLine): Promise<Content[] | string> {
+async function contents(queue: readonly Queued[], line: SessionQueue): Promise<Content[] | string> {
   const known = new Map<string, readonly Block[]>(
     line.sendings
       .filter(({ uuid, images }) => queue.some((one) => one.uuid === uuid && one.images === images))
@@ -106,7 +106,7 @@ async function contents(queue: readonly Queued[], line: WaitingLine): Promise<Co
     uuid,
     text,
     images,
-    pictures: picturesOf(known.get(uuid) ?? []),
+    pictures: imagesOf(known.get(uuid) ?? []),
     whole: (known.get(uuid) ?? []).every(fitsIntoField),
   }));
   if (found.some(({ images, pictures, whole }) => !whole || pictures.length !== images)) {

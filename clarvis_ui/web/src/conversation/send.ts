@@ -6,7 +6,7 @@ import type { Accepted, Prompt } from '../api/send';
  * Sends a message, and stands in line where every place is taken. That somebody else runs the
  * session is answered at once: the person chooses what is to become of the message.
  */
-export async function post(
+export async function sendOrWait(
   api: Pick<Api, 'send'>,
   prompt: Prompt,
   signal?: AbortSignal,

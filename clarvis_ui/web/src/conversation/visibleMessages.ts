@@ -1,13 +1,20 @@
 import type { FailedTurn } from '../api/failedTurns';
 import type { Block, Message, Queued } from '../api/messages';
 import type { Conversation } from './conversation';
-import { headingOf, markOf, noMessage, placeOf, reasonOf, saidIn } from './failedTurns';
-import { isTyped, type Sending, wordsOf } from './optimistic';
+import {
+  emptyMessage,
+  failedTurnIndex,
+  headingMessage,
+  headingOf,
+  messagesOfFailedTurn,
+  reasonMessage,
+} from './failedTurns';
+import { isTyped, type OptimisticMessage, textOf } from './optimistic';
 
 /** A conversation as it is read: what is confirmed, what is on its way, what waits. */
 
 /** A message as it is shown: one of our own stands there before the keeper has confirmed it. */
-export type ShownMessage = Message & {
+export type VisibleMessage = Message & {
   /** `taken`: somebody else's, which Claude has not confirmed. */
   optimistic?: 'sending' | 'taken' | 'failed';
   /** Why it could not be sent. */
@@ -18,17 +25,17 @@ export type ShownMessage = Message & {
 };
 
 /** A message in line. */
-export type Waiting = Queued & {
+export type QueuedMessage = Queued & {
   /** Ours, for which the turn that runs is being stopped. */
   interrupt?: boolean;
 };
 
 /** What waits for a running turn, and what is held: shown as chips, not as part of the
  * conversation. */
-export function inLine(state: Conversation): Waiting[] {
+export function queuedMessages(state: Conversation): QueuedMessage[] {
   const known = new Set(state.queue.map((queued) => queued.uuid));
-  const stopping = new Set(state.sendings.filter((one) => one.interrupt).map(({ uuid }) => uuid));
-  const onTheirWay = state.sendings
+  const stopping = new Set(state.optimistic.filter((one) => one.interrupt).map(({ uuid }) => uuid));
+  const onTheirWay = state.optimistic
     .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !known.has(uuid))
     .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
     .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
@@ -42,18 +49,18 @@ export function inLine(state: Conversation): Waiting[] {
 }
 
 /** The conversation as it is read: what is confirmed, what failed, then what is on its way. */
-export function shownMessages(state: Conversation): readonly ShownMessage[] {
+export function visibleMessages(state: Conversation): readonly VisibleMessage[] {
   const taken = takenByOthers(state);
-  if (state.sendings.length === 0 && state.failed.length === 0 && taken === null) {
+  if (state.optimistic.length === 0 && state.failed.length === 0 && taken === null) {
     return state.messages;
   }
-  const queued = new Set(inLine(state).map((waiting) => waiting.uuid));
+  const queued = new Set(queuedMessages(state).map((waiting) => waiting.uuid));
   const failed = state.failed.flatMap((turn) => {
-    const at = placeOf(turn, state.messages, state.before !== null);
+    const at = failedTurnIndex(turn, state.messages, state.before !== null);
     return at === null ? [] : [{ at, turn, shown: shownFailed(state, turn) }];
   });
   const told = new Set(failed.flatMap(({ shown }) => shown.map((message) => message.uuid)));
-  const own = state.sendings.filter(
+  const own = state.optimistic.filter(
     ({ state: way, uuid }) => way !== 'elsewhere' && !queued.has(uuid) && !told.has(uuid),
   );
   return [
@@ -65,16 +72,16 @@ export function shownMessages(state: Conversation): readonly ShownMessage[] {
 
 function withFailed(
   messages: readonly Message[],
-  failed: readonly { at: number; turn: FailedTurn; shown: readonly ShownMessage[] }[],
-): readonly ShownMessage[] {
+  failed: readonly { at: number; turn: FailedTurn; shown: readonly VisibleMessage[] }[],
+): readonly VisibleMessage[] {
   if (failed.length === 0) return messages;
-  const all: ShownMessage[] = [];
+  const all: VisibleMessage[] = [];
   let next = 0;
   for (const { at, turn, shown } of failed) {
     if (at > next) all.push(...messages.slice(next, at));
     next = Math.max(next, at);
     const last = all.at(-1);
-    const isSaid = last?.kind === 'error' && wordsOf(last.content) === turn.error.message;
+    const isSaid = last?.kind === 'error' && textOf(last.content) === turn.error.message;
     // the transcript says why, behind what was streamed
     if (isSaid) all.splice(errorsOf(all), 0, ...saidBeforeIt(shown, turn, last.sessionId));
     else all.push(...shown);
@@ -83,40 +90,40 @@ function withFailed(
 }
 
 /** What the transcript does not have of a turn that failed, and why it failed. */
-function shownFailed(state: Conversation, turn: FailedTurn): readonly ShownMessage[] {
-  const said = saidIn(turn, state.sessionId, state.messages);
+function shownFailed(state: Conversation, turn: FailedTurn): readonly VisibleMessage[] {
+  const said = messagesOfFailedTurn(turn, state.sessionId, state.messages);
   const known = state.messages.some((message) => message.uuid === turn.uuid);
-  const own = known ? undefined : state.sendings.find((sending) => sending.uuid === turn.uuid);
+  const own = known ? undefined : state.optimistic.find((sending) => sending.uuid === turn.uuid);
   const prompt = known ? null : (own ?? turn.prompt);
-  if (prompt === null) return [...said, reasonOf(turn, state.sessionId)];
+  if (prompt === null) return [...said, reasonMessage(turn, state.sessionId)];
   const bubble = shownPrompt(state.sessionId, prompt, turn);
   // the bubble says why; behind what was streamed nothing else would say that it broke off
-  return said.length === 0 ? [bubble] : [bubble, ...said, reasonOf(turn, state.sessionId)];
+  return said.length === 0 ? [bubble] : [bubble, ...said, reasonMessage(turn, state.sessionId)];
 }
 
 /** Where the errors begin with which the messages end. */
-function errorsOf(messages: readonly ShownMessage[]): number {
+function errorsOf(messages: readonly VisibleMessage[]): number {
   return messages.findLastIndex((message) => message.kind !== 'error') + 1;
 }
 
 function saidBeforeIt(
-  shown: readonly ShownMessage[],
+  shown: readonly VisibleMessage[],
   turn: FailedTurn,
   sessionId: string,
-): readonly ShownMessage[] {
+): readonly VisibleMessage[] {
   const said = shown.filter((message) => message.kind !== 'error');
   return said.some((message) => message.role === 'assistant')
-    ? [...said, markOf(turn, sessionId)]
+    ? [...said, headingMessage(turn, sessionId)]
     : said;
 }
 
-const shownPrompts = new WeakMap<object, { turn: FailedTurn; message: ShownMessage }>();
+const shownPrompts = new WeakMap<object, { turn: FailedTurn; message: VisibleMessage }>();
 
 function shownPrompt(
   sessionId: string,
-  { uuid, content }: Pick<Sending, 'uuid' | 'content'>,
+  { uuid, content }: Pick<OptimisticMessage, 'uuid' | 'content'>,
   turn: FailedTurn,
-): ShownMessage {
+): VisibleMessage {
   const made = shownPrompts.get(content);
   if (made?.turn === turn) return made.message;
   const { message: problem, code } = turn.error;
@@ -127,20 +134,25 @@ function shownPrompt(
 }
 
 /** What the turn began with, where somebody else said it and Claude has not confirmed it yet. */
-function takenByOthers({ taken, turn, sendings, messages }: Conversation): Queued | null {
+function takenByOthers({
+  taken,
+  turn,
+  optimistic: sendings,
+  messages,
+}: Conversation): Queued | null {
   if (taken === null || turn?.uuid !== taken.uuid) return null;
   // a command leaves no prompt behind
   if (taken.text.trim() === '' || taken.text.startsWith('/')) return null;
   if (sendings.some((sending) => sending.uuid === taken.uuid)) return null;
   const said = messages.findLast((message) => message.uuid === taken.uuid || isTyped(message));
-  const here = said && (said.uuid === taken.uuid || wordsOf(said.content) === taken.text.trim());
+  const here = said && (said.uuid === taken.uuid || textOf(said.content) === taken.text.trim());
   return here ? null : taken;
 }
 
-const shownSendings = new WeakMap<Sending | Queued, ShownMessage>();
+const shownSendings = new WeakMap<OptimisticMessage | Queued, VisibleMessage>();
 
 /** The same object for the same sending: what did not change is not drawn again. */
-function shown(sessionId: string, sending: Sending | Queued): ShownMessage {
+function shown(sessionId: string, sending: OptimisticMessage | Queued): VisibleMessage {
   let message = shownSendings.get(sending);
   if (!message) {
     message = asMessage(sessionId, sending);
@@ -149,7 +161,7 @@ function shown(sessionId: string, sending: Sending | Queued): ShownMessage {
   return message;
 }
 
-function asMessage(sessionId: string, sending: Sending | Queued): ShownMessage {
+function asMessage(sessionId: string, sending: OptimisticMessage | Queued): VisibleMessage {
   const content = 'content' in sending ? sending.content : [{ type: 'text', text: sending.text }];
   return {
     ...bare(sessionId, sending.uuid, content),
@@ -163,5 +175,5 @@ function asMessage(sessionId: string, sending: Sending | Queued): ShownMessage {
 }
 
 function bare(sessionId: string, uuid: string, content: readonly Block[]): Message {
-  return { ...noMessage(sessionId, uuid), content };
+  return { ...emptyMessage(sessionId, uuid), content };
 }

@@ -1,12 +1,12 @@
 import { type Signal, signal } from '@preact/signals';
 
 /** What is unfolded in one conversation; kept while rows are put away and drawn again. */
-export interface Folds {
+export interface ExpandState {
   /** `first`: how it is as long as nobody touched it. */
   of(key: string, first?: boolean): Signal<boolean>;
 }
 
-export function createFolds(): Folds {
+export function createExpandState(): ExpandState {
   const open = new Map<string, Signal<boolean>>();
   return {
     of(key, first = false) {
@@ -23,18 +23,18 @@ export function createFolds(): Folds {
 /** Sessions whose folds are kept: more than anybody goes back and forth between. */
 const KEPT = 60;
 
-export interface AllFolds {
+export interface ExpandStates {
   /** Those of a session, for as long as the page lives. */
-  of(sessionId: string): Folds;
+  of(sessionId: string): ExpandState;
   forget(): void;
 }
 
-export function createAllFolds(): AllFolds {
+export function createExpandStates(): ExpandStates {
   /** The one used last is the last. */
-  const sessions = new Map<string, Folds>();
+  const sessions = new Map<string, ExpandState>();
   return {
     of(sessionId) {
-      const folds = sessions.get(sessionId) ?? createFolds();
+      const folds = sessions.get(sessionId) ?? createExpandState();
       sessions.delete(sessionId);
       sessions.set(sessionId, folds);
       for (const old of [...sessions.keys()].slice(0, -KEPT)) sessions.delete(old);

@@ -24,7 +24,7 @@ const CENTS = new Intl.NumberFormat('en-US', {
 });
 
 /** Markdown in one line, without what is only there for the eye. */
-export function plainly(markdown: string): string {
+export function withoutMarkdown(markdown: string): string {
   return markdown
     .replace(/^\s*```.*$/gm, '')
     .replace(/^\s*(?:#{1,6}|>)\s+/gm, '')

@@ -1,7 +1,7 @@
 /** Paths as people speak of them. */
 
 /** Without the directory that they know they are in. */
-export function within(path: string, workdir: string | null): string {
+export function relativeTo(path: string, workdir: string | null): string {
   const base = workdir?.replace(/[/\\]+$/, '') ?? '';
   if (base === '') return path;
   if (path.replace(/[/\\]+$/, '') === base) return 'this directory';
@@ -11,7 +11,7 @@ export function within(path: string, workdir: string | null): string {
 
 /** Outside of that directory the end of a path says most: its last three parts. */
 export function shortPath(path: string, workdir: string | null): string {
-  const inside = within(path, workdir);
+  const inside = relativeTo(path, workdir);
   if (inside !== path) return inside;
   const parts = path.split(/[\\/]/).filter(Boolean);
   return parts.length > 3 ? parts.slice(-3).join('/') : path;

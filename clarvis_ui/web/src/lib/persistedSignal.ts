@@ -1,9 +1,9 @@
 import { effect, type Signal, signal } from '@preact/signals';
-import type { Memory } from './storage';
+import type { BrowserStorage } from './storage';
 
 /** A choice between a few words that outlives the page; the first of them where none was made. */
-export function remembered<T extends string>(
-  memory: Memory,
+export function persistedSignal<T extends string>(
+  memory: BrowserStorage,
   key: string,
   choices: readonly [T, ...T[]],
 ): Signal<T> {

@@ -1,5 +1,5 @@
 /** Does something every few seconds while the page is looked at, and less often while it fails. */
-export interface Heartbeat {
+export interface Poller {
   start(): void;
   stop(): void;
   /** Now rather than later: the user asked, or came back. */
@@ -7,7 +7,7 @@ export interface Heartbeat {
 }
 
 /** What a heartbeat needs to know of the page. */
-export interface Attention {
+export interface PageVisibility {
   isHidden(): boolean;
   /** Calls when the page is looked at again, or the machine is back on a network. */
   onReturn(listener: () => void): () => void;
@@ -23,11 +23,11 @@ export function retryDelay(failures: number, random: number): number {
 }
 
 /** `work` answers whether it succeeded; two of them never overlap. */
-export function createHeartbeat(
+export function createPoller(
   work: (signal: AbortSignal) => Promise<boolean>,
-  attention: Attention,
+  attention: PageVisibility,
   everyMs: () => number,
-): Heartbeat {
+): Poller {
   let life: AbortController | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let working = false;
@@ -71,7 +71,7 @@ export function createHeartbeat(
   };
 }
 
-export function attentionOf(document: Document, window: Window): Attention {
+export function pageVisibilityOf(document: Document, window: Window): PageVisibility {
   return {
     isHidden: () => document.visibilityState === 'hidden',
     onReturn(listener) {

@@ -11,14 +11,14 @@ const DECEIVING =
   /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2028\u2029\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /** The text without escape sequences and control characters; lines and tabs stay. */
-export function plain(text: string): string {
+export function stripControls(text: string): string {
   const lines = text.replace(/\r\n?/g, '\n');
   if (!HAS_CONTROLS.test(lines)) return lines;
   return lines.replace(SEQUENCES, '');
 }
 
 /** For what people decide by (commands, paths): nothing in it may hide or reorder the rest. */
-export function spelledOut(text: string): string {
+export function revealInvisible(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
     .replace(CONTROLS, (found) => named(found))

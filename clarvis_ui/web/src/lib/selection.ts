@@ -1,11 +1,11 @@
 /** From one letter to another, counted through the words of an element. */
-export interface Selected {
+export interface TextSelection {
   from: number;
   to: number;
   words: string;
 }
 
-export function selectedIn(words: Element | null): Selected | null {
+export function selectionIn(words: Element | null): TextSelection | null {
   const selection = getSelection();
   if (!words || !selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
@@ -18,7 +18,7 @@ export function selectedIn(words: Element | null): Selected | null {
 }
 
 /** Selects the same words in what was drawn anew. */
-export function select(words: Element | null, selected: Selected | null): void {
+export function restoreSelection(words: Element | null, selected: TextSelection | null): void {
   if (!words || !selected) return;
   const range = document.createRange();
   const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);

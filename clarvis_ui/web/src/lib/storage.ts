@@ -1,5 +1,5 @@
 /** What this browser remembers. It may refuse: then it is kept as long as the page is there. */
-export interface Memory {
+export interface BrowserStorage {
   read(key: string): unknown;
   /** Whether it will still be there after a refresh. */
   write(key: string, value: unknown): boolean;
@@ -12,10 +12,10 @@ export interface Memory {
 
 const OURS = 'clarvis.';
 
-export function createMemory(
+export function createBrowserStorage(
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null,
   others: Pick<Window, 'addEventListener' | 'removeEventListener'> | null = null,
-): Memory {
+): BrowserStorage {
   /** What it refused. */
   const here = new Map<string, unknown>();
   return {

@@ -2,12 +2,12 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { counted } from '../lib/format';
-import type { Section } from '../sessions/groupByProject';
+import type { SessionSection } from '../sessions/groupByProject';
 import { Icon } from '../ui/Icon';
 import { DirectoryBrowser } from './DirectoryBrowser';
 
 export interface DirectoryChooserProps {
-  projects: readonly Section[];
+  projects: readonly SessionSection[];
   /** The one that is chosen now. */
   chosen: string | null;
   api: Pick<Api, 'directories'>;

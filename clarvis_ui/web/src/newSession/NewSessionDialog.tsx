@@ -3,23 +3,23 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import type { Session } from '../api/sessions';
 import { isComposing } from '../lib/input';
-import { modeWords } from '../session/settings/modeLabels';
+import { modeLabel } from '../session/settings/modeLabels';
 import { SystemPromptField } from '../session/settings/SystemPromptField';
-import { byProject } from '../sessions/groupByProject';
+import { groupByProject } from '../sessions/groupByProject';
 import { Icon } from '../ui/Icon';
 import { DirectoryChooser } from './DirectoryChooser';
-import type { Beginning } from './store';
+import type { NewSessionStore } from './store';
 import './new-session.css';
 
-export interface NewSessionProps {
-  beginning: Beginning;
+export interface NewSessionDialogProps {
+  beginning: NewSessionStore;
   /** Their directories are those that are known; the newest first. */
   sessions: readonly Session[];
   api: Pick<Api, 'directories'>;
 }
 
 /** Where, what, and how: the prompt is all one has to type. On a phone it fills the screen. */
-export function NewSession({ beginning, sessions, api }: NewSessionProps) {
+export function NewSessionDialog({ beginning, sessions, api }: NewSessionDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const shown = beginning.shown.value;
 
@@ -51,9 +51,9 @@ export function NewSession({ beginning, sessions, api }: NewSessionProps) {
   );
 }
 
-function Form({ beginning, sessions, api }: NewSessionProps) {
+function Form({ beginning, sessions, api }: NewSessionDialogProps) {
   const { workdir, text, offers, model, mode, systemPrompt, starting, failure } = beginning;
-  const projects = useMemo(() => byProject(sessions), [sessions]);
+  const projects = useMemo(() => groupByProject(sessions), [sessions]);
   const choosing = useSignal(workdir.value === null);
   const prompt = useRef<HTMLTextAreaElement>(null);
   // what is left of before is seen
@@ -150,7 +150,7 @@ function Form({ beginning, sessions, api }: NewSessionProps) {
             <option value="">as configured</option>
             {offers.value?.modes.map((one) => (
               <option key={one} value={one}>
-                {modeWords(one)}
+                {modeLabel(one)}
               </option>
             ))}
           </select>

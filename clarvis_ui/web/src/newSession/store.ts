@@ -3,11 +3,11 @@ import type { Api } from '../api/client';
 import { verbatim } from '../api/decode';
 import type { Failure } from '../api/result';
 import type { Offers } from '../api/send';
-import type { Memory } from '../lib/storage';
+import type { BrowserStorage } from '../lib/storage';
 import { newUuid } from '../lib/uuid';
 
 /** What a new session may go on from; all of it can be changed before it is sent. */
-export interface Fresh {
+export interface NewSessionPreset {
   /** Null where the directory is to be chosen. */
   workdir: string | null;
   text: string;
@@ -16,7 +16,7 @@ export interface Fresh {
 }
 
 /** A session that is about to begin: where, with which words, and how. */
-export interface Beginning {
+export interface NewSessionStore {
   /** Whether the dialog is shown. */
   readonly shown: ReadonlySignal<boolean>;
   readonly workdir: ReadonlySignal<string | null>;
@@ -34,7 +34,7 @@ export interface Beginning {
   /** With the directory that suggests itself, unless one was chosen already. */
   show(suggested: string | null): void;
   /** The same with words to begin with, in front of what was typed already. */
-  offer(fresh: Fresh): void;
+  offer(fresh: NewSessionPreset): void;
   hide(): void;
   choose(workdir: string): void;
   write(text: string): void;
@@ -42,9 +42,9 @@ export interface Beginning {
   start(): Promise<void>;
 }
 
-export interface BeginningWorld {
+export interface NewSessionStoreOptions {
   api: Pick<Api, 'offersIn' | 'send'>;
-  memory: Memory;
+  memory: BrowserStorage;
   /** Called as soon as the session has a name to go to. */
   go(sessionId: string): void;
 }
@@ -52,7 +52,11 @@ export interface BeginningWorld {
 const TEXT_KEY = 'new';
 const SYSTEM_PROMPT_KEY = 'new.system-prompt';
 
-export function createBeginning({ api, memory, go }: BeginningWorld): Beginning {
+export function createNewSessionStore({
+  api,
+  memory,
+  go,
+}: NewSessionStoreOptions): NewSessionStore {
   const shown = signal(false);
   const workdir = signal<string | null>(null);
   const text = signal(verbatim(memory.read(TEXT_KEY)));

@@ -8,7 +8,7 @@ import { useRequest } from '../ui/useRequest';
 import { SpecificationDialog } from './SpecificationDialog';
 import './completed-session.css';
 
-export interface FinishedProps {
+export interface CompletedSessionProps {
   api: Pick<Api, 'resume' | 'specification' | 'giveUp'>;
   session: Session;
   /** Where it stands, if that was asked for already. */
@@ -19,7 +19,13 @@ export interface FinishedProps {
 }
 
 /** Of a session whose work is complete, or that was given up: that it is so, and ways on. */
-export function Finished({ api, session, standing, onChanged, onNew }: FinishedProps) {
+export function CompletedSession({
+  api,
+  session,
+  standing,
+  onChanged,
+  onNew,
+}: CompletedSessionProps) {
   const { id, givenUp } = session;
   const told = useTold(api, session, standing);
   const [reading, setReading] = useState(false);
@@ -58,7 +64,7 @@ export function Finished({ api, session, standing, onChanged, onNew }: FinishedP
 }
 
 /** Who was away has it already; of others it is asked only where it may be complete. */
-function useTold(api: FinishedProps['api'], session: Session, standing: Standing | null) {
+function useTold(api: CompletedSessionProps['api'], session: Session, standing: Standing | null) {
   const { id, progress, givenUp, modified } = session;
   // what was told on coming back holds until something else is said
   const [opened] = useState(modified);

@@ -2,23 +2,23 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { TELLINGS, type Telling } from '../api/resume';
 import type { Session } from '../api/sessions';
-import type { Fresh } from '../newSession/store';
-import { primerOf } from './preference';
+import type { NewSessionPreset } from '../newSession/store';
+import { handoverPrompt } from './preference';
 import { RecapCard } from './RecapCard';
-import { Anew } from './StartAfresh';
-import type { Coming } from './useRecap';
+import { StartAfresh } from './StartAfresh';
+import type { RecapState } from './useRecap';
 import './recap.css';
 
-export interface ReturningProps {
+export interface RecapProps {
   api: Pick<Api, 'recap'>;
   session: Session;
-  coming: Coming;
+  coming: RecapState;
   /** Whether there is something else to look at now. */
   quiet: boolean;
   /** Puts words into the composer. */
   onPrompt(text: string): void;
   /** Offers to begin anew instead. */
-  onFresh(fresh: Fresh): void;
+  onFresh(fresh: NewSessionPreset): void;
 }
 
 const WORDS: Readonly<Record<Telling, string>> = {
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<Telling, string>> = {
 };
 
 /** For whoever comes back to a session after a while: where were we? */
-export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: ReturningProps) {
+export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapProps) {
   const { cold, telling, standing, known } = coming;
   const [closed, setClosed] = useState(false);
   const [opened, setOpened] = useState(false);
@@ -80,7 +80,7 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
       if (standing === null) return;
       onFresh({
         workdir: standing.gone ? null : session.workdir,
-        text: primerOf(standing, session.workdir),
+        text: handoverPrompt(standing, session.workdir),
         model: session.model,
         mode: session.permissionMode,
       });
@@ -92,7 +92,7 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
         {/* whoever wants no recap has to know all the same what is not as it was */}
         {standing?.fresh && (
           <section class="returning" aria-label="Before you go on">
-            <Anew warnings={standing.warnings} {...anew} />
+            <StartAfresh warnings={standing.warnings} {...anew} />
           </section>
         )}
         <p class="returning-again">
@@ -140,7 +140,7 @@ export function Returning({ api, session, coming, quiet, onPrompt, onFresh }: Re
 }
 
 /** One line that was there before it was known what it says: to see all of it moves things. */
-function Late({ coming, onOpen }: { coming: Coming; onOpen(): void }) {
+function Late({ coming, onOpen }: { coming: RecapState; onOpen(): void }) {
   const { standing, telling, failed } = coming;
   const words =
     telling === 'dive' ? standing?.fresh && standing.warnings.join(' ') : standing?.quick;

@@ -1,6 +1,6 @@
 import type { Decision, Share, Standing, Turn } from '../api/resume';
-import { counted, plainly } from '../lib/format';
-import { within } from '../lib/paths';
+import { counted, withoutMarkdown } from '../lib/format';
+import { relativeTo } from '../lib/paths';
 import { Checklist } from './Checklist';
 
 export interface RecapDetailsProps {
@@ -23,7 +23,8 @@ export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
       <Part
         title={`${counted(filesChanged, 'file')} changed`}
         lines={files.map(
-          ({ path, edits }) => `${within(path, workdir)}${edits > 1 ? ` (${edits} times)` : ''}`,
+          ({ path, edits }) =>
+            `${relativeTo(path, workdir)}${edits > 1 ? ` (${edits} times)` : ''}`,
         )}
       />
       <Commands standing={standing} />
@@ -45,7 +46,7 @@ function Turns({ turns }: { turns: readonly Turn[] }) {
           <li key={at}>
             <p dir="auto">{prompt === null ? 'Asked further back' : shortened(prompt)}</p>
             <p dir="auto">
-              {reply === null ? whole && 'No words' : shortened(plainly(reply))}
+              {reply === null ? whole && 'No words' : shortened(withoutMarkdown(reply))}
               {tools > 0 && (
                 <small>
                   {whole ? ' ' : ' at least '}

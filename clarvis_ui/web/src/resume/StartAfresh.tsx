@@ -1,11 +1,11 @@
-export interface AnewProps {
+export interface StartAfreshProps {
   warnings: readonly string[];
   onResume(): void;
   onFresh(): void;
 }
 
 /** Much may have changed: one goes on all the same, or begins anew. */
-export function Anew({ warnings, onResume, onFresh }: AnewProps) {
+export function StartAfresh({ warnings, onResume, onFresh }: StartAfreshProps) {
   return (
     <div class="recap-anew">
       {warnings.length > 0 && <p dir="auto">{warnings.join(' ')}</p>}

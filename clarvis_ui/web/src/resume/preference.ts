@@ -1,11 +1,11 @@
 import { type Standing, TELLINGS, type Telling } from '../api/resume';
 import type { Session } from '../api/sessions';
-import { within } from '../lib/paths';
-import { spelledOut } from '../lib/sanitize';
-import type { Memory } from '../lib/storage';
+import { relativeTo } from '../lib/paths';
+import { revealInvisible } from '../lib/sanitize';
+import type { BrowserStorage } from '../lib/storage';
 
 /** Milliseconds after which one has been away. */
-export const AWAY = 30 * 60 * 1000;
+export const AWAY_MS = 30 * 60 * 1000;
 
 const KEY = 'recap';
 
@@ -13,23 +13,23 @@ const KEY = 'recap';
 export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number): boolean {
   if (session.state !== 'idle') return false;
   const then = session.modified === null ? Number.NaN : Date.parse(session.modified);
-  return now - then > AWAY;
+  return now - then > AWAY_MS;
 }
 
 /** What was chosen last as far as this browser knows; null where nobody chose yet. */
-export function chosenTelling(memory: Memory): Telling | null {
+export function readRecapLevel(memory: BrowserStorage): Telling | null {
   const kept = memory.read(KEY);
   return TELLINGS.find((telling) => telling === kept) ?? null;
 }
 
-export function rememberTelling(memory: Memory, telling: Telling): void {
+export function writeRecapLevel(memory: BrowserStorage, telling: Telling): void {
   memory.write(KEY, telling);
 }
 
 const MOST_CARRIED = 12;
 
 /** What a new session is told of an old one: where it stood, what was decided, what is open. */
-export function primerOf(standing: Standing, workdir: string | null): string {
+export function handoverPrompt(standing: Standing, workdir: string | null): string {
   const { decisions, open, files, next } = standing;
   const parts = [
     `This goes on from an earlier session. ${standing.quick}`,
@@ -42,13 +42,13 @@ export function primerOf(standing: Standing, workdir: string | null): string {
     carried('Still to do', open),
     carried(
       'Files changed there',
-      files.map(({ path }) => within(path, workdir)),
+      files.map(({ path }) => relativeTo(path, workdir)),
     ),
     'Much may have changed since: look at how things are now before you change anything.',
     next.prompt ?? '',
   ];
   // it is sent in one's own name: nothing in it may be hidden
-  return spelledOut(parts.filter(Boolean).join('\n\n'));
+  return revealInvisible(parts.filter(Boolean).join('\n\n'));
 }
 
 function carried(title: string, lines: readonly string[]): string {

@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Standing, Telling } from '../api/resume';
 import type { Session } from '../api/sessions';
-import type { Clarvis } from '../app/store';
-import { useLater } from '../ui/useDelayed';
+import type { AppStore } from '../app/store';
+import { useDelayed } from '../ui/useDelayed';
 import { useAbortableEffect } from '../ui/useRequest';
-import { chosenTelling, isCold, rememberTelling } from './preference';
+import { isCold, readRecapLevel, writeRecapLevel } from './preference';
 
 /** Milliseconds for which a conversation that is there waits for what stands below it. */
 const PATIENCE_MS = 150;
 /** And milliseconds after which one may begin to type, whatever is still to come. */
 const FOOT_MS = 300;
 
-export interface Coming {
+export interface RecapState {
   /** Whether one comes back to this session after a while. */
   cold: boolean;
   /** How much one wants to be told; null where nobody chose yet. */
@@ -41,11 +41,15 @@ export interface Coming {
  * once: a card that came later would push away what is being read. Where it takes too long, a line
  * is kept for it from the beginning.
  */
-export function useStanding({ api, memory }: Clarvis, session: Session, loaded: boolean): Coming {
+export function useRecap(
+  { api, storage: memory }: AppStore,
+  session: Session,
+  loaded: boolean,
+): RecapState {
   // as it was when it was opened: what is said from now on is no reason to tell it all
   const [cold] = useState(() => isCold(session, Date.now()));
   const [called, setCalled] = useState(0);
-  const [telling, setTelling] = useState<Telling | null>(() => chosenTelling(memory));
+  const [telling, setTelling] = useState<Telling | null>(() => readRecapLevel(memory));
   const [standing, setStanding] = useState<Standing | null>(null);
   const [known, setKnown] = useState(false);
   const [answered, setAnswered] = useState(false);
@@ -59,7 +63,7 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
         if (signal.aborted) return;
         const chosen = outcome.ok ? outcome.value.telling : null;
         if (chosen !== null && called === 0) {
-          rememberTelling(memory, chosen);
+          writeRecapLevel(memory, chosen);
           setTelling(chosen);
         }
         setKnown(true);
@@ -73,7 +77,7 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
     [api, memory, session.id, cold, called, tries],
   );
 
-  const footed = useLater(FOOT_MS);
+  const footed = useDelayed(FOOT_MS);
   const waits = cold && !(known && answered);
   useEffect(() => {
     if (!waits || !loaded) return;
@@ -82,7 +86,7 @@ export function useStanding({ api, memory }: Clarvis, session: Session, loaded: 
   }, [waits, loaded]);
 
   function choose(chosen: Telling): void {
-    rememberTelling(memory, chosen);
+    writeRecapLevel(memory, chosen);
     // a keeper that cannot be reached is no reason not to tell it
     void api.prefer(chosen);
     setTelling(chosen);

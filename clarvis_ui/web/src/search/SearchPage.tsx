@@ -1,15 +1,22 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Hit, SEARCH_KINDS, type Wanted } from '../api/search';
 import { searchHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { fullTime, relativeTime } from '../lib/format';
 import { titled } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
 import { useNow } from '../ui/useNow';
-import { createSearch, FILTER_WORDS, hitHref, indexedPercent, type Results, saidBy } from './store';
+import {
+  createSearchStore,
+  FILTER_WORDS,
+  hitHref,
+  indexedPercent,
+  type SearchResults,
+  sourceWords,
+} from './store';
 import '../app/page-head.css';
 import '../attention/inbox.css';
-import { Back } from '../app/BackButton';
+import { BackButton } from '../app/BackButton';
 import { Snippet } from './Snippet';
 import './search.css';
 
@@ -17,8 +24,8 @@ import './search.css';
 const PAUSE_MS = 150;
 
 /** Everything that was ever said, looked through. The address has what is looked for. */
-export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) {
-  const search = useMemo(() => createSearch(clarvis.api), [clarvis]);
+export function SearchPage({ clarvis, wanted }: { clarvis: AppStore; wanted: Wanted }) {
+  const search = useMemo(() => createSearchStore(clarvis.api), [clarvis]);
   const [words, setWords] = useState(wanted.words);
   const field = useRef<HTMLInputElement>(null);
   const { kind, workdir, best } = wanted;
@@ -42,7 +49,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
   return (
     <div class="inbox">
       <header class="session-head">
-        <Back />
+        <BackButton />
         <h1 class="spoken">Search</h1>
         <search class="search-field">
           <Icon name="search" />
@@ -82,7 +89,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: Clarvis; wanted: Want
   );
 }
 
-function Filters({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) {
+function Filters({ clarvis, wanted }: { clarvis: AppStore; wanted: Wanted }) {
   const workdirs = useMemo(() => {
     const known = clarvis.sessions.newestFirst.value.map(({ workdir }) => workdir);
     return [...new Set(known)].filter((workdir) => workdir !== null);
@@ -132,7 +139,7 @@ function Filters({ clarvis, wanted }: { clarvis: Clarvis; wanted: Wanted }) {
 }
 
 interface AnswerProps {
-  results: Results;
+  results: SearchResults;
   best: boolean;
   onMore(): void;
 }
@@ -203,7 +210,7 @@ function HitRow({ hit, now }: { hit: Hit; now: number }) {
         </span>
         <span class="search-words" dir="auto">
           <i data-decision={hit.decision}>
-            {saidBy(hit)}
+            {sourceWords(hit)}
             {hit.agentId !== null && ', in a subagent'}
           </i>{' '}
           <Snippet pieces={hit.snippet} />

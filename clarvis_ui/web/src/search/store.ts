@@ -6,9 +6,9 @@ import type { Hit, Index, Piece, SearchKind, Wanted } from '../api/search';
 import { messageHref, sessionHref } from '../app/routes';
 
 /** What is looked for in all sessions: the last question counts, whichever answer comes first. */
-export interface Search {
+export interface SearchStore {
   /** Null until something was found out. */
-  readonly results: ReadonlySignal<Results | null>;
+  readonly results: ReadonlySignal<SearchResults | null>;
   readonly asking: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
   ask(wanted: Wanted): Promise<void>;
@@ -17,7 +17,7 @@ export interface Search {
   stop(): void;
 }
 
-export interface Results {
+export interface SearchResults {
   wanted: Wanted;
   hits: readonly Hit[];
   cursor: string | null;
@@ -28,8 +28,8 @@ export interface Results {
 // while the index is being built, the same question has more answers a moment later
 const AGAIN_MS = 2000;
 
-export function createSearch(api: Pick<Api, 'search'>): Search {
-  const results = signal<Results | null>(null);
+export function createSearchStore(api: Pick<Api, 'search'>): SearchStore {
+  const results = signal<SearchResults | null>(null);
   const asking = signal(false);
   const failure = signal<Failure | null>(null);
   const request = createLatestRequest();
@@ -41,7 +41,7 @@ export function createSearch(api: Pick<Api, 'search'>): Search {
     asking.value = false;
   }
 
-  async function look(wanted: Wanted, before: Results | null): Promise<void> {
+  async function look(wanted: Wanted, before: SearchResults | null): Promise<void> {
     stop();
     asking.value = true;
     const cursor = before?.cursor ?? null;
@@ -96,7 +96,7 @@ const LONGEST_FIND = 80;
 const SHORTEST_FIND = 3;
 
 /** Whether what is typed in the command bar may be something that one looks for. */
-export function isWorthFinding(words: string): boolean {
+export function isWorthSearching(words: string): boolean {
   const length = words.trim().length;
   return length >= SHORTEST_FIND && length <= LONGEST_FIND && !words.includes('\n');
 }
@@ -104,7 +104,7 @@ export function isWorthFinding(words: string): boolean {
 const LEAD = 24;
 
 /** The same with few words before the first find, for a line that has room for little more. */
-export function nearFind([first, ...rest]: readonly Piece[]): readonly Piece[] {
+export function nearMatch([first, ...rest]: readonly Piece[]): readonly Piece[] {
   if (!first) return [];
   if (first.match || first.text.length <= LEAD) return [first, ...rest];
   const before = first.text.slice(-LEAD).replace(/^\S*\s(?=.)/, '');
@@ -123,7 +123,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Who says it, and in what: "You", "Claude, thinking", "Edit". */
-export function saidBy({ kind, where, tool, decision }: Hit): string {
+export function sourceWords({ kind, where, tool, decision }: Hit): string {
   if (decision) return 'Decision';
   if (where === 'input' && tool) return tool;
   const who = KIND_WORDS[kind] ?? 'Message';

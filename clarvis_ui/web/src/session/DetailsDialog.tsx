@@ -1,17 +1,17 @@
 import type { Session } from '../api/sessions';
 import { branchesHref, timelineHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { GiveUpButton } from '../resume/GiveUpButton';
 import { Dialog } from '../ui/Dialog';
 import { Icon } from '../ui/Icon';
-import { SaveButton } from './ExportButton';
-import { Details } from './SessionDetails';
+import { ExportButton } from './ExportButton';
+import { SessionDetails } from './SessionDetails';
 import { SystemPrompt } from './settings/SystemPrompt';
 import './details-dialog.css';
 
 export interface DetailsDialogProps {
   session: Session;
-  clarvis: Clarvis;
+  clarvis: AppStore;
   onClose(): void;
 }
 
@@ -20,20 +20,20 @@ export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps)
   const usable = session.state !== 'error';
   return (
     <Dialog name="Details" kind="details-dialog" onClose={onClose}>
-      <Details session={session}>
+      <SessionDetails session={session}>
         {usable && (
           <SystemPrompt
             session={session}
             api={clarvis.api}
             drafts={clarvis.drafts}
-            onSession={clarvis.sessions.know}
+            onSession={clarvis.sessions.update}
           />
         )}
-      </Details>
+      </SessionDetails>
       <div class="details-deeds">
-        {usable && <SaveButton session={session} api={clarvis.api} />}
+        {usable && <ExportButton session={session} api={clarvis.api} />}
         {(session.state === 'idle' || session.givenUp !== null) && (
-          <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.know} />
+          <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.update} />
         )}
       </div>
       {/* where the header has no room for these */}

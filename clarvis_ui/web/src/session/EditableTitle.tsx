@@ -7,13 +7,13 @@ import { Icon } from '../ui/Icon';
 import { type Rename, useRename } from './useRename';
 import './editable-title.css';
 
-export interface TitleProps {
+export interface EditableTitleProps {
   session: Session;
   onRename: Rename;
 }
 
 /** The title, and in its place a field to change it. */
-export function Title({ session, onRename }: TitleProps) {
+export function EditableTitle({ session, onRename }: EditableTitleProps) {
   const editing = useSignal(false);
   const rename = useRef<HTMLButtonElement>(null);
 
@@ -45,7 +45,7 @@ export function Title({ session, onRename }: TitleProps) {
   );
 }
 
-function TitleField({ session, onRename, onClose }: TitleProps & { onClose(): void }) {
+function TitleField({ session, onRename, onClose }: EditableTitleProps & { onClose(): void }) {
   const { field, saving, problem, save, onSubmit } = useRename(onRename, onClose);
   return (
     <form

@@ -7,13 +7,13 @@ import { Icon } from '../ui/Icon';
 const LONGEST_NAME = 60;
 const KEPT_MS = 60_000;
 
-export interface SaveButtonProps {
+export interface ExportButtonProps {
   session: Session;
   api: Pick<Api, 'conversation'>;
 }
 
 /** The whole conversation as a file, for whoever wants to read or pass it on elsewhere. */
-export function SaveButton({ session, api }: SaveButtonProps) {
+export function ExportButton({ session, api }: ExportButtonProps) {
   const [reading, setReading] = useState(false);
   const [problem, setProblem] = useState('');
 
@@ -37,7 +37,7 @@ export function SaveButton({ session, api }: SaveButtonProps) {
 }
 
 /** Why it could not be saved, or nothing. */
-async function saved(session: Session, api: SaveButtonProps['api']): Promise<string> {
+async function saved(session: Session, api: ExportButtonProps['api']): Promise<string> {
   const [parts, whole] = await Promise.all([
     Promise.all([import('../thread/exportMarkdown'), import('../thread/rows/rows')]).catch(
       () => null,
@@ -46,7 +46,7 @@ async function saved(session: Session, api: SaveButtonProps['api']): Promise<str
   ]);
   if (!whole.ok) return whole.failure.sentence;
   if (parts === null) return 'A part of the page could not be fetched. Reload the page.';
-  const [{ written }, { rowsOf }] = parts;
+  const [{ exportMarkdown: written }, { rowsOf }] = parts;
   const title = titleOf(session);
   const rows = rowsOf(whole.value.messages, { running: false, hasOlder: false });
   download(written(title, rows, session.workdir), `${nameOf(title)}.md`);

@@ -1,16 +1,16 @@
 import { messageHref, sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { titleOf } from '../sessions/labels';
 import { useRequest } from '../ui/useRequest';
 
 /** The session that another one is a fork of, and the last message that both have. */
-export interface Origin {
+export interface ForkOrigin {
   session: string;
   title: string;
   at: string | null;
 }
 
-export function ForkOf({ session, title, at }: Origin) {
+export function ForkOf({ session, title, at }: ForkOrigin) {
   return (
     <a
       class="session-fork"
@@ -23,7 +23,7 @@ export function ForkOf({ session, title, at }: Origin) {
 }
 
 /** Null until it is known, and for a session that is no fork of one that can be seen. */
-export function useForkOf({ api, sessions }: Clarvis, id: string): Origin | null {
+export function useForkOf({ api, sessions }: AppStore, id: string): ForkOrigin | null {
   const { value: family } = useRequest((signal) => api.family(id, signal), [api, id]);
   const find = (wanted: string | null) =>
     family?.sessions.find(({ sessionId }) => sessionId === wanted);

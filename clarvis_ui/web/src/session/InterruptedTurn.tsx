@@ -3,15 +3,15 @@ import type { Left } from '../api/attention';
 import type { Api } from '../api/client';
 import type { Queued } from '../api/messages';
 import type { Session } from '../api/sessions';
-import { whatWords } from '../attention/cards/presentation';
+import { subjectOf } from '../attention/cards/presentation';
 import type { ShownMessage } from '../conversation/conversation';
-import { wordsOf } from '../conversation/optimistic';
-import { spelledOut } from '../lib/sanitize';
+import { textOf } from '../conversation/optimistic';
+import { revealInvisible } from '../lib/sanitize';
 import { TURN_INTERRUPTED } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
 import { useRequest } from '../ui/useRequest';
 
-export interface InterruptedProps {
+export interface InterruptedTurnProps {
   session: Session;
   messages: readonly ShownMessage[];
   /** What is left of it. */
@@ -26,7 +26,7 @@ const TOO_LONG = 'prompt_too_long';
 const NOTHING: Left = { questions: [], said: [], waited: [], begun: true };
 
 /** What is left of a turn that was cut off; told anew when something of it was taken back. */
-export function useLeft(
+export function useInterruptedTurn(
   api: Pick<Api, 'left'>,
   id: string,
   cutOff: boolean,
@@ -37,7 +37,7 @@ export function useLeft(
 }
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */
-export function Interrupted(props: InterruptedProps) {
+export function InterruptedTurn(props: InterruptedTurnProps) {
   const { session, messages, left, api, onCompact, onEdit } = props;
   const { id, error } = session;
   const { questions, said, waited, begun } = left;
@@ -59,7 +59,7 @@ export function Interrupted(props: InterruptedProps) {
   // the message says why, with what can be done about it; an older one says why of another turn
   const says = last?.optimistic === 'failed' && last.problem === error?.message;
   if (says && unsaid.length === 0 && questions.length === 0) return null;
-  const isTold = last?.kind === 'error' && wordsOf(last.content).endsWith(error?.message ?? '');
+  const isTold = last?.kind === 'error' && textOf(last.content).endsWith(error?.message ?? '');
 
   return (
     <section class="interrupted" aria-label="Interrupted">
@@ -92,7 +92,7 @@ export function Interrupted(props: InterruptedProps) {
         <ul>
           {questions.map((question) => (
             <li key={question.id}>
-              <bdi>{spelledOut(question.title ?? whatWords(question, session.workdir))}</bdi>
+              <bdi>{revealInvisible(question.title ?? subjectOf(question, session.workdir))}</bdi>
             </li>
           ))}
         </ul>

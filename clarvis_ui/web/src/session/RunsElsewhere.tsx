@@ -1,14 +1,14 @@
 import type { Session } from '../api/sessions';
-import type { Sending } from '../conversation/optimistic';
+import type { OptimisticMessage } from '../conversation/optimistic';
 import { statusOf } from '../sessions/labels';
 import { sinceWords, whereWords } from '../sessions/presenceLabels';
 import { StatusDot } from '../ui/StatusDot';
 import { useNow } from '../ui/useNow';
 
-export interface ElsewhereProps {
+export interface RunsElsewhereProps {
   session: Session;
   /** Messages that were not sent because somebody else runs the session. */
-  sendings: readonly Sending[];
+  sendings: readonly OptimisticMessage[];
   /** The last that Claude Code said of itself there. */
   told: string | null;
   onFork(uuid: string): void;
@@ -19,7 +19,7 @@ export interface ElsewhereProps {
 }
 
 /** Somebody else runs this session: one writer at a time, and nothing that is typed gets lost. */
-export function Elsewhere(props: ElsewhereProps) {
+export function RunsElsewhere(props: RunsElsewhereProps) {
   const { session, sendings, told } = props;
   const where = whereWords(session);
   const now = useNow(20_000);
@@ -54,7 +54,7 @@ function whatHappens(session: Session, where: string): string {
   return `Runs ${statusOf(session).words}`;
 }
 
-type ChoicesProps = ElsewhereProps & { sending: Sending; where: string | null };
+type ChoicesProps = RunsElsewhereProps & { sending: OptimisticMessage; where: string | null };
 
 function Choices({ sending, where, onFork, onWait, onWatch, onSend }: ChoicesProps) {
   const { uuid, text } = sending;

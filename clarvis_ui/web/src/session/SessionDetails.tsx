@@ -7,14 +7,14 @@ import { CopyButton } from '../ui/CopyButton';
 import { StatusDot } from '../ui/StatusDot';
 import './session-details.css';
 
-export interface DetailsProps {
+export interface SessionDetailsProps {
   session: Session;
   /** What can be changed of it. */
   children?: ComponentChildren;
 }
 
 /** What is known of the selected session, and how to go on with it. */
-export function Details({ session, children }: DetailsProps) {
+export function SessionDetails({ session, children }: SessionDetailsProps) {
   const status = statusOf(session);
   const command = resumeCommand(session);
   return (

@@ -1,6 +1,6 @@
 import type { Outcome } from '../api/result';
 import type { Session } from '../api/sessions';
-import { Back } from '../app/BackButton';
+import { BackButton } from '../app/BackButton';
 import { branchesHref, timelineHref } from '../app/routes';
 import { fullTime, money, roughly } from '../lib/format';
 import { statusOf } from '../sessions/labels';
@@ -9,16 +9,16 @@ import { Icon } from '../ui/Icon';
 import { StatusDot } from '../ui/StatusDot';
 import { useNow } from '../ui/useNow';
 import type { ContextUse } from './contextUsage';
-import { Title } from './EditableTitle';
-import { ForkOf, type Origin } from './ForkOf';
-import { ModeChoice, ModelChoice, type SwitchProps } from './settings/ModelAndMode';
+import { EditableTitle } from './EditableTitle';
+import { ForkOf, type ForkOrigin } from './ForkOf';
+import { type ModelAndModeProps, ModelSelect, ModeSelect } from './settings/ModelAndMode';
 import '../app/page-head.css';
 
-export interface SessionHeaderProps extends SwitchProps {
+export interface SessionHeaderProps extends ModelAndModeProps {
   session: Session;
   context: ContextUse | null;
   /** What it is a fork of, if it is one. */
-  forkOf: Origin | null;
+  forkOf: ForkOrigin | null;
   onRename(name: string | null): Promise<Outcome<Session>>;
   onDetails(): void;
 }
@@ -30,9 +30,9 @@ export function SessionHeader(props: SessionHeaderProps) {
   const now = useNow(20_000);
   return (
     <header class="session-head">
-      <Back />
+      <BackButton />
       <div class="session-name">
-        <Title session={session} onRename={onRename} />
+        <EditableTitle session={session} onRename={onRename} />
         <p class="session-meta">
           {status.tone !== 'quiet' && status.tone !== 'unread' && (
             <span class="session-status" title={fullTime(status.since ?? null) || undefined}>
@@ -50,8 +50,8 @@ export function SessionHeader(props: SessionHeaderProps) {
       </div>
       {session.state !== 'error' && (
         <div class="session-switches">
-          <ModelChoice {...props} />
-          <ModeChoice {...props} />
+          <ModelSelect {...props} />
+          <ModeSelect {...props} />
         </div>
       )}
       {context && <Gauge context={context} />}

@@ -3,63 +3,63 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Queued } from '../api/messages';
 import type { Session } from '../api/sessions';
 import { sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
-import { Archived } from '../archive/ArchivedNotice';
+import type { AppStore } from '../app/store';
+import { ArchivedNotice } from '../archive/ArchivedNotice';
 import { AttentionSlot } from '../attention/cards/AttentionSlot';
 import { openIn } from '../attention/inbox';
 import { Composer } from '../composer/Composer';
 import type { Draft } from '../composer/drafts';
 import { HeldMessages } from '../composer/HeldMessages';
-import { type Picture, picturesOf } from '../composer/images';
-import { saidBefore } from '../composer/inputHistory';
+import { type AttachedImage, imagesOf } from '../composer/images';
+import { inputHistory } from '../composer/inputHistory';
 import { QueueChips } from '../composer/QueueChips';
 import { withQuotation } from '../composer/quotedDecisions';
-import { Asking, confirms } from '../composer/SpokenAction';
-import type { Asked } from '../composer/spokenActions';
-import { useLine } from '../composer/useQueue';
-import { useAsked } from '../composer/useSpokenAction';
+import { confirms, SpokenActionBar } from '../composer/SpokenAction';
+import type { SpokenAction } from '../composer/spokenActions';
+import { useQueue } from '../composer/useQueue';
+import { useSpokenAction } from '../composer/useSpokenAction';
 import { type ShownMessage, shownMessages } from '../conversation/conversation';
-import type { Talk } from '../conversation/conversationStore';
+import type { ConversationStore } from '../conversation/conversationStore';
 import { isComposing, isTouch } from '../lib/input';
-import type { Fresh } from '../newSession/store';
-import { Finished } from '../resume/CompletedSession';
-import { Returning } from '../resume/Recap';
-import { useStanding } from '../resume/useRecap';
+import type { NewSessionPreset } from '../newSession/store';
+import { CompletedSession } from '../resume/CompletedSession';
+import { Recap } from '../resume/Recap';
+import { useRecap } from '../resume/useRecap';
 import { missingWords } from '../sessions/labels';
 import { Thread } from '../thread/Thread';
-import { useRouted } from '../thread/useRoutings';
+import { useRoutings } from '../thread/useRoutings';
 import { contextUse } from './contextUsage';
 import { DetailsDialog } from './DetailsDialog';
 import { useForkOf } from './ForkOf';
-import { forkAt } from './fork';
-import { Interrupted, useLeft } from './InterruptedTurn';
-import { Elsewhere } from './RunsElsewhere';
+import { forkAndOpen } from './fork';
+import { InterruptedTurn, useInterruptedTurn } from './InterruptedTurn';
+import { RunsElsewhere } from './RunsElsewhere';
 import { SessionHeader } from './SessionHeader';
-import { ModeChoice, ModelChoice } from './settings/ModelAndMode';
-import { Unusable } from './UnreadableNotice';
+import { ModelSelect, ModeSelect } from './settings/ModelAndMode';
+import { UnreadableNotice } from './UnreadableNotice';
 import './session.css';
 
 export interface SessionPageProps {
-  clarvis: Clarvis;
+  clarvis: AppStore;
   session: Session;
-  talk: Talk;
+  talk: ConversationStore;
   /** Offers to begin anew. */
-  onFresh(fresh: Fresh): void;
+  onFresh(fresh: NewSessionPreset): void;
 }
 
 /** One session: read it, answer it, talk to it. */
 export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProps) {
   const { id } = session;
-  const conversation = talk.state.value;
+  const conversation = talk.conversation.value;
   const [details, setDetails] = useState(false);
   const [draft, setDraft] = useDraft(clarvis, id);
-  const line = useLine(clarvis, talk, id, draft);
+  const line = useQueue(clarvis, talk, id, draft);
   const { problem, setProblem } = line;
-  const offers = clarvis.offers.of(id).value;
+  const offers = clarvis.capabilities.of(id).value;
   const forkOf = useForkOf(clarvis, id);
-  const messages = useComputed(() => shownMessages(talk.state.value)).value;
-  const routed = useRouted(clarvis.api, id, messages);
-  const coming = useStanding(clarvis, session, conversation.loaded);
+  const messages = useComputed(() => shownMessages(talk.conversation.value)).value;
+  const routed = useRoutings(clarvis.api, id, messages);
+  const coming = useRecap(clarvis, session, conversation.loaded);
   const waiting = useWaiting(clarvis, id);
   const context = useMemo(
     () => contextUse(conversation.messages, session.model),
@@ -69,23 +69,23 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
 
   const stop = useCallback(async () => {
     // what was sent before is held with the rest
-    await talk.sent();
+    await talk.settled();
     const outcome = await clarvis.api.interrupt(id);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
   }, [clarvis, id, talk, setProblem]);
   useEscape(running, () => void stop());
 
   // what failed because the keeper was away is not said of one that is back
-  const live = clarvis.line.value === 'live';
+  const live = clarvis.connection.value === 'live';
   useEffect(() => {
     if (live) setProblem('');
   }, [live]);
 
   function takeBack(uuid: string): void {
-    const back = talk.takeBack(uuid);
+    const back = talk.withdraw(uuid);
     if (back === null) return;
     const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
-    const pictures = [...draft.current.pictures, ...picturesOf(back.content)];
+    const pictures = [...draft.current.pictures, ...imagesOf(back.content)];
     setDraft({ text: words, pictures });
     focusField();
   }
@@ -96,18 +96,18 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   }
 
   async function goOn(uuid: string, how: 'fork' | 'wait'): Promise<void> {
-    const copy = await talk.goOn(uuid, how);
+    const copy = await talk.sendElsewhere(uuid, how);
     if (copy !== null) location.hash = sessionHref(copy);
   }
 
   async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
     const outcome = await clarvis.api.setMode(id, mode);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
-    if (outcome.ok) clarvis.sessions.know(outcome.value);
+    if (outcome.ok) clarvis.sessions.update(outcome.value);
   }
 
   const fork = useCallback(
-    async (at: string) => setProblem(await forkAt(clarvis, id, at)),
+    async (at: string) => setProblem(await forkAndOpen(clarvis, id, at)),
     [clarvis, id],
   );
   const fetchSubagent = useCallback(
@@ -121,16 +121,16 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
 
   const words = draft.value.text.trim();
   const bare = draft.value.pictures.length === 0 && messages.length > 0;
-  const meant = useAsked(clarvis.api, session, words, bare);
+  const meant = useSpokenAction(clarvis.api, session, words, bare);
 
-  function send(text: string, pictures: readonly Picture[], interrupt = false): void {
+  function send(text: string, pictures: readonly AttachedImage[], interrupt = false): void {
     setProblem('');
     talk.send(text, pictures, interrupt);
     setDraft({ text: '', pictures: [] });
   }
 
   /** Does what a button would do, in place of sending the words. */
-  async function act(asked: Asked): Promise<void> {
+  async function act(asked: SpokenAction): Promise<void> {
     switch (asked.kind) {
       case 'recap':
         coming.call(asked.telling);
@@ -140,7 +140,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         break;
       case 'alternative': {
         const last = messages.findLast((one) => one.optimistic === undefined);
-        if (last) setProblem(await forkAt(clarvis, id, last.uuid));
+        if (last) setProblem(await forkAndOpen(clarvis, id, last.uuid));
         break;
       }
       case 'decided':
@@ -160,21 +160,21 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   }
 
   // what was said in the command bar, of this session
-  const wish = clarvis.wish.value;
+  const wish = clarvis.spokenRequest.value;
   useEffect(() => {
     if (wish?.sessionId !== id || messages.length === 0) return;
-    clarvis.wish.value = null;
+    clarvis.spokenRequest.value = null;
     void act(wish.asked);
   }, [wish, id, messages.length > 0]);
 
   const switches = {
     session,
     offers,
-    onOffersWanted: () => clarvis.offers.want(id),
+    onOffersWanted: () => clarvis.capabilities.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
   const left = !running && isLeft(session);
-  const remains = useLeft(clarvis.api, id, left, conversation.queue);
+  const remains = useInterruptedTurn(clarvis.api, id, left, conversation.queue);
   const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
   useEffect(() => {
     unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
@@ -210,7 +210,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           turn={conversation.turn}
           hasOlder={conversation.before !== null}
           loading={!coming.ready || !conversation.loaded || talk.loading.value}
-          folds={clarvis.folds.of(id)}
+          folds={clarvis.expandStates.of(id)}
           onOlder={talk.older}
           fetchSubagent={fetchSubagent}
           waiting={waiting}
@@ -224,7 +224,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
       )}
       <footer class="session-foot" data-awaited={!coming.footed}>
         <AttentionSlot
-          questions={clarvis.questions}
+          questions={clarvis.attention}
           source={clarvis.api}
           sessionId={id}
           workdir={session.workdir}
@@ -232,10 +232,10 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           interrupted={left}
         />
         <p class="session-problem" role="alert">
-          {problem || talk.trouble.value?.sentence}
+          {problem || talk.failure.value?.sentence}
         </p>
         {left && (
-          <Interrupted
+          <InterruptedTurn
             session={session}
             messages={messages}
             left={remains}
@@ -244,7 +244,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
             onEdit={(waited) => void edit([waited])}
           />
         )}
-        <Returning
+        <Recap
           api={clarvis.api}
           session={session}
           coming={coming}
@@ -256,20 +256,24 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           }}
         />
         {!running && !unusable && (
-          <Finished
+          <CompletedSession
             api={clarvis.api}
             session={session}
             standing={coming.standing}
-            onChanged={clarvis.sessions.know}
+            onChanged={clarvis.sessions.update}
             onNew={(gone) => onFresh(begunAnew(session, gone))}
           />
         )}
         {session.archived && (
-          <Archived session={session} api={clarvis.api} onRestored={clarvis.sessions.know} />
+          <ArchivedNotice
+            session={session}
+            api={clarvis.api}
+            onRestored={clarvis.sessions.update}
+          />
         )}
-        <Elsewhere
+        <RunsElsewhere
           session={session}
-          sendings={conversation.sendings.filter((sending) => sending.state === 'elsewhere')}
+          sendings={conversation.optimistic.filter((sending) => sending.state === 'elsewhere')}
           told={clarvis.hookNotices.texts.value.get(id) ?? null}
           onFork={(uuid) => void goOn(uuid, 'fork')}
           onWait={(uuid) => void goOn(uuid, 'wait')}
@@ -284,7 +288,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           onDiscard={(held) => line.discard(held).then(backToField)}
         />
         {meant && !unusable && (
-          <Asking
+          <SpokenActionBar
             meant={meant}
             onConfirm={() => void confirm().then(backToField)}
             onSend={() => {
@@ -294,22 +298,22 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           />
         )}
         {unusable ? (
-          <Unusable draft={draft.value.text} />
+          <UnreadableNotice draft={draft.value.text} />
         ) : (
           <Composer
             draft={draft.value}
             running={running}
-            said={() => saidBefore(talk.state.value)}
+            said={() => inputHistory(talk.conversation.value)}
             commands={offers?.commands ?? null}
-            onCommandsWanted={() => clarvis.offers.want(id)}
+            onCommandsWanted={() => clarvis.capabilities.want(id)}
             onDraft={setDraft}
             onSend={send}
             instead={meant && (confirms(meant) || !meant.found) ? () => void confirm() : null}
             onStop={() => void stop()}
           >
             <div class="composer-switches">
-              <ModeChoice {...switches} />
-              <ModelChoice {...switches} />
+              <ModeSelect {...switches} />
+              <ModelSelect {...switches} />
             </div>
           </Composer>
         )}
@@ -325,7 +329,7 @@ const NONE: readonly ShownMessage[] = [];
 const NO_CALLS: ReadonlySet<string> = new Set();
 
 /** Something else in the same directory, in the same way. */
-function begunAnew({ workdir, model, permissionMode }: Session, gone: boolean): Fresh {
+function begunAnew({ workdir, model, permissionMode }: Session, gone: boolean): NewSessionPreset {
   return { workdir: gone ? null : workdir, text: '', model, mode: permissionMode };
 }
 
@@ -344,7 +348,7 @@ function isLeft({ error, state }: Session): boolean {
 }
 
 /** The same words in another directory, which is to be chosen. */
-function freshFrom({ model, permissionMode }: Session, text: string): Fresh {
+function freshFrom({ model, permissionMode }: Session, text: string): NewSessionPreset {
   return { workdir: null, text, model, mode: permissionMode };
 }
 
@@ -355,14 +359,14 @@ function isRunning({ state, origin }: Session): boolean {
 }
 
 /** The calls of this session that wait for an answer; some questions do not name theirs. */
-function useWaiting(clarvis: Clarvis, id: string): ReadonlySignal<ReadonlySet<string>> {
+function useWaiting(clarvis: AppStore, id: string): ReadonlySignal<ReadonlySet<string>> {
   return useComputed(
-    () => new Set(openIn(clarvis.questions.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
+    () => new Set(openIn(clarvis.attention.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
   );
 }
 
 /** The draft of this session, kept as it is typed. */
-function useDraft(clarvis: Clarvis, id: string) {
+function useDraft(clarvis: AppStore, id: string) {
   const [value, setValue] = useState<Draft>(() => clarvis.drafts.read(id));
   const current = useRef(value);
   const set = useCallback(

@@ -2,7 +2,7 @@
  * In place of the field: nothing that would be sent here could arrive. `draft` is what was typed
  * before it broke.
  */
-export function Unusable({ draft }: { draft: string }) {
+export function UnreadableNotice({ draft }: { draft: string }) {
   return (
     <section class="unusable" aria-label="Cannot be continued">
       <p>

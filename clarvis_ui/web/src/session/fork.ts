@@ -1,16 +1,16 @@
 import { sessionHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 
 /** Goes on from a message in a session of its own, and there; says why where that cannot be. */
-export async function forkAt(
-  clarvis: Clarvis,
+export async function forkAndOpen(
+  clarvis: AppStore,
   session: string,
   message: string,
   draft = '',
 ): Promise<string> {
   const outcome = await clarvis.api.fork(session, message);
   if (!outcome.ok) return outcome.failure.sentence;
-  clarvis.sessions.know(outcome.value);
+  clarvis.sessions.update(outcome.value);
   if (draft !== '') clarvis.drafts.write(outcome.value.id, { text: draft, pictures: [] });
   location.hash = sessionHref(outcome.value.id);
   return '';

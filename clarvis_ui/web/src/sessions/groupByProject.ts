@@ -2,7 +2,7 @@ import type { Session } from '../api/sessions';
 import { titleOf } from './labels';
 
 /** Sessions that stand under one heading, newest first: those of a project, or of a time. */
-export interface Section {
+export interface SessionSection {
   key: string;
   label: string;
   /** What tells it from another project of the same name; null where there is none. */
@@ -28,8 +28,8 @@ function descending(a: string, b: string): number {
 }
 
 /** Groups in the order of their newest session; `sessions` are newest first already. */
-export function byProject(sessions: readonly Session[]): Section[] {
-  const projects = new Map<string, Section>();
+export function groupByProject(sessions: readonly Session[]): SessionSection[] {
+  const projects = new Map<string, SessionSection>();
   const sharing = new Map<string, number>();
   for (const session of sessions) {
     const key = session.workdir ?? `?${session.project ?? ''}`;

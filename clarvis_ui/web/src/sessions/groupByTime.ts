@@ -1,5 +1,5 @@
 import type { Session } from '../api/sessions';
-import type { Section } from './groupByProject';
+import type { SessionSection } from './groupByProject';
 
 const DAY = 24 * 3600 * 1000;
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' });
@@ -10,8 +10,8 @@ interface Span {
 }
 
 /** Under headings of time, as far apart as memory has them; `sessions` are newest first already. */
-export function byRecency(sessions: readonly Session[], now: number): Section[] {
-  const sections: Section[] = [];
+export function groupByTime(sessions: readonly Session[], now: number): SessionSection[] {
+  const sections: SessionSection[] = [];
   const today = new Date(now).setHours(0, 0, 0, 0);
   for (const session of sessions) {
     const { key, label } = spanOf(session.modified, today);

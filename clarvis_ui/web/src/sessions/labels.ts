@@ -34,10 +34,17 @@ export function progressWords(progress: Progress | null): string | null {
 }
 
 /** Which colour a state has; the words are said beside it. */
-export type Tone = 'quiet' | 'unread' | 'running' | 'waiting' | 'terminal' | 'archived' | 'broken';
+export type StatusTone =
+  | 'quiet'
+  | 'unread'
+  | 'running'
+  | 'waiting'
+  | 'terminal'
+  | 'archived'
+  | 'broken';
 
-export interface Status {
-  tone: Tone;
+export interface SessionStatus {
+  tone: StatusTone;
   words: string;
   /** Somebody else runs it: a ring around the dot says so. */
   elsewhere?: true;
@@ -46,7 +53,7 @@ export interface Status {
 }
 
 /** What is known of a session beside its row in the list. */
-export interface Live {
+export interface LiveState {
   /** Its open questions. */
   asked: readonly Asked[];
   /** What it does just now, in words. */
@@ -54,12 +61,12 @@ export interface Live {
   unread: boolean;
 }
 
-const NOTHING_LIVE: Live = { asked: [], doing: null, unread: false };
+const NOTHING_LIVE: LiveState = { asked: [], doing: null, unread: false };
 
 /** The code of a session whose turn the keeper could not see through. */
 export const TURN_INTERRUPTED = 'turn_interrupted';
 
-export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
+export function statusOf(session: Session, live: LiveState = NOTHING_LIVE): SessionStatus {
   const where = whereWords(session);
   // in mid-turn a session of ours is still ours, although somebody has resumed it
   if (where === null || session.origin === 'gateway') return statusHere(session, live);
@@ -67,7 +74,7 @@ export function statusOf(session: Session, live: Live = NOTHING_LIVE): Status {
   return { ...there, elsewhere: true, since: session.presence?.since ?? null };
 }
 
-function statusElsewhere(session: Session, live: Live, where: string): Status {
+function statusElsewhere(session: Session, live: LiveState, where: string): SessionStatus {
   const wants = live.asked.length > 0;
   switch (session.state) {
     case 'error':
@@ -88,7 +95,7 @@ function statusElsewhere(session: Session, live: Live, where: string): Status {
   }
 }
 
-function statusHere(session: Session, live: Live): Status {
+function statusHere(session: Session, live: LiveState): SessionStatus {
   switch (session.state) {
     case 'error':
       return { tone: 'broken', words: session.error?.message ?? 'transcript cannot be read' };

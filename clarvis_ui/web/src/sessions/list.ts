@@ -22,14 +22,14 @@ export type ListingEvent =
   | { type: 'keeper/failed'; failure: Failure }
   | { type: 'keeper/answered' };
 
-export const NOTHING_YET: Listing = {
+export const EMPTY_LISTING: Listing = {
   sessions: new Map(),
   complete: false,
   scan: null,
   trouble: null,
 };
 
-export function reduce(listing: Listing, event: ListingEvent): Listing {
+export function reduceListing(listing: Listing, event: ListingEvent): Listing {
   switch (event.type) {
     case 'newest/seen':
       return { ...listing, sessions: merged(listing.sessions, event.sessions) };

@@ -5,9 +5,9 @@ import { type Position, readPosition } from '../api/events';
 import type { Failure, Outcome } from '../api/result';
 import type { Health, Session, SessionsPage } from '../api/sessions';
 import type { KeeperSocket } from '../api/socket';
-import { type Attention, createHeartbeat } from '../lib/poller';
+import { createPoller, type PageVisibility } from '../lib/poller';
 import { newestFirst } from './groupByProject';
-import { isScanning, type Listing, type ListingEvent, NOTHING_YET, reduce } from './list';
+import { EMPTY_LISTING, isScanning, type Listing, type ListingEvent, reduceListing } from './list';
 
 export interface SessionStore {
   readonly listing: ReadonlySignal<Listing>;
@@ -19,9 +19,9 @@ export interface SessionStore {
   /** The socket tells of changes as they happen, or no longer does. */
   setLive(live: boolean): void;
   /** A session that came with its conversation, perhaps before it was in any list. */
-  meet(session: Session): void;
+  addFromPage(session: Session): void;
   /** A session as an answer had it just now. */
-  know(session: Session): void;
+  update(session: Session): void;
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
 }
 
@@ -32,7 +32,7 @@ const WHOLE_EVERY_MS = 60_000;
 const WHOLE_EVERY_MS_SCANNING = 8000;
 
 /** What the last look at the whole list found, to tell when it is time for another. */
-export interface WholeLook {
+export interface WholeListRead {
   at: number;
   health: Health | null;
 }
@@ -41,8 +41,8 @@ export interface WholeLook {
  * Most of the time the newest page says all there is to know. The whole list is read again when
  * sessions came or went, while counts are being filled in, and now and then in any case.
  */
-export function needsWholeLook(
-  last: WholeLook | null,
+export function needsWholeList(
+  last: WholeListRead | null,
   health: Health | null,
   now: number,
 ): boolean {
@@ -56,13 +56,13 @@ export function needsWholeLook(
 export function createSessionStore(
   api: Api,
   events: EventBus,
-  attention: Attention,
+  attention: PageVisibility,
   socket: Pick<KeeperSocket, 'remember'> | null = null,
   /** What the keeper has just said of itself, if it has. */
   answered: () => Outcome<Health> | null = () => null,
 ): SessionStore {
-  const listing = signal(NOTHING_YET);
-  let lastWhole: WholeLook | null = null;
+  const listing = signal(EMPTY_LISTING);
+  let lastWhole: WholeListRead | null = null;
   // answers that set out before a rename know the old name: they must not bring it back
   let renames = 0;
   const renamedAt = new Map<string, number>();
@@ -71,7 +71,7 @@ export function createSessionStore(
   let live = false;
 
   function dispatch(event: ListingEvent): void {
-    listing.value = reduce(listing.value, event);
+    listing.value = reduceListing(listing.value, event);
   }
 
   function failed(failure: Failure): false {
@@ -98,7 +98,7 @@ export function createSessionStore(
 
     dispatch({ type: 'scan/seen', scan: health.value.scan });
     dispatch({ type: 'newest/seen', sessions: first.value.sessions.map(current) });
-    if (needsWholeLook(lastWhole, health.value, Date.now())) {
+    if (needsWholeList(lastWhole, health.value, Date.now())) {
       const whole = await wholeFrom(first.value, signal);
       if (signal.aborted) return false;
       if (!whole.ok) return failed(whole.failure);
@@ -132,7 +132,7 @@ export function createSessionStore(
     dispatch(event);
   });
 
-  const heartbeat = createHeartbeat(look, attention, () =>
+  const heartbeat = createPoller(look, attention, () =>
     live && !isScanning(listing.value.scan) ? EVERY_MS_LIVE : EVERY_MS,
   );
 
@@ -142,7 +142,7 @@ export function createSessionStore(
     start: heartbeat.start,
     stop() {
       heartbeat.stop();
-      listing.value = NOTHING_YET;
+      listing.value = EMPTY_LISTING;
       lastWhole = null;
       toldAt.clear();
     },
@@ -152,10 +152,10 @@ export function createSessionStore(
       live = now;
       if (lost) heartbeat.now();
     },
-    meet(session) {
+    addFromPage(session) {
       if (!listing.value.sessions.has(session.id)) dispatch({ type: 'session/updated', session });
     },
-    know: (session) => dispatch({ type: 'session/updated', session }),
+    update: (session) => dispatch({ type: 'session/updated', session }),
     async rename(id, name) {
       const outcome = await api.rename(id, name);
       if (outcome.ok) {

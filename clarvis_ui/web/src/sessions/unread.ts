@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { fields } from '../api/decode';
 import type { Session } from '../api/sessions';
-import type { Memory } from '../lib/storage';
+import type { BrowserStorage } from '../lib/storage';
 
 /** Which sessions have something that was not looked at yet. */
 export interface Unread {
@@ -24,7 +24,7 @@ interface Book {
 const KEY = 'seen';
 const KEPT = 1000;
 
-export function createUnread(memory: Memory, now: () => number = Date.now): Unread {
+export function createUnread(memory: BrowserStorage, now: () => number = Date.now): Unread {
   const book = signal(open(memory, now));
 
   return {
@@ -53,7 +53,7 @@ export function createUnread(memory: Memory, now: () => number = Date.now): Unre
   };
 }
 
-function open(memory: Memory, now: () => number): Book {
+function open(memory: BrowserStorage, now: () => number): Book {
   const kept = readBook(memory.read(KEY));
   if (kept) return kept;
   const fresh = { since: new Date(now()).toISOString(), seen: {} };

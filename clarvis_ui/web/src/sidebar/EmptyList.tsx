@@ -1,10 +1,10 @@
 import type { Listing } from '../sessions/list';
-import { useLater } from '../ui/useDelayed';
+import { useDelayed } from '../ui/useDelayed';
 import './empty-list.css';
 
 /** Why there is nothing to list: not yet, not now, not this, or not at all. */
 export function EmptyList({ listing, query }: { listing: Listing; query: string }) {
-  const late = useLater(200);
+  const late = useDelayed(200);
   if (listing.sessions.size > 0) {
     return (
       <div class="empty">

@@ -3,7 +3,7 @@ import { type Rename, useRename } from '../session/useRename';
 import { titleOf } from '../sessions/labels';
 import { ROW_HEIGHT } from './listLayout';
 
-export interface RowNameProps {
+export interface RenameFieldProps {
   session: Session;
   onRename: Rename;
   /** Done, or given up. */
@@ -11,7 +11,7 @@ export interface RowNameProps {
 }
 
 /** A row while it is renamed. */
-export function RowName({ session, onRename, onClose }: RowNameProps) {
+export function RenameField({ session, onRename, onClose }: RenameFieldProps) {
   const { field, saving, problem, onSubmit } = useRename(onRename, onClose);
   return (
     <form class="row row-form" style={{ height: `${ROW_HEIGHT}px` }} onSubmit={onSubmit}>

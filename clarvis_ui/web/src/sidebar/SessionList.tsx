@@ -4,12 +4,12 @@ import type { Outcome } from '../api/result';
 import type { Session } from '../api/sessions';
 import { timelineHref } from '../app/routes';
 import { count } from '../lib/format';
-import type { Section } from '../sessions/groupByProject';
-import type { Live } from '../sessions/labels';
+import type { SessionSection } from '../sessions/groupByProject';
+import type { LiveState } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
-import { outlineOf } from './listIndex';
+import { listIndexOf } from './listIndex';
 import { HEADING_HEIGHT, ROW_HEIGHT, visibleSections } from './listLayout';
-import { RowName } from './RenameField';
+import { RenameField } from './RenameField';
 import { SessionRow } from './SessionRow';
 import { useListScroll } from './useListScroll';
 import { useRowFocus } from './useRowFocus';
@@ -20,14 +20,14 @@ export interface ListHandle {
 }
 
 export interface SessionListProps {
-  sections: readonly Section[];
+  sections: readonly SessionSection[];
   query: string;
   order: string;
   selectedId: string | null;
   /** Whether the headings are not the projects. */
   showProject: boolean;
   now: number;
-  liveOf(session: Session): Live;
+  liveOf(session: Session): LiveState;
   onRename(id: string, name: string | null): Promise<Outcome<Session>>;
   handle: RefObject<ListHandle | null>;
 }
@@ -37,7 +37,7 @@ export function SessionList(props: SessionListProps) {
   const { sections, query, order, selectedId, showProject, now, liveOf, onRename, handle } = props;
   const box = useRef<HTMLDivElement>(null);
   const [naming, setNaming] = useState<string | null>(null);
-  const outline = useMemo(() => outlineOf(sections), [sections]);
+  const outline = useMemo(() => listIndexOf(sections), [sections]);
   const scroll = useListScroll(box, outline, { query, order }, selectedId);
   const focus = useRowFocus(box, outline, scroll.show);
   useImperativeHandle(handle, () => ({ focusFirst: focus.focusFirst }));
@@ -105,7 +105,7 @@ export function SessionList(props: SessionListProps) {
                   aria-posinset={first + index + 1}
                 >
                   {session.id === naming ? (
-                    <RowName
+                    <RenameField
                       session={session}
                       onRename={(name) => onRename(session.id, name)}
                       onClose={stopNaming}

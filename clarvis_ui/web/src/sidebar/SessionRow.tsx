@@ -4,7 +4,7 @@ import { counted, fullTime, money, relativeTime } from '../lib/format';
 import { projectOf } from '../sessions/groupByProject';
 import {
   farWords,
-  type Live,
+  type LiveState,
   progressWords,
   statusOf,
   summaryOf,
@@ -16,7 +16,7 @@ import { ROW_HEIGHT } from './listLayout';
 
 export interface SessionRowProps {
   session: Session;
-  live: Live;
+  live: LiveState;
   now: number;
   selected: boolean;
   /** Where no heading says it. */

@@ -4,17 +4,17 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Outcome } from '../api/result';
 import type { Session } from '../api/sessions';
 import { INBOX_HREF, searchHref, sessionHref, USAGE_HREF } from '../app/routes';
-import { KeysDialog } from '../app/ShortcutsDialog';
+import { ShortcutsDialog } from '../app/ShortcutsDialog';
 import { count, counted } from '../lib/format';
-import { remembered } from '../lib/persistedSignal';
-import type { Memory } from '../lib/storage';
-import { byProject, matching } from '../sessions/groupByProject';
-import { byRecency } from '../sessions/groupByTime';
-import type { Asked, Live } from '../sessions/labels';
+import { persistedSignal } from '../lib/persistedSignal';
+import type { BrowserStorage } from '../lib/storage';
+import { groupByProject, matching } from '../sessions/groupByProject';
+import { groupByTime } from '../sessions/groupByTime';
+import type { Asked, LiveState } from '../sessions/labels';
 import { isScanning, type Listing } from '../sessions/list';
 import { createUnread, type Unread } from '../sessions/unread';
 import { Icon } from '../ui/Icon';
-import { Mark } from '../ui/Logo';
+import { Logo } from '../ui/Logo';
 import { useNow } from '../ui/useNow';
 import { EmptyList } from './EmptyList';
 import { FilterField } from './FilterField';
@@ -26,7 +26,7 @@ export interface SidebarProps {
   listing: Listing;
   newestFirst: readonly Session[];
   selectedId: string | null;
-  memory: Memory;
+  memory: BrowserStorage;
   /** Open questions by session. */
   asked?: ReadonlyMap<string, readonly Asked[]>;
   /** What sessions do just now, in words. */
@@ -50,7 +50,7 @@ const NO_QUESTIONS: readonly Asked[] = [];
 export function Sidebar(props: SidebarProps) {
   const { listing, newestFirst, selectedId, memory, onNew, onRename, onLeave } = props;
   const query = useSignal('');
-  const order = useMemo(() => remembered(memory, 'order', ORDERS), [memory]);
+  const order = useMemo(() => persistedSignal(memory, 'order', ORDERS), [memory]);
   const now = useNow(20_000);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<ListHandle>(null);
@@ -67,7 +67,7 @@ export function Sidebar(props: SidebarProps) {
 
   useKeys({ '/': () => field.current?.focus(), n: onNew, i: goToInbox, '?': showKeys });
 
-  const liveOf = (session: Session): Live => ({
+  const liveOf = (session: Session): LiveState => ({
     asked: props.asked?.get(session.id) ?? NO_QUESTIONS,
     doing: props.doing?.get(session.id) ?? null,
     unread: session.id !== selectedId && unread.isUnread(session),
@@ -76,7 +76,7 @@ export function Sidebar(props: SidebarProps) {
   return (
     <nav class="sidebar" aria-label="Sessions">
       <div class="sidebar-top">
-        <Mark />
+        <Logo />
         <b>Clarvis</b>
         {onNew && (
           <button type="button" class="quiet" onClick={onNew} aria-keyshortcuts="n">
@@ -155,7 +155,7 @@ export function Sidebar(props: SidebarProps) {
         </button>
       </div>
       {keys.value && (
-        <KeysDialog
+        <ShortcutsDialog
           onClose={() => {
             keys.value = false;
           }}
@@ -173,13 +173,13 @@ function goToInbox(): void {
 function useSections(found: readonly Session[], order: Order, now: number) {
   const day = new Date(now).setHours(0, 0, 0, 0);
   return useMemo(
-    () => (order === 'recent' ? byRecency(found, day) : byProject(found)),
+    () => (order === 'recent' ? groupByTime(found, day) : groupByProject(found)),
     [found, order, day],
   );
 }
 
 /** What was read where; the session that is open is read as it comes, if somebody looks. */
-function useUnread(memory: Memory, open: Session | undefined): Unread {
+function useUnread(memory: BrowserStorage, open: Session | undefined): Unread {
   const unread = useMemo(() => createUnread(memory), [memory]);
 
   useEffect(() => {

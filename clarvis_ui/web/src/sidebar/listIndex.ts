@@ -1,14 +1,14 @@
-import type { Section } from '../sessions/groupByProject';
+import type { SessionSection } from '../sessions/groupByProject';
 import { type Layout, layOut, ROW_HEIGHT, type RowPlace, rowTop } from './listLayout';
 
 /** The list as it stands: which session is where, and which comes after which. */
-export interface Outline {
+export interface ListIndex {
   layout: Layout;
   order: readonly string[];
   places: ReadonlyMap<string, RowPlace>;
 }
 
-export function outlineOf(sections: readonly Section[]): Outline {
+export function listIndexOf(sections: readonly SessionSection[]): ListIndex {
   const order: string[] = [];
   const places = new Map<string, RowPlace>();
   sections.forEach(({ sessions }, section) => {
@@ -20,7 +20,7 @@ export function outlineOf(sections: readonly Section[]): Outline {
   return { layout: layOut(sections.map(({ sessions }) => sessions.length)), order, places };
 }
 
-export function topOf(outline: Outline, id: string): number | null {
+export function topOf(outline: ListIndex, id: string): number | null {
   const place = outline.places.get(id);
   return place ? rowTop(outline.layout, place) : null;
 }
@@ -31,8 +31,8 @@ export function topOf(outline: Outline, id: string): number | null {
  * middle one of those in sight.
  */
 export function steadyTop(
-  before: Outline,
-  after: Outline,
+  before: ListIndex,
+  after: ListIndex,
   top: number,
   height: number,
   openId: string | null = null,
@@ -55,7 +55,7 @@ export function steadyTop(
 const PAGE_ROWS = 8;
 
 /** Where a key leads from a row; null for a key that leads nowhere. */
-export function rowAfterKey(outline: Outline, id: string | null, key: string): string | null {
+export function rowAfterKey(outline: ListIndex, id: string | null, key: string): string | null {
   const last = outline.order.length - 1;
   const at = id === null ? -1 : outline.order.indexOf(id);
   const step = (by: number) => outline.order[Math.min(last, Math.max(0, at + by))] ?? null;

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Outline, steadyTop, topOf } from './listIndex';
+import { type ListIndex, steadyTop, topOf } from './listIndex';
 import { ROW_HEIGHT, scrollToReveal, scrollToShow } from './listLayout';
 
 export interface ListScroll {
@@ -15,7 +15,7 @@ export interface ListScroll {
 /** Scrolling of the list: what is in sight, kept steady while the list changes. */
 export function useListScroll(
   box: RefObject<HTMLElement | null>,
-  outline: Outline,
+  outline: ListIndex,
   /** Another list, by its words or its order, starts at its top. */
   list: { query: string; order: string },
   selectedId: string | null,
@@ -24,7 +24,7 @@ export function useListScroll(
   const [height, setHeight] = useState(window.innerHeight);
   // the last place we know of: asked for after the list has shrunk, the browser tells another
   const exactTop = useRef(0);
-  const before = useRef<{ outline: Outline; query: string; order: string } | null>(null);
+  const before = useRef<{ outline: ListIndex; query: string; order: string } | null>(null);
   const revealed = useRef<string | null>(null);
   const { query, order } = list;
 

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Outline, rowAfterKey } from './listIndex';
+import { type ListIndex, rowAfterKey } from './listIndex';
 
 export interface RowFocus {
   /** The row that was last focused; Tab leads back to it. */
@@ -14,7 +14,7 @@ export interface RowFocus {
 /** One Tab stop for the whole list, arrows inside it, though most of its rows are not drawn. */
 export function useRowFocus(
   box: RefObject<HTMLElement | null>,
-  outline: Outline,
+  outline: ListIndex,
   show: (id: string) => void,
 ): RowFocus {
   const [cursor, setCursor] = useState<string | null>(null);

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { Within } from '../content/expandState';
+import { ExpandScope } from '../content/expandState';
 import { Icon } from '../ui/Icon';
-import { useReader } from './context';
+import { useThreadContext } from './context';
 
-export interface FoldProps {
+export interface CollapsibleProps {
   /** Under which it is remembered whether this is open. */
   name: string;
   class: string;
@@ -13,8 +13,8 @@ export interface FoldProps {
 }
 
 /** A line that unfolds into everything behind it. */
-export function Fold({ name, class: look, summary, children }: FoldProps) {
-  const { folds, hold } = useReader();
+export function Collapsible({ name, class: look, summary, children }: CollapsibleProps) {
+  const { folds, hold } = useThreadContext();
   const fold = folds.of(name);
   const open = fold.value;
   return (
@@ -35,9 +35,9 @@ export function Fold({ name, class: look, summary, children }: FoldProps) {
       </button>
       {open && (
         <div class="fold-body">
-          <Within name={name} folds={folds}>
+          <ExpandScope name={name} folds={folds}>
             {children()}
-          </Within>
+          </ExpandScope>
         </div>
       )}
     </div>

@@ -3,11 +3,11 @@ import { isUnwritten } from '../conversation/failedTurns';
 import { copyText } from '../lib/clipboard';
 import { fullTime } from '../lib/format';
 import { Icon } from '../ui/Icon';
-import { useReader } from './context';
+import { useThreadContext } from './context';
 import { messageLink } from './messageLink';
 import './menu.css';
 
-export interface MenuOf {
+export interface MessageMenuProps {
   uuid: string;
   timestamp: string | null;
   /** What is copied. */
@@ -15,7 +15,7 @@ export interface MenuOf {
 }
 
 /** What can be done with any message: copy it, link to it, go on from it in another session. */
-export function MessageMenu(message: MenuOf) {
+export function MessageMenu(message: MessageMenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const said = useSaid();
@@ -56,12 +56,12 @@ export function MessageMenu(message: MenuOf) {
   );
 }
 
-interface ItemsProps extends MenuOf {
+interface ItemsProps extends MessageMenuProps {
   onDone(words: string): void;
 }
 
 function Items({ uuid, timestamp, text, onDone }: ItemsProps) {
-  const { sessionId, onFork, unforkable } = useReader();
+  const { sessionId, onFork, unforkable } = useThreadContext();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.scrollIntoView({ block: 'nearest' });

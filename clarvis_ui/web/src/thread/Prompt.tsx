@@ -1,10 +1,10 @@
 import { Images } from '../content/Images';
 import type { ShownMessage } from '../conversation/conversation';
 import { fullTime } from '../lib/format';
-import { plain } from '../lib/sanitize';
-import { useReader } from './context';
+import { stripControls } from '../lib/sanitize';
+import { useThreadContext } from './context';
 import { MessageMenu } from './MessageMenu';
-import { WhyHere } from './RoutingReason';
+import { RoutingReason } from './RoutingReason';
 import type { PromptRow } from './rows/rows';
 
 const LONG = 2400;
@@ -14,7 +14,7 @@ const WORKDIR_MISSING = 'workdir_missing';
 /** What the person said, as a bubble; grey until it is confirmed, with a way out if it failed. */
 export function Prompt({ row }: { row: PromptRow }) {
   const { message, text, images } = row;
-  const clean = plain(text);
+  const clean = stripControls(text);
   return (
     <article
       class="you"
@@ -38,14 +38,14 @@ export function Prompt({ row }: { row: PromptRow }) {
         </p>
       )}
       {message.optimistic === 'failed' && <NotSent message={message} />}
-      <WhyHere uuid={message.uuid} />
+      <RoutingReason uuid={message.uuid} />
     </article>
   );
 }
 
 /** Why it was not sent, and the two ways on: nothing of it is lost. */
 function NotSent({ message: { uuid, problem, heading, code } }: { message: ShownMessage }) {
-  const { onRetry, onEdit, onOtherDirectory } = useReader();
+  const { onRetry, onEdit, onOtherDirectory } = useThreadContext();
   return (
     <div class="you-note bad">
       <p role="alert">
@@ -68,7 +68,7 @@ function NotSent({ message: { uuid, problem, heading, code } }: { message: Shown
 
 /** A pasted log is a prompt too: it opens on demand. */
 function Words({ name, text }: { name: string; text: string }) {
-  const { folds, hold } = useReader();
+  const { folds, hold } = useThreadContext();
   const open = folds.of(`${name}/words`);
   const long = text.length > LONG || text.split('\n', MANY_LINES + 1).length > MANY_LINES;
   const shown = long && !open.value ? shortened(text) : text;

@@ -1,17 +1,17 @@
 import type { Fit, Routed } from '../api/routing';
-import { modeWords } from '../session/settings/modeLabels';
-import { useReader } from './context';
+import { modeLabel } from '../session/settings/modeLabels';
+import { useThreadContext } from './context';
 
 /** Below a message for which the keeper found the place: why it is here. */
-export function WhyHere({ uuid }: { uuid: string }) {
-  const { routed, folds, hold, sessionId } = useReader();
+export function RoutingReason({ uuid }: { uuid: string }) {
+  const { routed, folds, hold, sessionId } = useThreadContext();
   const why = routed.value.get(uuid);
   const open = folds.of(`${uuid}/why`);
   if (!why) return null;
   return (
     <div class="you-note you-why">
       <p>
-        {why.leftPlanFor && `Left plan mode, now “${modeWords(why.leftPlanFor)}”. `}
+        {why.leftPlanFor && `Left plan mode, now “${modeLabel(why.leftPlanFor)}”. `}
         {said(why)}
       </p>
       <button

@@ -1,23 +1,23 @@
 import { Component, type ComponentChildren } from 'preact';
 import { comparedHref } from '../app/routes';
 import { Markdown } from '../content/Markdown';
-import { Output } from '../content/tools/TerminalOutput';
+import { TerminalOutput } from '../content/tools/TerminalOutput';
 import { counted, fullTime } from '../lib/format';
-import { plain } from '../lib/sanitize';
+import { stripControls } from '../lib/sanitize';
 import { memo } from '../ui/memo';
-import { Fold } from './Collapsible';
-import { useReader } from './context';
+import { Collapsible } from './Collapsible';
+import { useThreadContext } from './context';
 import { MessageMenu } from './MessageMenu';
 import { Prompt } from './Prompt';
-import type { Placed } from './rows/chunks';
+import type { PlacedRow } from './rows/chunks';
 import type { BranchRow, CommandRow, LineRow, Row, TextRow } from './rows/rows';
-import { Nested } from './Subagent';
-import { Tool, Tools } from './ToolCalls';
+import { NestedRows } from './Subagent';
+import { ToolCalls, ToolCallView } from './ToolCalls';
 import './rows.css';
 
 /** One row of the conversation, drawn again only when it changed. */
 export const RowView = memo(
-  function RowView({ placed: { row, joined } }: { placed: Placed }) {
+  function RowView({ placed: { row, joined } }: { placed: PlacedRow }) {
     return (
       <div class="thread-row" data-row={row.key} data-kind={row.kind} data-joined={joined}>
         <Guarded row={row}>
@@ -52,16 +52,16 @@ function Content({ row }: { row: Row }) {
     case 'thinking':
       return <Thinking name={row.key} text={row.text} uuid={row.uuid} />;
     case 'tool':
-      return <Tool row={row} />;
+      return <ToolCallView row={row} />;
     case 'tools':
-      return <Tools row={row} />;
+      return <ToolCalls row={row} />;
     case 'command':
       return <SlashCommand row={row} />;
     case 'line':
       return <Line row={row} />;
     case 'branch':
       return (
-        <Fold
+        <Collapsible
           name={row.key}
           class="branch"
           summary={
@@ -71,7 +71,7 @@ function Content({ row }: { row: Row }) {
           }
         >
           {() => <LeftPath row={row} />}
-        </Fold>
+        </Collapsible>
       );
     case 'time':
       return (
@@ -86,7 +86,7 @@ function Content({ row }: { row: Row }) {
 
 /** What was said on a path that was left, and a way to see it beside the one that was taken. */
 function LeftPath({ row: { messages } }: { row: BranchRow }) {
-  const { sessionId: session } = useReader();
+  const { sessionId: session } = useThreadContext();
   const tip = messages[0]?.branch ?? null;
   const href = comparedHref({ one: { session, tip: null }, other: { session, tip } });
   return (
@@ -94,7 +94,7 @@ function LeftPath({ row: { messages } }: { row: BranchRow }) {
       <p class="quiet-line">
         <a href={href}>Beside the path that was taken</a>
       </p>
-      <Nested messages={messages} running={false} />
+      <NestedRows messages={messages} running={false} />
     </>
   );
 }
@@ -122,32 +122,36 @@ export function Thinking({
 }) {
   if (!text) return <p class="quiet-line">Thinking…</p>;
   return (
-    <Fold name={name} class="thinking" summary={<span>{now ? 'Thinking…' : 'Thought'}</span>}>
+    <Collapsible
+      name={name}
+      class="thinking"
+      summary={<span>{now ? 'Thinking…' : 'Thought'}</span>}
+    >
       {() => (
         <>
           <Markdown text={text} growing={now} />
           {uuid && <MessageMenu uuid={uuid} timestamp={null} text={text} />}
         </>
       )}
-    </Fold>
+    </Collapsible>
   );
 }
 
 function SlashCommand({ row }: { row: CommandRow }) {
-  const typed = <code dir="ltr">{plain(row.typed ?? 'Output of a command')}</code>;
+  const typed = <code dir="ltr">{stripControls(row.typed ?? 'Output of a command')}</code>;
   const menu = (
     <MessageMenu uuid={row.uuid} timestamp={null} text={row.output ?? row.typed ?? ''} />
   );
   if (!row.output) return <Plain look="" words={typed} menu={menu} />;
   return (
-    <Fold name={row.key} class="aside" summary={typed}>
+    <Collapsible name={row.key} class="aside" summary={typed}>
       {() => (
         <>
-          <Output text={row.output ?? ''} />
+          <TerminalOutput text={row.output ?? ''} />
           {menu}
         </>
       )}
-    </Fold>
+    </Collapsible>
   );
 }
 
@@ -158,14 +162,14 @@ function Line({ row }: { row: LineRow }) {
   const menu = <MessageMenu uuid={row.uuid} timestamp={null} text={detail ?? row.words} />;
   if (!detail) return <Plain look={look} words={words} menu={menu} />;
   return (
-    <Fold name={row.key} class={look} summary={words}>
+    <Collapsible name={row.key} class={look} summary={words}>
       {() => (
         <>
           <Markdown text={detail} />
           {menu}
         </>
       )}
-    </Fold>
+    </Collapsible>
   );
 }
 

@@ -1,17 +1,17 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Markdown } from '../content/Markdown';
-import { say } from '../content/tools/toolSummary';
+import { summarize } from '../content/tools/toolSummary';
 import type { Partial, Turn, TurnStatus } from '../conversation/conversation';
-import { halfInput } from '../conversation/finalMessage';
+import { partialInput } from '../conversation/finalMessage';
 import { counted } from '../lib/format';
 import { useNow } from '../ui/useNow';
 import { Thinking } from './RowView';
-import { Summary } from './ToolCalls';
+import { SummaryLine } from './ToolCalls';
 import { partialKey } from './useStreamHandover';
 
 /** The block that is being written. A delta draws this again and nothing else. */
-export function Streaming({ partial }: { partial: ReadonlySignal<Partial | null> }) {
+export function StreamingReply({ partial }: { partial: ReadonlySignal<Partial | null> }) {
   return partial.value && <StreamingBlock partial={partial.value} />;
 }
 
@@ -46,10 +46,10 @@ function StreamingBlock({ partial }: { partial: Partial }) {
 
 /** A call whose input is still being written: what is known of it already. */
 function Preparing({ tool, text }: { tool: string; text: string }) {
-  const said = say({
+  const said = summarize({
     id: '',
     name: tool,
-    input: halfInput(text),
+    input: partialInput(text),
     result: null,
     deniedBy: null,
     running: true,
@@ -58,7 +58,7 @@ function Preparing({ tool, text }: { tool: string; text: string }) {
   return (
     <div class="tool">
       <p class="fold">
-        <Summary said={{ ...said, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }} />
+        <SummaryLine said={{ ...said, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }} />
       </p>
     </div>
   );

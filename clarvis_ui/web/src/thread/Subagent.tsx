@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useFolds } from '../content/expandState';
-import { More } from '../content/ShowMore';
+import { useExpandState } from '../content/expandState';
+import { ShowMore } from '../content/ShowMore';
 import { ToolBody } from '../content/tools/ToolBody';
 import type { ShownMessage } from '../conversation/conversation';
 import { counted } from '../lib/format';
-import { ReaderContext, useReader } from './context';
+import { ThreadContext, useThreadContext } from './context';
 import { RowView } from './RowView';
 import { chunksOf } from './rows/chunks';
 import { callOf, type ToolRow } from './rows/rows';
@@ -12,7 +12,7 @@ import { agentIdOf, EARLIER, ownRows, SHOWN_AT_FIRST } from './rows/subagents';
 
 /** The conversation of a subagent inside of its call: as it comes, or as it was. */
 export function Subagent({ row }: { row: ToolRow }) {
-  const { fetchSubagent, workdir } = useReader();
+  const { fetchSubagent, workdir } = useThreadContext();
   const live = row.nested.length > 0;
   const agentId = agentIdOf(row);
   const [past, setPast] = useState<readonly ShownMessage[] | null>(null);
@@ -41,12 +41,12 @@ const UNFORKABLE = 'What a subagent said has no place in the conversation to go 
 
 /** A transcript of its own: nothing in it can be forked from. */
 function Apart(props: NestedProps) {
-  const reader = useReader();
+  const reader = useThreadContext();
   const apart = useMemo(() => ({ ...reader, unforkable: UNFORKABLE }), [reader]);
   return (
-    <ReaderContext.Provider value={apart}>
-      <Nested {...props} />
-    </ReaderContext.Provider>
+    <ThreadContext.Provider value={apart}>
+      <NestedRows {...props} />
+    </ThreadContext.Provider>
   );
 }
 
@@ -55,8 +55,8 @@ interface NestedProps {
   running: boolean;
 }
 
-export function Nested({ messages, running }: NestedProps) {
-  const all = useFolds()(EARLIER);
+export function NestedRows({ messages, running }: NestedProps) {
+  const all = useExpandState()(EARLIER);
   const rows = useMemo(
     () => chunksOf(ownRows(messages, running)).flatMap((chunk) => chunk.rows),
     [messages, running],
@@ -66,7 +66,7 @@ export function Nested({ messages, running }: NestedProps) {
   return (
     <section class="nested" aria-label="Conversation of the agent">
       {shown.length < rows.length && (
-        <More fold={all}>Show {counted(rows.length - shown.length, 'earlier line')}</More>
+        <ShowMore fold={all}>Show {counted(rows.length - shown.length, 'earlier line')}</ShowMore>
       )}
       {shown.map((placed) => (
         <RowView key={placed.row.key} placed={placed} />

@@ -2,25 +2,25 @@ import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Routed } from '../api/routing';
-import { Sought } from '../content/tools/TerminalOutput';
+import { SearchedText } from '../content/tools/TerminalOutput';
 import type { Partial, ShownMessage, Turn } from '../conversation/conversation';
-import type { Folds } from '../lib/expanded';
+import type { ExpandState } from '../lib/expanded';
 import { Icon } from '../ui/Icon';
 import { memo } from '../ui/memo';
-import { useLater } from '../ui/useDelayed';
-import { type Reader, ReaderContext } from './context';
+import { useDelayed } from '../ui/useDelayed';
+import { ThreadContext, type ThreadContextValue } from './context';
 import { FindBar } from './find/FindBar';
 import { useFind } from './find/useFind';
 import { RowView } from './RowView';
-import { type Chunk, chunksOf, type Piece, sameChunk } from './rows/chunks';
-import { keptRows, type Row, rowsOf } from './rows/rows';
-import { Streaming, TurnLine } from './StreamingReply';
-import { Hold } from './scroll/scrollAnchor';
-import { useSpot } from './scroll/useScrollRestore';
-import { useWindow, type Window } from './scroll/useVirtualScroll';
+import { type Chunk, type ChunkPiece, chunksOf, sameChunk } from './rows/chunks';
+import { type Row, reuseRows, rowsOf } from './rows/rows';
+import { StreamingReply, TurnLine } from './StreamingReply';
+import { HoldScroll } from './scroll/scrollAnchor';
+import { useScrollRestore } from './scroll/useScrollRestore';
+import { useVirtualScroll, type VirtualScroll } from './scroll/useVirtualScroll';
 import { useAnnouncement } from './useAnnouncement';
-import { useThreadKeys } from './useShortcuts';
-import { partialKey, useHandover } from './useStreamHandover';
+import { useThreadShortcuts } from './useShortcuts';
+import { partialKey, useStreamHandover } from './useStreamHandover';
 import './thread.css';
 import '../app/print.css';
 
@@ -34,7 +34,7 @@ export interface ThreadProps {
   hasOlder: boolean;
   loading: boolean;
   /** What is unfolded of it. */
-  folds: Folds;
+  folds: ExpandState;
   onOlder(pages?: number): void;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   /** Calls that wait for an answer, by their ids. */
@@ -61,15 +61,15 @@ function Conversation(props: ThreadProps) {
   const rows = useRows(messages, turn !== null, hasOlder);
   const chunks = useChunks(rows);
   const wantsOlder = hasOlder && !loading;
-  const window_ = useWindow(box, inner, chunks, () => wantsOlder && onOlder());
+  const window_ = useVirtualScroll(box, inner, chunks, () => wantsOlder && onOlder());
   const { fetchSubagent } = props;
   const reading = { box, rows, window: window_, hasOlder, loading, onOlder };
   const finding = useFind({ ...reading, folds, fetchSubagent });
-  const spot = useSpot({ ...reading, sessionId });
+  const spot = useScrollRestore({ ...reading, sessionId });
   // not the partial itself: its deltas are drawn where it stands
   const writing = useComputed(() => partial.value && partialKey(partial.value)).value;
-  useHandover({ box, partial, writing, rows, folds });
-  useThreadKeys({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
+  useStreamHandover({ box, partial, writing, rows, folds });
+  useThreadShortcuts({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
   useOwnWords(rows, window_);
   const announcement = useAnnouncement(rows);
   const reader = useReaderOf(props, window_.hold);
@@ -85,7 +85,7 @@ function Conversation(props: ThreadProps) {
             <div class="rows" ref={inner}>
               <Bundles pieces={window_.pieces} />
             </div>
-            <Streaming partial={partial} />
+            <StreamingReply partial={partial} />
             {turn && (
               <TurnLine turn={turn} quiet={writing !== null} asks={props.waiting.value.size > 0} />
             )}
@@ -115,16 +115,16 @@ function Conversation(props: ThreadProps) {
 /** What rows and blocks need of the conversation around them. */
 function Around({ reader, sought, children }: AroundProps) {
   return (
-    <ReaderContext.Provider value={reader}>
-      <Hold.Provider value={reader.hold}>
-        <Sought.Provider value={sought}>{children}</Sought.Provider>
-      </Hold.Provider>
-    </ReaderContext.Provider>
+    <ThreadContext.Provider value={reader}>
+      <HoldScroll.Provider value={reader.hold}>
+        <SearchedText.Provider value={sought}>{children}</SearchedText.Provider>
+      </HoldScroll.Provider>
+    </ThreadContext.Provider>
   );
 }
 
 interface AroundProps {
-  reader: Reader;
+  reader: ThreadContextValue;
   sought: string;
   children: ComponentChildren;
 }
@@ -133,7 +133,7 @@ function useRows(given: readonly ShownMessage[], running: boolean, hasOlder: boo
   const messages = useSteady(given);
   const before = useRef<ReadonlyMap<string, Row>>(new Map());
   return useMemo(() => {
-    const rows = keptRows(before.current, rowsOf(messages, { running, hasOlder }));
+    const rows = reuseRows(before.current, rowsOf(messages, { running, hasOlder }));
     before.current = new Map(rows.map((row) => [row.key, row]));
     return rows;
   }, [messages, running, hasOlder]);
@@ -155,8 +155,8 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 
 function useReaderOf(
   { sessionId, workdir, waiting, unanswered, routed, folds, ...acts }: ThreadProps,
-  hold: Reader['hold'],
-): Reader {
+  hold: ThreadContextValue['hold'],
+): ThreadContextValue {
   const live = useRef({ ...acts, hold });
   useLayoutEffect(() => {
     live.current = { ...acts, hold };
@@ -183,7 +183,7 @@ function useReaderOf(
 }
 
 /** Whoever says something wants to see it, wherever he was reading. */
-function useOwnWords(rows: readonly Row[], { toEnd }: Window): void {
+function useOwnWords(rows: readonly Row[], { toEnd }: VirtualScroll): void {
   const last = rows.at(-1);
   const said =
     last?.kind === 'prompt' && last.message.optimistic === 'sending' ? last.key : undefined;
@@ -195,7 +195,7 @@ function useOwnWords(rows: readonly Row[], { toEnd }: Window): void {
 }
 
 /** All bundles, as themselves or inside of an empty box of their height. */
-const Bundles = memo(function Bundles({ pieces }: { pieces: readonly Piece[] }) {
+const Bundles = memo(function Bundles({ pieces }: { pieces: readonly ChunkPiece[] }) {
   return pieces.map((piece) =>
     piece.chunk ? (
       <ChunkView key={piece.key} chunk={piece.chunk} />
@@ -224,7 +224,7 @@ const ChunkView = memo(
 );
 
 function Nothing({ loading }: { loading: boolean }) {
-  const late = useLater(200);
+  const late = useDelayed(200);
   if (!loading) return <p class="thread-nothing">Nothing has been said here yet.</p>;
   if (!late) return null;
   return (

@@ -1,40 +1,44 @@
 import { batch } from '@preact/signals';
 import { Tally } from '../content/Diff';
-import { UnfoldAll } from '../content/tools/PatchFiles';
+import { ExpandAll } from '../content/tools/PatchFiles';
 import { Todos } from '../content/tools/Todos';
 import { ToolBody } from '../content/tools/ToolBody';
 import {
-  type Call,
   changesOf,
   isEdit,
-  type Said,
-  say,
-  sayAsked,
-  sayList,
-  sayUnanswered,
+  summarize,
+  summarizePending,
+  summarizeTasks,
+  summarizeUnanswered,
+  type ToolCall,
+  type ToolSummary,
   tallyOf,
 } from '../content/tools/toolSummary';
 import { counted } from '../lib/format';
 import { shortPath } from '../lib/paths';
-import { plain } from '../lib/sanitize';
-import { Fold } from './Collapsible';
-import { useReader } from './context';
+import { stripControls } from '../lib/sanitize';
+import { Collapsible } from './Collapsible';
+import { useThreadContext } from './context';
 import { MessageMenu } from './MessageMenu';
 import { callOf, type ToolRow, type ToolsRow } from './rows/rows';
 import { isSubagent } from './rows/subagents';
 import { Subagent } from './Subagent';
 
 /** A call in one line: verb, object, outcome. */
-export function Tool({ row }: { row: ToolRow }) {
-  const { waiting, unanswered, workdir } = useReader();
+export function ToolCallView({ row }: { row: ToolRow }) {
+  const { waiting, unanswered, workdir } = useThreadContext();
   const call = callOf(row);
   const asks = row.running && waiting.value.has(row.use.id);
   const left = !row.running && row.result === null && unanswered.value.has(row.use.id);
   return (
-    <Fold
+    <Collapsible
       name={row.key}
       class="tool"
-      summary={<Summary said={asks ? sayAsked(call) : left ? sayUnanswered(call) : say(call)} />}
+      summary={
+        <SummaryLine
+          said={asks ? summarizePending(call) : left ? summarizeUnanswered(call) : summarize(call)}
+        />
+      }
     >
       {() => (
         <>
@@ -47,12 +51,12 @@ export function Tool({ row }: { row: ToolRow }) {
           />
         </>
       )}
-    </Fold>
+    </Collapsible>
   );
 }
 
-export function Summary({ said }: { said: Said }) {
-  const { workdir } = useReader();
+export function SummaryLine({ said }: { said: ToolSummary }) {
+  const { workdir } = useThreadContext();
   const object = firstLine(said.object);
   return (
     <>
@@ -79,31 +83,31 @@ function firstLine(text: string): string {
 }
 
 /** Many calls of one kind, told as one. */
-export function Tools({ row }: { row: ToolsRow }) {
+export function ToolCalls({ row }: { row: ToolsRow }) {
   const last = row.calls.at(-1);
   if (last && last.tasks.length > 0) return <List name={row.key} last={last} />;
   const calls = row.calls.map(callOf);
   return (
-    <Fold name={row.key} class="tool" summary={<Gathered calls={calls} />}>
+    <Collapsible name={row.key} class="tool" summary={<Gathered calls={calls} />}>
       {() => (
         <>
           <Every calls={row.calls} />
           {row.calls.map((each) => (
-            <Tool key={each.key} row={each} />
+            <ToolCallView key={each.key} row={each} />
           ))}
         </>
       )}
-    </Fold>
+    </Collapsible>
   );
 }
 
 /** All of them at once: sixty files are not to be opened one by one. */
 function Every({ calls }: { calls: readonly ToolRow[] }) {
-  const { folds, hold } = useReader();
+  const { folds, hold } = useThreadContext();
   const all = calls.map(({ key }) => folds.of(key));
   return (
     <div class="diff-files">
-      <UnfoldAll
+      <ExpandAll
         done={all.every((fold) => fold.value)}
         onChange={(open) => {
           hold();
@@ -119,7 +123,7 @@ function Every({ calls }: { calls: readonly ToolRow[] }) {
 /** What there is to do, as it stood after the last of the calls. */
 function List({ name, last: { tasks, resultUuid, uuid } }: { name: string; last: ToolRow }) {
   return (
-    <Fold name={name} class="tool" summary={<Summary said={sayList(tasks)} />}>
+    <Collapsible name={name} class="tool" summary={<SummaryLine said={summarizeTasks(tasks)} />}>
       {() => (
         <>
           <div class="tool-body">
@@ -132,13 +136,13 @@ function List({ name, last: { tasks, resultUuid, uuid } }: { name: string; last:
           />
         </>
       )}
-    </Fold>
+    </Collapsible>
   );
 }
 
-function Gathered({ calls }: { calls: readonly Call[] }) {
+function Gathered({ calls }: { calls: readonly ToolCall[] }) {
   const name = calls[0]?.name ?? '';
-  const objects = new Set(calls.map((call) => say(call).object));
+  const objects = new Set(calls.map((call) => summarize(call).object));
   const names = [...objects].map((path) => path.split(/[\\/]/).at(-1) ?? '').join(', ');
   const edits = isEdit(name);
   const verb = edits
@@ -150,14 +154,14 @@ function Gathered({ calls }: { calls: readonly Call[] }) {
     <>
       <span class="tool-verb">{verb}</span>
       <code class="tool-object" dir="ltr">
-        {plain(names)}
+        {stripControls(names)}
       </code>
       <span class="tool-outcome">{edits && <Tally {...summed(calls)} />}</span>
     </>
   );
 }
 
-function summed(calls: readonly Call[]): { added: number; removed: number } {
+function summed(calls: readonly ToolCall[]): { added: number; removed: number } {
   const sum = { added: 0, removed: 0 };
   for (const call of calls) {
     const { added, removed } = tallyOf(changesOf(call));

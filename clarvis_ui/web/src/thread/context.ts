@@ -3,13 +3,13 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Routed } from '../api/routing';
 import type { ShownMessage } from '../conversation/conversation';
-import type { Folds } from '../lib/expanded';
+import type { ExpandState } from '../lib/expanded';
 
 /** What the rows of a conversation need of the whole, however deep they are nested. */
-export interface Reader {
+export interface ThreadContextValue {
   sessionId: string;
   workdir: string | null;
-  folds: Folds;
+  folds: ExpandState;
   /** Call before something unfolds: the view then stays where it is. */
   hold(): void;
   /** Calls that wait for an answer, by their ids. */
@@ -29,10 +29,10 @@ export interface Reader {
   onOtherDirectory(uuid: string): void;
 }
 
-export const ReaderContext = createContext<Reader | null>(null);
+export const ThreadContext = createContext<ThreadContextValue | null>(null);
 
-export function useReader(): Reader {
-  const reader = useContext(ReaderContext);
+export function useThreadContext(): ThreadContextValue {
+  const reader = useContext(ThreadContext);
   if (!reader) throw new Error('a row outside of a conversation');
   return reader;
 }

@@ -1,16 +1,20 @@
-import { textOf } from '../content/blocks';
+import { stringOf } from '../content/blocks';
 import { compare } from '../content/diff';
-import { changesOf, isEdit, say } from '../content/tools/toolSummary';
+import { changesOf, isEdit, summarize } from '../content/tools/toolSummary';
 import { counted, fullTime } from '../lib/format';
-import { within } from '../lib/paths';
-import { plain } from '../lib/sanitize';
+import { relativeTo } from '../lib/paths';
+import { stripControls } from '../lib/sanitize';
 import { callOf, type Row, type ToolRow } from './rows/rows';
 
 /**
  * A conversation as Markdown, to be taken elsewhere: what was said in full, what was done in a
  * line each, what was changed as a diff. Results and thoughts stay here.
  */
-export function written(title: string, rows: readonly Row[], workdir: string | null): string {
+export function exportMarkdown(
+  title: string,
+  rows: readonly Row[],
+  workdir: string | null,
+): string {
   const parts = rows.flatMap((row) => partsOf(row, workdir));
   return `${[`# ${inOneLine(title)}`, ...parts].join('\n\n')}\n`;
 }
@@ -19,20 +23,20 @@ function partsOf(row: Row, workdir: string | null): string[] {
   switch (row.kind) {
     case 'prompt': {
       const images = row.images.length > 0 ? [`*${counted(row.images.length, 'image')}*`] : [];
-      const words = row.text === '' ? [] : [plain(row.text)];
+      const words = row.text === '' ? [] : [stripControls(row.text)];
       const time = fullTime(row.message.timestamp);
       return [`**You**${time && `, ${time}`}`, quoted([...words, ...images].join('\n\n'))];
     }
     case 'text':
-      return [plain(row.text).trim()];
+      return [stripControls(row.text).trim()];
     case 'tool':
       return done([row], workdir);
     case 'tools':
       return done(row.calls, workdir);
     case 'command':
       return [
-        ...(row.typed ? [quoted(plain(row.typed))] : []),
-        ...(row.output ? [fenced(plain(row.output))] : []),
+        ...(row.typed ? [quoted(stripControls(row.typed))] : []),
+        ...(row.output ? [fenced(stripControls(row.output))] : []),
       ];
     case 'line':
       return [`*${inOneLine(row.words)}*`];
@@ -62,8 +66,8 @@ function done(calls: readonly ToolRow[], workdir: string | null): string[] {
 }
 
 function lineOf(row: ToolRow, workdir: string | null): string {
-  const { verb, object, as, outcome, tally } = say(callOf(row));
-  const named = as === 'path' ? within(object, workdir) : object;
+  const { verb, object, as, outcome, tally } = summarize(callOf(row));
+  const named = as === 'path' ? relativeTo(object, workdir) : object;
   const what = named === '' ? '' : ` ${as === 'words' ? inOneLine(named) : code(named)}`;
   const changed = tally ? `+${tally.added} −${tally.removed}` : '';
   const ended = [changed, outcome].filter(Boolean).join(', ');
@@ -78,14 +82,14 @@ function evidenceOf(row: ToolRow): string[] {
     if (row.result === null || row.result.isError) return [];
     return changesOf(row.use).map(({ before, after }) => fenced(diff(before, after), 'diff'));
   }
-  const command = name === 'Bash' ? plain(textOf(input.command)) : '';
+  const command = name === 'Bash' ? stripControls(stringOf(input.command)) : '';
   return command.includes('\n') ? [fenced(command, 'sh')] : [];
 }
 
 const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
 
 function diff(before: string, after: string): string {
-  return compare(plain(before), plain(after))
+  return compare(stripControls(before), stripControls(after))
     .lines.map(({ kind, parts }) => SIGNS[kind] + parts.map(({ text }) => text).join(''))
     .join('\n');
 }
@@ -116,5 +120,5 @@ function ticksIn(text: string): number {
 }
 
 function inOneLine(text: string): string {
-  return plain(text).replace(/\s+/g, ' ').trim();
+  return stripControls(text).replace(/\s+/g, ' ').trim();
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { plain } from '../lib/sanitize';
+import { stripControls } from '../lib/sanitize';
 import type { Row } from './rows/rows';
 
 const MOST = 400;
@@ -12,7 +12,7 @@ export function useAnnouncement(rows: readonly Row[]): string {
     const last = rows.findLast((row) => row.kind === 'text');
     if (!last) return;
     if (known.current !== null && known.current !== last.key) {
-      setWords(`Claude: ${plain(last.text).slice(0, MOST)}`);
+      setWords(`Claude: ${stripControls(last.text).slice(0, MOST)}`);
     }
     known.current = last.key;
   }, [rows]);

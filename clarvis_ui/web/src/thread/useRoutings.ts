@@ -6,7 +6,7 @@ import type { ShownMessage } from '../conversation/conversation';
 import { useAbortableEffect } from '../ui/useRequest';
 
 /** Why messages of a session are there, by uuid; asked for again with every new prompt. */
-export function useRouted(
+export function useRoutings(
   api: Pick<Api, 'routings'>,
   id: string,
   messages: readonly ShownMessage[],

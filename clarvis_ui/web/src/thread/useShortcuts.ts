@@ -1,16 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Finding } from './find/useFind';
+import type { Find } from './find/useFind';
 import type { Row } from './rows/rows';
-import { find, type Window } from './scroll/useVirtualScroll';
+import { findRow, type VirtualScroll } from './scroll/useVirtualScroll';
 
 /** How far one scrolls, in heights of the window, where nothing else has the focus. */
 const PAGES: Readonly<Record<string, number>> = { PageUp: -0.9, PageDown: 0.9 };
 
-export interface KeysIn {
+export interface ThreadShortcutsOptions {
   box: { current: HTMLElement | null };
   rows: readonly Row[];
-  window: Window;
-  finding: Finding;
+  window: VirtualScroll;
+  finding: Find;
   toBeginning(): void;
 }
 
@@ -18,7 +18,7 @@ export interface KeysIn {
  * Ctrl+F finds in the conversation; j and k walk from prompt to prompt; m leads to the field;
  * Home and End lead to its two ends, also where the first one is not loaded yet.
  */
-export function useThreadKeys(where: KeysIn): void {
+export function useThreadShortcuts(where: ThreadShortcutsOptions): void {
   const live = useRef(where);
   live.current = where;
   useEffect(() => {
@@ -83,7 +83,7 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-function turn({ box, window }: KeysIn, pages: number): void {
+function turn({ box, window }: ThreadShortcutsOptions, pages: number): void {
   const view = box.current;
   if (!view) return;
   const before = view.scrollTop;
@@ -93,7 +93,7 @@ function turn({ box, window }: KeysIn, pages: number): void {
 }
 
 /** To the next prompt below the one we are at, or the one above. */
-function walk({ box, rows, window }: KeysIn, step: 1 | -1): void {
+function walk({ box, rows, window }: ThreadShortcutsOptions, step: 1 | -1): void {
   const view = box.current;
   if (!view) return;
   const here = whereIn(view, rows, window);
@@ -107,12 +107,12 @@ function walk({ box, rows, window }: KeysIn, step: 1 | -1): void {
   }
   window.jump(next.row.key, 0);
   requestAnimationFrame(() => {
-    find(view, next.row.key)?.querySelector('article')?.focus({ preventScroll: true });
+    findRow(view, next.row.key)?.querySelector('article')?.focus({ preventScroll: true });
   });
 }
 
 /** The row we are at: the one that was walked to, if it is in sight, else the first in sight. */
-function whereIn(view: HTMLElement, rows: readonly Row[], window: Window): number {
+function whereIn(view: HTMLElement, rows: readonly Row[], window: VirtualScroll): number {
   const walkedTo = document.activeElement?.closest<HTMLElement>('[data-row]');
   if (walkedTo && view.contains(walkedTo)) {
     const place = walkedTo.getBoundingClientRect();

@@ -1,25 +1,25 @@
 import { effect, type ReadonlySignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Partial } from '../conversation/conversation';
-import type { Folds } from '../lib/expanded';
-import { type Selected, select, selectedIn } from '../lib/selection';
+import type { ExpandState } from '../lib/expanded';
+import { restoreSelection, selectionIn, type TextSelection } from '../lib/selection';
 import type { Row } from './rows/rows';
-import { find } from './scroll/useVirtualScroll';
+import { findRow } from './scroll/useVirtualScroll';
 
-export interface HandoverIn {
+export interface StreamHandoverOptions {
   box: { current: HTMLElement | null };
   partial: ReadonlySignal<Partial | null>;
   /** Its row; null where nothing is being written. */
   writing: string | null;
   rows: readonly Row[];
-  folds: Folds;
+  folds: ExpandState;
 }
 
 /** What a person had done to a block while it was being written. */
 interface Left {
   text: string;
   unfolded: boolean;
-  selected: Selected | null;
+  selected: TextSelection | null;
 }
 
 /** The row of a block that is being written. */
@@ -28,7 +28,13 @@ export function partialKey({ messageId, index }: Partial): string {
 }
 
 /** A block that is written has another row as a message: what was unfolded or selected stays so. */
-export function useHandover({ box, partial, writing, rows, folds }: HandoverIn): void {
+export function useStreamHandover({
+  box,
+  partial,
+  writing,
+  rows,
+  folds,
+}: StreamHandoverOptions): void {
   const before = useRef<Partial | null>(null);
   const left = useRef<Left | null>(null);
 
@@ -44,7 +50,7 @@ export function useHandover({ box, partial, writing, rows, folds }: HandoverIn):
         left.current = {
           text: last.text,
           unfolded: folds.of(key).peek(),
-          selected: selectedIn(wordsOf(box.current, key)),
+          selected: selectionIn(wordsOf(box.current, key)),
         };
       }),
     [partial, box, folds],
@@ -57,10 +63,10 @@ export function useHandover({ box, partial, writing, rows, folds }: HandoverIn):
     if (!row?.text.startsWith(done.text)) return;
     left.current = null;
     if (done.unfolded) folds.of(row.key).value = true;
-    select(wordsOf(box.current, row.key), done.selected);
+    restoreSelection(wordsOf(box.current, row.key), done.selected);
   }, [rows, writing, box, folds]);
 }
 
 function wordsOf(box: HTMLElement | null, key: string): Element | null {
-  return (box && find(box, key)?.querySelector('.markdown')) ?? null;
+  return (box && findRow(box, key)?.querySelector('.markdown')) ?? null;
 }

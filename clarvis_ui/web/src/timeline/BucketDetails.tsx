@@ -4,7 +4,7 @@ import { count, fullTime } from '../lib/format';
 import { Icon } from '../ui/Icon';
 import { type Column, columnWords, isNothing, type Step } from './columns';
 
-export interface CloseUpProps {
+export interface BucketDetailsProps {
   columns: readonly Column[];
   at: number;
   /** What was done then; null until it is known. */
@@ -16,7 +16,14 @@ export interface CloseUpProps {
 }
 
 /** What was discussed then: the prompts, each a way into the conversation. */
-export function CloseUp({ columns, at, timeline, problem, sessions, hrefOf }: CloseUpProps) {
+export function BucketDetails({
+  columns,
+  at,
+  timeline,
+  problem,
+  sessions,
+  hrefOf,
+}: BucketDetailsProps) {
   const column = columns[at];
   if (!column) return null;
   const busy = (one: Column) => !isNothing(one.done);

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { Done } from '../api/timeline';
-import { steppedBy, usePointed } from '../ui/useHoveredColumn';
+import { steppedBy, useHoveredColumn } from '../ui/useHoveredColumn';
 import { type Column, columnWords, doneWords, lanesOf, shortName } from './columns';
 
 export interface PlotProps {
@@ -23,7 +23,7 @@ const SMALLEST = 2;
 /** What was done, a lane for each kind of deed; every column leads to what was discussed then. */
 export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) {
   const drawing = useRef<SVGSVGElement>(null);
-  const pointed = usePointed(columns.length, (lifted) => {
+  const pointed = useHoveredColumn(columns.length, (lifted) => {
     const column = columns[lifted];
     if (column) onChoose(column);
   });

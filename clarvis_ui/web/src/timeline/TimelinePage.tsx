@@ -1,16 +1,16 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Session } from '../api/sessions';
 import type { Looked } from '../api/timeline';
-import { Back } from '../app/BackButton';
+import { BackButton } from '../app/BackButton';
 import { sessionHref, timelineHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { count, money } from '../lib/format';
-import { byProject } from '../sessions/groupByProject';
+import { groupByProject } from '../sessions/groupByProject';
 import { titled, titleOf } from '../sessions/labels';
-import { CloseUp } from './BucketDetails';
+import { BucketDetails } from './BucketDetails';
 import { type Column, chosenAt, columnsOf, isNothing } from './columns';
 import { Plot } from './Plot';
-import { createLooking, type Looking } from './store';
+import { createTimelineStore, type TimelineStore } from './store';
 import '../app/page-head.css';
 import '../attention/inbox.css';
 import './timeline.css';
@@ -20,7 +20,7 @@ const MOST_PROMPTS = 200;
 const PAUSE_MS = 1000;
 
 /** What was done when, in a session or a project. The address has what is looked at. */
-export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Looked }) {
+export function TimelinePage({ clarvis, looked }: { clarvis: AppStore; looked: Looked }) {
   const { session, workdir, span } = looked;
   const whole = useLooking(clarvis, 0);
   const near = useLooking(clarvis, MOST_PROMPTS);
@@ -42,7 +42,11 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
   return (
     <div class="inbox">
       <header class="session-head">
-        {session === null ? <Back /> : <Back href={sessionHref(session)} label="Conversation" />}
+        {session === null ? (
+          <BackButton />
+        ) : (
+          <BackButton href={sessionHref(session)} label="Conversation" />
+        )}
         <h1 class="inbox-title">Timeline</h1>
         {session === null && <Projects clarvis={clarvis} workdir={workdir} />}
       </header>
@@ -77,7 +81,7 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
                 hrefOf={hrefOf}
                 onChoose={(one) => location.replace(hrefOf(one))}
               />
-              <CloseUp
+              <BucketDetails
                 columns={columns}
                 at={at}
                 timeline={close && { ...close, prompts: titled(sessions, close.prompts) }}
@@ -94,14 +98,14 @@ export function TimelinePage({ clarvis, looked }: { clarvis: Clarvis; looked: Lo
   );
 }
 
-function useLooking(clarvis: Clarvis, prompts: number): Looking {
-  const looking = useMemo(() => createLooking(clarvis.api, prompts), [clarvis, prompts]);
+function useLooking(clarvis: AppStore, prompts: number): TimelineStore {
+  const looking = useMemo(() => createTimelineStore(clarvis.api, prompts), [clarvis, prompts]);
   useEffect(() => looking.stop, [looking]);
   return looking;
 }
 
 /** Asks at once for something else, and after a pause when there is news of the same. */
-function useAsked(looking: Looking, looked: Looked | null, news: string): void {
+function useAsked(looking: TimelineStore, looked: Looked | null, news: string): void {
   const wish = JSON.stringify(looked);
   useEffect(() => {
     if (looked !== null) void looking.ask(looked);
@@ -121,7 +125,7 @@ function lastNews(newestFirst: readonly Session[], { session, workdir }: Looked)
   return newest?.modified ?? '';
 }
 
-function OfSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
+function OfSession({ clarvis, id }: { clarvis: AppStore; id: string }) {
   const session = clarvis.sessions.listing.value.sessions.get(id);
   return (
     <p class="timeline-of">
@@ -137,10 +141,10 @@ function OfSession({ clarvis, id }: { clarvis: Clarvis; id: string }) {
   );
 }
 
-function Projects({ clarvis, workdir }: { clarvis: Clarvis; workdir: string | null }) {
+function Projects({ clarvis, workdir }: { clarvis: AppStore; workdir: string | null }) {
   const sessions = clarvis.sessions.newestFirst.value;
   const known = useMemo(() => {
-    const found = byProject(sessions).filter(({ path }) => path !== null);
+    const found = groupByProject(sessions).filter(({ path }) => path !== null);
     const isMissing = workdir !== null && found.every(({ path }) => path !== workdir);
     const missing = { key: workdir ?? '', path: workdir, label: workdir ?? '', parent: null };
     return isMissing ? [missing, ...found] : found;

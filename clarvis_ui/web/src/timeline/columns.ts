@@ -14,9 +14,9 @@ export interface Column extends Span {
 }
 
 // as many as can still be told apart, and hit with a finger, on a phone
-export const MOST = 62;
+export const MAX_COLUMNS = 62;
 // one alone would be a wall and not a bar
-const FEWEST = 14;
+const MIN_COLUMNS = 14;
 
 const NOTHING: Done = { prompts: 0, tools: 0, edits: 0, compactions: 0, output: 0, costUsd: 0 };
 
@@ -53,12 +53,16 @@ function inSteps(buckets: readonly Bucket[], step: Step, whole: boolean): Column
   const starts = [...found.keys()].sort();
   const [first, last] = [starts[0], starts.at(-1)];
   if (first === undefined || last === undefined) return [];
-  if (!whole) return starts.slice(-MOST).map((from) => column(from, step, found.get(from)));
+  if (!whole) return starts.slice(-MAX_COLUMNS).map((from) => column(from, step, found.get(from)));
   const columns: Column[] = [];
   // counted from the end: the newest are what one wants to see
-  for (let from = last; from >= first || columns.length < FEWEST; from = move(from, step, -1)) {
+  for (
+    let from = last;
+    from >= first || columns.length < MIN_COLUMNS;
+    from = move(from, step, -1)
+  ) {
     columns.unshift(column(from, step, found.get(from)));
-    if (columns.length > MOST) return null;
+    if (columns.length > MAX_COLUMNS) return null;
   }
   return columns;
 }

@@ -5,7 +5,7 @@ import type { Failure } from '../api/result';
 import type { Looked, Timeline } from '../api/timeline';
 
 /** What was done when, of one thing at a time; asked again while not every line is read. */
-export interface Looking {
+export interface TimelineStore {
   /** Null until it is known of what was asked for last. */
   readonly timeline: ReadonlySignal<Timeline | null>;
   readonly failure: ReadonlySignal<Failure | null>;
@@ -15,7 +15,7 @@ export interface Looking {
 
 const AGAIN_MS = 2000;
 
-export function createLooking(api: Pick<Api, 'timeline'>, prompts: number): Looking {
+export function createTimelineStore(api: Pick<Api, 'timeline'>, prompts: number): TimelineStore {
   const timeline = signal<Timeline | null>(null);
   const failure = signal<Failure | null>(null);
   const request = createLatestRequest();

@@ -1,5 +1,5 @@
 /** Clarvis's own sign: an open ring that keeps a point. */
-export function Mark({ size = 20 }: { size?: number }) {
+export function Logo({ size = 20 }: { size?: number }) {
   return (
     <svg class="icon" width={size} height={size} viewBox="0 0 32 32" fill="none" aria-hidden="true">
       <path

@@ -3,26 +3,26 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon } from './Icon';
 import './select.css';
 
-export interface ChoiceOption {
+export interface SelectOption {
   value: string;
   label: string;
   description?: string | null;
 }
 
-export interface ChoiceProps {
+export interface SelectProps {
   /** What is chosen here. */
   label: string;
   shown: ComponentChildren;
   value: string | null;
   /** Null while they are not known yet. */
-  options: readonly ChoiceOption[] | null;
+  options: readonly SelectOption[] | null;
   /** Somebody is about to open it. */
   onWant?(): void;
   onChoose(value: string): void;
 }
 
 /** A button that opens a list of which one is chosen. */
-export function Choice({ label, shown, value, options, onWant, onChoose }: ChoiceProps) {
+export function Select({ label, shown, value, options, onWant, onChoose }: SelectProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);

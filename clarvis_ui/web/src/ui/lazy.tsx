@@ -9,18 +9,18 @@ export function lazy<P extends object>(
   let Loaded: ComponentType<P> | null = null;
 
   async function fetch(): Promise<void> {
-    Loaded = await load();
+    Loaded ??= await load();
   }
 
   function Lazy(props: P) {
     const [, setLoaded] = useState(Loaded !== null);
     const [failed, setFailed] = useState(false);
+    // also where it has come since this was drawn
     useEffect(() => {
-      if (Loaded === null)
-        fetch().then(
-          () => setLoaded(true),
-          () => setFailed(true),
-        );
+      fetch().then(
+        () => setLoaded(true),
+        () => setFailed(true),
+      );
     }, []);
     if (failed) return <Failed />;
     return Loaded && <Loaded {...props} />;

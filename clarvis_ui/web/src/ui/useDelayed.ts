@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** False at first, true after a moment: what comes quickly needs no placeholder. */
-export function useLater(ms: number): boolean {
+export function useDelayed(ms: number): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), ms);

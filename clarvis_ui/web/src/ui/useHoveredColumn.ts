@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 
-export interface Pointed {
+export interface HoveredColumn {
   /** The column that is pointed at; null where none is. */
   at: number | null;
   point(at: number | null): void;
@@ -18,7 +18,10 @@ export interface Pointed {
  * Which column of a plot is pointed at: the nearest, since on a phone each is narrower than a
  * finger. A finger that slides goes from one to the next; `onSlid` is told where it was lifted.
  */
-export function usePointed(count: number, onSlid: (at: number) => void = () => {}): Pointed {
+export function useHoveredColumn(
+  count: number,
+  onSlid: (at: number) => void = () => {},
+): HoveredColumn {
   const [at, setAt] = useState<number | null>(null);
   const began = useRef<number | null>(null);
 

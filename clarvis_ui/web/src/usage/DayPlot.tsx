@@ -1,5 +1,5 @@
 import { money, roughly } from '../lib/format';
-import { steppedBy, usePointed } from '../ui/useHoveredColumn';
+import { steppedBy, useHoveredColumn } from '../ui/useHoveredColumn';
 import { bars, type Spans } from './bars';
 
 const HEIGHT = 120;
@@ -11,7 +11,7 @@ export function DayPlot({ spans, zone }: { spans: Spans; zone: string }) {
   const name = (key: string) => (step === 'week' ? `Week of ${dated(key)}` : dayName(key));
   const end = step === 'week' ? dated : dayName;
   const last = days.length - 1;
-  const { at: pointed, point, hands } = usePointed(days.length);
+  const { at: pointed, point, hands } = useHoveredColumn(days.length);
   const at = Math.min(last, pointed ?? last);
   const shown = days[at];
   if (!shown) return <p class="usage-note">Nothing was used in this time.</p>;

@@ -3,7 +3,7 @@ import type { Used } from '../api/usage';
 import { money, roughly } from '../lib/format';
 import { bars } from './bars';
 
-export interface RankingProps {
+export interface RankedListProps {
   title: string;
   rows: readonly Used[];
   /** Where a row leads, if anywhere. */
@@ -14,7 +14,7 @@ const FEW = 6;
 const MOST = 100;
 
 /** Who used most: a bar each, in proportion. */
-export function Ranking({ title, rows, href }: RankingProps) {
+export function RankedList({ title, rows, href }: RankedListProps) {
   const [all, setAll] = useState(false);
   // what Claude Code itself put into a reply's place has used nothing
   const some = rows.filter((row) => row.costUsd > 0 || row.input + row.output > 0);

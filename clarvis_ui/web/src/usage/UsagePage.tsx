@@ -2,16 +2,16 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../api/sessions';
 import type { Amount, Usage, UsageBy, Used } from '../api/usage';
-import { Back } from '../app/BackButton';
+import { BackButton } from '../app/BackButton';
 import { sessionHref, timelineHref } from '../app/routes';
-import type { Clarvis } from '../app/store';
+import type { AppStore } from '../app/store';
 import { money, roughly } from '../lib/format';
 import { titleOf } from '../sessions/labels';
 import { useAbortableEffect } from '../ui/useRequest';
 import { overTime } from './bars';
-import { spentIn } from './changeKey';
+import { usageChangeKey } from './changeKey';
 import { DayPlot } from './DayPlot';
-import { Ranking } from './RankedList';
+import { RankedList } from './RankedList';
 import '../app/page-head.css';
 import '../attention/inbox.css';
 import './usage.css';
@@ -33,9 +33,9 @@ const RANKED: readonly { by: UsageBy; title: string }[] = [
 type Found = Partial<Record<UsageBy, Usage>>;
 
 /** What was used: tokens and cost, from the transcripts. */
-export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'sessions'> }) {
+export function UsagePage({ clarvis }: { clarvis: Pick<AppStore, 'api' | 'sessions'> }) {
   const { api, sessions } = clarvis;
-  const spent = useGathered(useComputed(() => spentIn(sessions.listing.value)).value);
+  const spent = useGathered(useComputed(() => usageChangeKey(sessions.listing.value)).value);
   const [days, setDays] = useState<number | null>(30);
   const [found, setFound] = useState<Found>({});
   const [problem, setProblem] = useState('');
@@ -58,7 +58,7 @@ export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'session
   return (
     <div class="inbox">
       <header class="session-head">
-        <Back />
+        <BackButton />
         <h1 class="inbox-title">Usage</h1>
         <fieldset class="usage-span">
           <legend class="spoken">Of which time</legend>
@@ -88,7 +88,9 @@ export function UsagePage({ clarvis }: { clarvis: Pick<Clarvis, 'api' | 'session
           {RANKED.map(({ by, title }) => {
             const used = found[by]?.rows ?? [];
             const rows = by === 'session' ? named(sessions.listing.value.sessions, used) : used;
-            return <Ranking key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />;
+            return (
+              <RankedList key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />
+            );
           })}
         </div>
       </div>

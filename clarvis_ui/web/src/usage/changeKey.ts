@@ -1,7 +1,7 @@
 import type { Listing } from '../sessions/list';
 
 /** Changes whenever something was used, or was found to have been. */
-export function spentIn({ sessions }: Pick<Listing, 'sessions'>): string {
+export function usageChangeKey({ sessions }: Pick<Listing, 'sessions'>): string {
   let tokens = 0;
   for (const session of sessions.values()) {
     const { input, output, cacheRead, cacheWrite } = session.tokens ?? NONE;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { readSpecification, readStanding } from '../../src/api/resume';
 import { readUsage, type Used } from '../../src/api/usage';
-import { createMemory } from '../../src/lib/storage';
+import { createBrowserStorage } from '../../src/lib/storage';
 import {
-  AWAY,
-  chosenTelling,
+  AWAY_MS,
+  handoverPrompt,
   isCold,
-  primerOf,
-  rememberTelling,
+  readRecapLevel,
+  writeRecapLevel,
 } from '../../src/resume/preference';
 import { bars, daily, overTime } from '../../src/usage/bars';
 
@@ -19,26 +19,26 @@ function used(key: string, costUsd: number, output = 0): Used {
 
 test('a session is cold once it was quiet for a while', () => {
   const at = (ago: number) => new Date(NOW - ago).toISOString();
-  expect(isCold({ modified: at(AWAY + 1), state: 'idle' }, NOW)).toBe(true);
-  expect(isCold({ modified: at(AWAY - 1), state: 'idle' }, NOW)).toBe(false);
-  expect(isCold({ modified: at(AWAY * 99), state: 'running' }, NOW)).toBe(false);
+  expect(isCold({ modified: at(AWAY_MS + 1), state: 'idle' }, NOW)).toBe(true);
+  expect(isCold({ modified: at(AWAY_MS - 1), state: 'idle' }, NOW)).toBe(false);
+  expect(isCold({ modified: at(AWAY_MS * 99), state: 'running' }, NOW)).toBe(false);
   expect(isCold({ modified: null, state: 'idle' }, NOW)).toBe(false);
 });
 
 test('what one wants to be told is remembered', () => {
   const kept = new Map<string, string>();
-  const memory = createMemory({
+  const memory = createBrowserStorage({
     getItem: (key) => kept.get(key) ?? null,
     setItem: (key, value) => void kept.set(key, value),
     removeItem: (key) => void kept.delete(key),
     key: () => null,
     length: 0,
   });
-  expect(chosenTelling(memory)).toBeNull();
-  rememberTelling(memory, 'detailed');
-  expect(chosenTelling(memory)).toBe('detailed');
+  expect(readRecapLevel(memory)).toBeNull();
+  writeRecapLevel(memory, 'detailed');
+  expect(readRecapLevel(memory)).toBe('detailed');
   memory.write('recap', 'something else');
-  expect(chosenTelling(memory)).toBeNull();
+  expect(readRecapLevel(memory)).toBeNull();
 });
 
 test('days without use stand between the others', () => {
@@ -100,7 +100,7 @@ test('a new session is told where the old one stood', () => {
     choices: ['resume', 'fresh'],
   });
   expect(standing?.gone).toBe(true);
-  expect(standing && primerOf(standing, '/code/shop')).toBe(
+  expect(standing && handoverPrompt(standing, '/code/shop')).toBe(
     [
       'This goes on from an earlier session. We built half of it.',
       'Decided there:\n- Which colour?: red (it is warm)',

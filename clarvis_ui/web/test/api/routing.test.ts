@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readRouting, readRoutings } from '../../src/api/routing';
-import { waysOf } from '../../src/command/destinations';
-import { createHolding } from '../../src/command/undoSend';
-import { createMemory } from '../../src/lib/storage';
+import { destinationsOf } from '../../src/command/destinations';
+import { createUndoSend } from '../../src/command/undoSend';
+import { createBrowserStorage } from '../../src/lib/storage';
 
 const RAW = {
   id: 'answer',
@@ -16,14 +16,14 @@ const RAW = {
 };
 
 test('every way carries the answer by which it was offered, and whether planning ends', () => {
-  const ways = waysOf(readRouting(RAW), new Map(), '/code');
+  const ways = destinationsOf(readRouting(RAW), new Map(), '/code');
   expect(ways).toMatchObject([
     { kind: 'resume', routing: 'answer', leavesPlanFor: 'acceptEdits' },
     { kind: 'new', routing: 'answer' },
   ]);
   const { id, ...older } = RAW;
   expect(id).toBe('answer');
-  expect(waysOf(readRouting(older), new Map(), '/code')[1]).not.toHaveProperty('routing');
+  expect(destinationsOf(readRouting(older), new Map(), '/code')[1]).not.toHaveProperty('routing');
 });
 
 test('why messages are here is read, whatever else stands there', () => {
@@ -44,8 +44,8 @@ test('why messages are here is read, whatever else stands there', () => {
 
 test('a message that is held back is sent by the same answer', async () => {
   const sent: unknown[] = [];
-  const holding = createHolding({
-    memory: createMemory(null),
+  const holding = createUndoSend({
+    memory: createBrowserStorage(null),
     onSent: () => {},
     async deliver(delivery) {
       sent.push(delivery);

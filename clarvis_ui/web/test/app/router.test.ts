@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createPlace } from '../../src/app/router';
+import { createRouter } from '../../src/app/router';
 
 function browserAt(hash: string) {
   const listeners: (() => void)[] = [];
@@ -21,19 +21,19 @@ function browserAt(hash: string) {
 }
 
 const placeOf = (browser: ReturnType<typeof browserAt>) =>
-  createPlace(browser as unknown as Parameters<typeof createPlace>[0]);
+  createRouter(browser as unknown as Parameters<typeof createRouter>[0]);
 
 test('a code is taken out of the address at once, and the rest stays', () => {
   const browser = browserAt('#login=AAAA&session=abc');
   const place = placeOf(browser);
-  expect(place.takeLogin()).toBe('AAAA');
+  expect(place.takeLoginCode()).toBe('AAAA');
   expect(browser.history.replaceState).toHaveBeenCalledWith(null, '', '/#session=abc');
   expect(place.session.value).toBe('abc');
 });
 
 test('without a code the address is left alone', () => {
   const browser = browserAt('#session=abc');
-  expect(placeOf(browser).takeLogin()).toBe(null);
+  expect(placeOf(browser).takeLoginCode()).toBe(null);
   expect(browser.history.replaceState).not.toHaveBeenCalled();
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   ARCHIVE_HREF,
   INBOX_HREF,
-  parseAddress,
+  parseRoute,
   searchHref,
   sessionHref,
   timelineHref,
@@ -21,11 +21,11 @@ test.each([
   ['#nonsense&&=', null, null],
   ['#session=%', '%', null],
 ])('%j', (fragment, session, login) => {
-  expect(parseAddress(fragment)).toMatchObject({ session, login, inbox: false });
+  expect(parseRoute(fragment)).toMatchObject({ session, login, inbox: false });
 });
 
 test('what waits has an address of its own', () => {
-  expect(parseAddress(INBOX_HREF)).toEqual({
+  expect(parseRoute(INBOX_HREF)).toEqual({
     session: null,
     login: null,
     inbox: true,
@@ -35,7 +35,7 @@ test('what waits has an address of its own', () => {
     timeline: null,
     branches: null,
   });
-  expect(parseAddress(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
+  expect(parseRoute(ARCHIVE_HREF)).toMatchObject({ inbox: false, archive: true });
 });
 
 test.each([
@@ -48,8 +48,8 @@ test.each([
 });
 
 test('a session leads back to itself', () => {
-  expect(parseAddress(sessionHref('a/b&login=x')).session).toBe('a/b&login=x');
-  expect(parseAddress(sessionHref('a/b&login=x')).login).toBe(null);
+  expect(parseRoute(sessionHref('a/b&login=x')).session).toBe('a/b&login=x');
+  expect(parseRoute(sessionHref('a/b&login=x')).login).toBe(null);
 });
 
 test('what is looked for stands in the address, and comes back out of it', () => {
@@ -59,28 +59,28 @@ test('what is looked for stands in the address, and comes back out of it', () =>
     workdir: '/a b',
     best: true,
   } as const;
-  expect(parseAddress(searchHref(wanted)).search).toEqual(wanted);
-  expect(parseAddress(searchHref()).search).toEqual({
+  expect(parseRoute(searchHref(wanted)).search).toEqual(wanted);
+  expect(parseRoute(searchHref()).search).toEqual({
     words: '',
     kind: null,
     workdir: null,
     best: false,
   });
-  expect(parseAddress('#search=x&kind=nonsense').search?.kind).toBeNull();
-  expect(parseAddress('#session=abc').search).toBeNull();
+  expect(parseRoute('#search=x&kind=nonsense').search?.kind).toBeNull();
+  expect(parseRoute('#session=abc').search).toBeNull();
 });
 
 test('what is looked at in a timeline stands in the address, and comes back out of it', () => {
   const span = { from: '2026-03-01T10', to: '2026-03-01T11' };
   const ofSession = { session: 'abc', workdir: null, span };
-  expect(parseAddress(timelineHref(ofSession))).toMatchObject({
+  expect(parseRoute(timelineHref(ofSession))).toMatchObject({
     session: null,
     timeline: ofSession,
   });
   const ofProject = { session: null, workdir: '/a b&c', span: null };
-  expect(parseAddress(timelineHref(ofProject)).timeline).toEqual(ofProject);
+  expect(parseRoute(timelineHref(ofProject)).timeline).toEqual(ofProject);
   const everything = { session: null, workdir: null, span: null };
-  expect(parseAddress(timelineHref()).timeline).toEqual(everything);
+  expect(parseRoute(timelineHref()).timeline).toEqual(everything);
 });
 
 test.each([
@@ -89,5 +89,5 @@ test.each([
   'from=2026-13-01&to=2026-14-01',
   'from=2026-03-02&to=2026-03-01',
 ])('a timeline at %s is shown as a whole', (span) => {
-  expect(parseAddress(`#timeline&${span}`).timeline?.span).toBeNull();
+  expect(parseRoute(`#timeline&${span}`).timeline?.span).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createClarvis } from '../../src/app/store';
-import { createMemory } from '../../src/lib/storage';
+import { createAppStore } from '../../src/app/store';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { FakeApi, FakeAttention, FakeStorage } from '../support/fakes';
 import { sample } from '../support/samples';
 
@@ -14,19 +14,19 @@ beforeEach(() => {
 
 test('any request that finds us logged out shuts the page, and what it knew is forgotten', async () => {
   const closed = vi.fn();
-  const app = createClarvis({
+  const app = createAppStore({
     api,
-    memory: createMemory(new FakeStorage()),
+    memory: createBrowserStorage(new FakeStorage()),
     page: new FakeAttention(),
     openSocket: () => ({ close: closed, send: () => {} }) as unknown as WebSocket,
     name: 'me',
   });
-  await app.door.arrive(null);
+  await app.auth.start(null);
   await vi.waitFor(() => expect(app.sessions.listing.value.complete).toBe(true));
 
   api.trouble = 'not_logged_in';
   expect((await app.sessions.rename('id-0001', 'Mine')).ok).toBe(false);
-  expect(app.door.state.value).toBe('shut');
+  expect(app.auth.state.value).toBe('shut');
   expect(app.sessions.listing.value.sessions.size).toBe(0);
   expect(closed).toHaveBeenCalled();
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readArchive } from '../../src/api/archive';
-import { createKept, type Kept } from '../../src/archive/store';
+import { type ArchiveStore, createArchiveStore } from '../../src/archive/store';
 import { FakeApi } from '../support/fakes';
 
 let api: FakeApi;
-let kept: Kept;
+let kept: ArchiveStore;
 const archive = (changes: object = {}) => readArchive({ on: false, days: 30, due: [], ...changes });
 
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
   api = new FakeApi();
   api.answers.archive = archive();
   api.answers.switchArchive = (on: boolean) => archive({ on });
-  kept = createKept(api);
+  kept = createArchiveStore(api);
 });
 afterEach(() => vi.useRealTimers());
 
@@ -25,15 +25,15 @@ test('it is asked for after the list, and again as days go by', async () => {
   kept.stop();
   await vi.advanceTimersByTimeAsync(10 * 3_600_000);
   expect(api.asked).toHaveLength(3);
-  expect(kept.archive.value).toBeNull();
+  expect(kept.status.value).toBeNull();
 });
 
 test('it is switched, and says what failed', async () => {
   await kept.switch(true);
-  expect(kept.archive.value?.on).toBe(true);
+  expect(kept.status.value?.on).toBe(true);
   api.trouble = 'outside_roots';
   await kept.switch(false);
-  expect(kept.archive.value?.on).toBe(true);
+  expect(kept.status.value?.on).toBe(true);
   expect(kept.failure.value?.sentence).toBe('said outside_roots');
 });
 
@@ -43,7 +43,7 @@ test('what comes after one has left is forgotten', async () => {
   kept.stop();
   api.release?.();
   await asking;
-  expect(kept.archive.value).toBeNull();
+  expect(kept.status.value).toBeNull();
 });
 
 test('an answer is read forgivingly', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAttention } from '../../src/api/attention';
 import { settledWords } from '../../src/attention/cards/SettledLine';
-import type { Settled } from '../../src/attention/inbox';
+import type { SettledAttention } from '../../src/attention/inbox';
 
 test.each([
   ['allow', 'terminal', 'Allowed in the terminal:'],
@@ -11,5 +11,5 @@ test.each([
   ['allow', 'Clarvis on iPhone', 'Allowed by Clarvis on iPhone:'],
 ] as const)('%s by %s', (decision, by, words) => {
   const attention = readAttention({ id: '1', sessionId: 's', tool: 'Bash' });
-  expect(settledWords({ attention, decision, by, mine: false } as Settled)).toBe(words);
+  expect(settledWords({ attention, decision, by, mine: false } as SettledAttention)).toBe(words);
 });

@@ -3,17 +3,17 @@ import type { Attention, Decision } from '../../src/api/attention';
 import { createEventBus, type EventBus } from '../../src/api/eventBus';
 import type { KeeperEvent } from '../../src/api/events';
 import { tabTitle } from '../../src/app/tabTitle';
-import { createHalves, NO_CHOICE } from '../../src/attention/answerDrafts';
+import { createAnswerDrafts, NO_CHOICE } from '../../src/attention/answerDrafts';
 import { lastSettledIn, openBySession } from '../../src/attention/inbox';
 import { createNotifications, type Notifier, notifierOf } from '../../src/attention/notifications';
-import { createQuestions, nameOf, type Questions } from '../../src/attention/store';
-import { createMemory, type Memory } from '../../src/lib/storage';
+import { type AttentionStore, browserName, createAttentionStore } from '../../src/attention/store';
+import { type BrowserStorage, createBrowserStorage } from '../../src/lib/storage';
 import { FakeApi, FakeStorage } from '../support/fakes';
 
 let api: FakeApi;
-let memory: Memory;
+let memory: BrowserStorage;
 let events: EventBus;
-let questions: Questions;
+let questions: AttentionStore;
 
 function question(id: string, changes: Partial<Attention> = {}): Attention {
   return {
@@ -54,10 +54,10 @@ const open = () => questions.inbox.value.open.map(({ id }) => id);
 
 beforeEach(() => {
   api = new FakeApi();
-  memory = createMemory(new FakeStorage());
+  memory = createBrowserStorage(new FakeStorage());
   events = createEventBus();
   api.answers.attention = [];
-  questions = createQuestions(api, events, createHalves(memory), 'me');
+  questions = createAttentionStore(api, events, createAnswerDrafts(memory), 'me');
 });
 
 afterEach(() => questions.forget());
@@ -70,11 +70,11 @@ describe('an answer that was begun', () => {
   };
   const first = question('1');
   const second = question('2', { input: { command: 'rm' } });
-  const afterARefresh = (asked: Attention) => createHalves(memory).read(asked);
+  const afterARefresh = (asked: Attention) => createAnswerDrafts(memory).read(asked);
 
   test('is there after a refresh, as long as it is asked for', async () => {
-    questions.halves.write(first, half);
-    questions.halves.write(second, half);
+    questions.drafts.write(first, half);
+    questions.drafts.write(second, half);
     api.answers.attention = [first, second];
     questions.reload();
     await vi.waitFor(() => expect(open()).toEqual(['1', '2']));
@@ -86,19 +86,19 @@ describe('an answer that was begun', () => {
   const later = question('9');
 
   test('is there when the same is asked anew after a restart of the keeper', async () => {
-    questions.halves.write({ ...first, input: { command: 'ls', why: 1 } }, half);
+    questions.drafts.write({ ...first, input: { command: 'ls', why: 1 } }, half);
     questions.reload(); // nothing is open there
     await vi.waitFor(() => expect(memory.keys('answer.')).toEqual([]));
     expect(afterARefresh({ ...later, input: { why: 1, command: 'ls' } })).toEqual(half);
     // and is that question's own from then on
     expect(memory.keys('unanswered.')).toEqual([]);
-    questions.halves.forget('9');
+    questions.drafts.forget('9');
     expect(memory.keys('')).toEqual([]);
   });
 
   test('is there when the same is asked again after it was withdrawn', () => {
     events.publish([raised('1')]);
-    questions.halves.write(first, half);
+    questions.drafts.write(first, half);
     events.publish([settled('1', 'withdrawn', null)]);
     expect(afterARefresh(later)).toEqual(half);
   });
@@ -108,30 +108,30 @@ describe('an answer that was begun', () => {
     ['another tool', { tool: 'Read' }],
     ['another session', { sessionId: 'other' }],
   ])('is not there for %s', (_, changes) => {
-    questions.halves.write(first, half);
-    questions.halves.leave('1');
+    questions.drafts.write(first, half);
+    questions.drafts.withdraw('1');
     expect(afterARefresh(question('9', changes)).open).toBeNull();
   });
 
   test('is forgotten after a day in which nobody asked again', () => {
-    const yesterday = createHalves(memory, () => Date.now() - 25 * 3_600_000);
+    const yesterday = createAnswerDrafts(memory, () => Date.now() - 25 * 3_600_000);
     yesterday.write(first, half);
-    yesterday.leave('1');
-    questions.halves.keepOnly([]);
+    yesterday.withdraw('1');
+    questions.drafts.keepOnly([]);
     expect(memory.keys('')).toEqual([]);
   });
 
   test('is there as long as the page is, where the browser keeps nothing', () => {
-    memory = createMemory(null);
-    createHalves(memory).write(first, half);
+    memory = createBrowserStorage(null);
+    createAnswerDrafts(memory).write(first, half);
     expect(afterARefresh(first)).toEqual(half);
-    createHalves(memory).forget('1');
+    createAnswerDrafts(memory).forget('1');
     expect(afterARefresh(first).open).toBeNull();
   });
 
   test('that is put back leaves nothing', () => {
-    questions.halves.write(first, half);
-    questions.halves.write(first, { open: null, text: null, choices: {} });
+    questions.drafts.write(first, half);
+    questions.drafts.write(first, { open: null, text: null, choices: {} });
     expect(memory.keys('')).toEqual([]);
   });
 });
@@ -248,7 +248,7 @@ describe('notifications', () => {
       },
     };
     const words = ({ input }: Attention) => ({ title: 'Shop', body: `run ${input.command}` });
-    const memory = createMemory(new FakeStorage());
+    const memory = createBrowserStorage(new FakeStorage());
     return createNotifications(
       events,
       notifier,
@@ -346,5 +346,5 @@ test.each([
   ['Mozilla/5.0 (X11; Linux x86_64)', 'Clarvis on Linux'],
   ['something else', 'Clarvis'],
 ])('%s is called %s', (agent, name) => {
-  expect(nameOf(agent)).toBe(name);
+  expect(browserName(agent)).toBe(name);
 });

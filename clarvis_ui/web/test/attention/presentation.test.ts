@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { type Attention, readAttention, type Suggestion } from '../../src/api/attention';
-import { planIn } from '../../src/attention/cards/plan';
+import { findPlan } from '../../src/attention/cards/plan';
 import {
-  askedBy,
+  ceilingUsageOf,
   editableText,
   editedInput,
   grantWords,
+  offeredGrants,
+  presentationOf,
   questionsOf,
+  subjectOf,
   suggestionWords,
-  usedUpIn,
-  whatWords,
-  worthOffering,
 } from '../../src/attention/cards/presentation';
 import { message } from '../support/world';
 
@@ -39,8 +39,8 @@ function asking(tool: string, input: Attention['input'], more: Partial<Attention
 
 test('a ceiling that is reached, and how much further the item is offered to go', () => {
   const input = { used: { hours: 8.25 }, ceilings: { hours: 8 }, further: { hours: 4 } };
-  expect(usedUpIn(input)).toEqual([{ name: 'hours', used: 8.25, most: 8, further: 4 }]);
-  expect(usedUpIn({ used: 3, ceilings: { tokens: 5 } })).toEqual([]);
+  expect(ceilingUsageOf(input)).toEqual([{ name: 'hours', used: 8.25, most: 8, further: 4 }]);
+  expect(ceilingUsageOf({ used: 3, ceilings: { tokens: 5 } })).toEqual([]);
 });
 
 describe('what will happen, in words', () => {
@@ -76,26 +76,26 @@ describe('what will happen, in words', () => {
       'It has used $5.02 of $5.00 and 3 of 3 turns.',
     ],
   ])('%s', (tool, input, title, sentence) => {
-    expect(askedBy(asking(tool, input), WORKDIR)).toMatchObject({ title, sentence });
+    expect(presentationOf(asking(tool, input), WORKDIR)).toMatchObject({ title, sentence });
   });
 
   test('is told in few words afterwards', () => {
     const question = { questions: [{ question: 'Which one?' }] };
     const asked = asking('AskUserQuestion', question, { kind: 'question' });
-    expect(whatWords(asked, WORKDIR)).toBe('Which one?');
-    expect(whatWords(asking('Read', { file_path: '/a' }), WORKDIR)).toBe('Read /a');
-    expect(whatWords(asking('Bash', { command: 'ls' }), WORKDIR)).toBe('Run ls');
+    expect(subjectOf(asked, WORKDIR)).toBe('Which one?');
+    expect(subjectOf(asking('Read', { file_path: '/a' }), WORKDIR)).toBe('Read /a');
+    expect(subjectOf(asking('Bash', { command: 'ls' }), WORKDIR)).toBe('Run ls');
   });
 
   test('is not said twice', () => {
     const read = asking('Read', { file_path: '/etc/hosts' }, { description: '/etc/hosts' });
     const search = asking('WebSearch', { query: 'cats' }, { description: 'cats' });
-    for (const asked of [read, search]) expect(askedBy(asked, WORKDIR).sentence).toBeNull();
+    for (const asked of [read, search]) expect(presentationOf(asked, WORKDIR).sentence).toBeNull();
   });
 
   test('input of a wrong shape is no reason to fail', () => {
     for (const tool of ['Bash', 'Edit', 'MultiEdit', 'Write', 'WebFetch', 'Agent']) {
-      expect(() => askedBy(asking(tool, { command: 7, edits: 'no' }), null)).not.toThrow();
+      expect(() => presentationOf(asking(tool, { command: 7, edits: 'no' }), null)).not.toThrow();
     }
   });
 });
@@ -151,7 +151,7 @@ test('what the session may do already is not offered', () => {
   });
   const edits: Suggestion = { type: 'setMode', mode: 'acceptEdits', destination: 'session' };
   const grants = [[directories(WORKDIR)], [directories(WORKDIR, '/tmp')], [edits]];
-  expect(worthOffering(asking('Bash', {}, { grants }), WORKDIR)).toEqual([
+  expect(offeredGrants(asking('Bash', {}, { grants }), WORKDIR)).toEqual([
     [directories(WORKDIR, '/tmp')],
     [edits],
   ]);
@@ -243,7 +243,7 @@ describe('a plan', () => {
       call('ExitPlanMode', 'old', { plan: 'no' }),
       call('ExitPlanMode', 't', { plan: 'yes' }),
     ];
-    expect(planIn(messages, 't')).toBe('yes');
+    expect(findPlan(messages, 't')).toBe('yes');
   });
 
   test('or in the file that was written before', () => {
@@ -252,10 +252,10 @@ describe('a plan', () => {
       call('Write', 'w', { file_path, content: '# Plan' }),
       call('ExitPlanMode', 't', {}),
     ];
-    expect(planIn(messages, 't')).toBe('# Plan');
+    expect(findPlan(messages, 't')).toBe('# Plan');
   });
 
   test('or nowhere', () => {
-    expect(planIn([message('a')], 't')).toBe(null);
+    expect(findPlan([message('a')], 't')).toBe(null);
   });
 });

@@ -7,8 +7,8 @@ import {
   readBranchWork,
   readFamily,
 } from '../../src/api/branches';
-import { branchesHref, comparedHref, parseAddress } from '../../src/app/routes';
-import { patchOf, promptFor, withPrompt } from '../../src/branches/carryOverPrompt';
+import { branchesHref, comparedHref, parseRoute } from '../../src/app/routes';
+import { carryOverPrompt, patchOf, withCarryOver } from '../../src/branches/carryOverPrompt';
 import {
   allNodes,
   changesIn,
@@ -80,12 +80,12 @@ describe('the address', () => {
   };
 
   test('brings back the tree and the same two', () => {
-    expect(parseAddress(branchesHref('a b'))).toMatchObject({ session: 'a b', branches: 'tree' });
-    expect(parseAddress(comparedHref(compared)).branches).toEqual(compared);
+    expect(parseRoute(branchesHref('a b'))).toMatchObject({ session: 'a b', branches: 'tree' });
+    expect(parseRoute(comparedHref(compared)).branches).toEqual(compared);
     const swapped = { one: compared.other, other: compared.one };
-    expect(parseAddress(comparedHref(swapped)).branches).toEqual(swapped);
-    expect(parseAddress('#session=a').branches).toBeNull();
-    expect(parseAddress('#branches&with=b').branches).toBeNull();
+    expect(parseRoute(comparedHref(swapped)).branches).toEqual(swapped);
+    expect(parseRoute('#session=a').branches).toBeNull();
+    expect(parseRoute('#branches&with=b').branches).toBeNull();
   });
 
   test('asks the keeper for one beside the other', () => {
@@ -210,7 +210,7 @@ describe('bringing a decision over', () => {
       file('/s/sky.py', { after: 'sky' }),
     ],
   });
-  const prompt = promptFor({ title: 'red way', from, into, workdir: '/s' });
+  const prompt = carryOverPrompt({ title: 'red way', from, into, workdir: '/s' });
 
   test('says what was asked, decided and changed there, and nothing that both have', () => {
     expect(prompt).toContain('“red way”');
@@ -228,7 +228,7 @@ describe('bringing a decision over', () => {
   test('keeps to its length, and a fence that nothing inside closes', () => {
     const long = file('/s/long.py', { fate: 'created', after: 'x\n'.repeat(20_000) });
     const ticks = file('/s/t.md', { fate: 'created', after: '````\n' });
-    const told = promptFor({
+    const told = carryOverPrompt({
       title: 'long '.repeat(1_000),
       from: work({ files: [long, ticks], moreFiles: 3, lastReply: 'y'.repeat(9_000) }),
       into: work(),
@@ -242,14 +242,14 @@ describe('bringing a decision over', () => {
 
   test('hides nothing from whoever sends it', () => {
     const hidden = work({ lastReply: 'fine\u{e0041}\u202e' });
-    const told = promptFor({ title: 't', from: hidden, into: work(), workdir: null });
+    const told = carryOverPrompt({ title: 't', from: hidden, into: work(), workdir: null });
     expect(told).toContain('> fine⟨U+E0041⟩⟨U+202E⟩');
   });
 
   test('goes after what is typed already, and not twice', () => {
-    expect(withPrompt('', 'p')).toBe('p');
-    expect(withPrompt('mine ', 'p')).toBe('mine\n\np');
-    expect(withPrompt('mine\n\np', 'p')).toBe('mine\n\np');
+    expect(withCarryOver('', 'p')).toBe('p');
+    expect(withCarryOver('mine ', 'p')).toBe('mine\n\np');
+    expect(withCarryOver('mine\n\np', 'p')).toBe('mine\n\np');
   });
 
   test('is offered only where there is something', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Fit, type Routing, readRouting } from '../../src/api/routing';
-import { keyOf, opensFor, waysOf } from '../../src/command/destinations';
+import { destinationKey, destinationsOf, opensFor } from '../../src/command/destinations';
 import { sample } from '../support/samples';
 
 const fitting = (sessionId: string, because: string | null = 'both speak of “auth”'): Fit => ({
@@ -23,7 +23,9 @@ const none = new Map();
 
 describe('the ways a command can go', () => {
   test('begin anew while nothing is known', () => {
-    expect(waysOf(null, none, '/code')).toEqual([{ kind: 'new', workdir: '/code', because: null }]);
+    expect(destinationsOf(null, none, '/code')).toEqual([
+      { kind: 'new', workdir: '/code', because: null },
+    ]);
   });
 
   test('have the decided one first, and say why', () => {
@@ -33,8 +35,8 @@ describe('the ways a command can go', () => {
       reason: 'It says “also”, and the last word was moments ago.',
       candidates: [fitting('a'), fitting('b'), fitting('c'), fitting('d')],
     });
-    const ways = waysOf(decided, none, '/code');
-    expect(ways.map(keyOf)).toEqual(['resume b', 'resume a', 'resume c', 'new']);
+    const ways = destinationsOf(decided, none, '/code');
+    expect(ways.map(destinationKey)).toEqual(['resume b', 'resume a', 'resume c', 'new']);
     expect(ways[0]).toMatchObject({
       title: 'Title of b',
       because: 'it says “also”, and the last word was moments ago',
@@ -44,8 +46,8 @@ describe('the ways a command can go', () => {
 
   test('put a new one first where none fits, and the nearest behind it, one key away', () => {
     const candidates = [fitting('a', null), fitting('b'), fitting('c', null)];
-    const ways = waysOf(routing({ candidates }), none, null);
-    expect(ways.map(keyOf)).toEqual(['new', 'resume a', 'resume b']);
+    const ways = destinationsOf(routing({ candidates }), none, null);
+    expect(ways.map(destinationKey)).toEqual(['new', 'resume a', 'resume b']);
     expect(ways[0]).toMatchObject({ workdir: null, because: 'Nothing fits.' });
     expect(ways[1]).toMatchObject({ because: 'it was spoken in lately' });
   });
@@ -53,14 +55,14 @@ describe('the ways a command can go', () => {
   test('leave out what is only recent, where another one fits', () => {
     const candidates = [fitting('a'), fitting('b', null)];
     const decided = routing({ action: 'resume', sessionId: 'a', candidates });
-    expect(waysOf(decided, none, null).map(keyOf)).toEqual(['resume a', 'new']);
+    expect(destinationsOf(decided, none, null).map(destinationKey)).toEqual(['resume a', 'new']);
   });
 
   test('know the name that a person gave, and what a terminal has open', () => {
     const session = sample(1, { name: 'Mine', origin: 'terminal' });
     const candidates = [fitting(session.id)];
     const decided = routing({ action: 'resume', sessionId: session.id, candidates });
-    expect(waysOf(decided, new Map([[session.id, session]]), null)[0]).toMatchObject({
+    expect(destinationsOf(decided, new Map([[session.id, session]]), null)[0]).toMatchObject({
       title: 'Mine',
       copy: true,
     });

@@ -1,19 +1,19 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createEventBus, type EventBus } from '../../src/api/eventBus';
 import type { KeeperEvent } from '../../src/api/events';
-import { type Aloud, createAloud, speakable } from '../../src/command/readAloud';
-import { createMemory } from '../../src/lib/storage';
+import { createReadAloud, type ReadAloud, speakable } from '../../src/command/readAloud';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { FakeStorage } from '../support/fakes';
 import { at, message } from '../support/world';
 
 const speak = vi.fn();
 let events: EventBus;
-let aloud: Aloud;
+let aloud: ReadAloud;
 
 beforeEach(() => {
   speak.mockReset();
   events = createEventBus();
-  aloud = createAloud(events, createMemory(new FakeStorage()), speak);
+  aloud = createReadAloud(events, createBrowserStorage(new FakeStorage()), speak);
 });
 
 function turn(uuid: string, words: string, outcome: 'done' | 'failed' = 'done'): KeeperEvent[] {

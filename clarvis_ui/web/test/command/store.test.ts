@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { failed, type Outcome, success } from '../../src/api/result';
 import type { Routing } from '../../src/api/routing';
-import { type Command, createCommand } from '../../src/command/store';
-import { createMemory } from '../../src/lib/storage';
+import { type CommandStore, createCommandStore } from '../../src/command/store';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { FakeStorage } from '../support/fakes';
 
 const resume = (sessionId: string): Routing => ({
@@ -19,20 +19,20 @@ const resume = (sessionId: string): Routing => ({
 let answers: Map<string, (outcome: Outcome<Routing>) => void>;
 let asked: string[];
 let storage: FakeStorage;
-let command: Command;
+let command: CommandStore;
 const onSend = vi.fn();
 const soon = () => vi.advanceTimersByTimeAsync(0);
 const pause = () => vi.advanceTimersByTimeAsync(500);
 
-function make(): Command {
-  return createCommand({
+function make(): CommandStore {
+  return createCommandStore({
     api: {
       route: (words) => {
         asked.push(words);
         return new Promise((done) => answers.set(words, done));
       },
     },
-    memory: createMemory(storage),
+    memory: createBrowserStorage(storage),
     sessions: signal(new Map()),
     onSend,
   });
@@ -140,7 +140,7 @@ describe('sending', () => {
     command.write('quick');
     command.choose({ kind: 'new', workdir: null, because: null });
     expect(await command.send()).toBe(false);
-    command.beginIn('/elsewhere');
+    command.chooseWorkdir('/elsewhere');
     expect(await command.send()).toBe(true);
     expect(onSend.mock.calls[0]?.[1]).toMatchObject({ kind: 'new', workdir: '/elsewhere' });
     expect(command.workdir.value).toBeNull();

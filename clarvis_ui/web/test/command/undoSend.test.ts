@@ -1,23 +1,29 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { failed, type Outcome, success } from '../../src/api/result';
-import type { Way } from '../../src/command/destinations';
-import { createHolding, HELD_MS, type Holding } from '../../src/command/undoSend';
+import type { Destination } from '../../src/command/destinations';
+import { createUndoSend, UNDO_MS, type UndoSend } from '../../src/command/undoSend';
 import type { Delivery } from '../../src/conversation/openConversations';
-import { createMemory } from '../../src/lib/storage';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { FakeStorage } from '../support/fakes';
 
-const NEW: Way = { kind: 'new', workdir: '/code', because: null };
-const RESUME: Way = { kind: 'resume', sessionId: 's', title: 'T', because: null, copy: false };
+const NEW: Destination = { kind: 'new', workdir: '/code', because: null };
+const RESUME: Destination = {
+  kind: 'resume',
+  sessionId: 's',
+  title: 'T',
+  because: null,
+  copy: false,
+};
 
 let storage: FakeStorage;
 let delivered: Delivery[];
 let answer: (delivery: Delivery) => Promise<Outcome<string>>;
-let holding: Holding;
+let holding: UndoSend;
 const onSent = vi.fn();
 
-function make(): Holding {
-  return createHolding({
-    memory: createMemory(storage),
+function make(): UndoSend {
+  return createUndoSend({
+    memory: createBrowserStorage(storage),
     deliver(delivery) {
       delivered.push(delivery);
       return answer(delivery);
@@ -44,7 +50,7 @@ describe('what was sent', () => {
   test('is held back, then goes, and is forgotten once it is there', async () => {
     holding.begin('fix it', NEW, true);
     expect([only()?.state, delivered.length, storage.kept.size]).toEqual(['held', 0, 1]);
-    await vi.advanceTimersByTimeAsync(HELD_MS);
+    await vi.advanceTimersByTimeAsync(UNDO_MS);
     expect(delivered).toMatchObject([{ text: 'fix it', to: { workdir: '/code' } }]);
     expect(only()).toMatchObject({ state: 'sent', sessionId: 's' });
     expect(storage.kept.size).toBe(0);
@@ -54,7 +60,7 @@ describe('what was sent', () => {
   test('can be undone as if it had never been', async () => {
     holding.begin('fix it', RESUME, false);
     expect(holding.undo(uuid())).toBe('fix it');
-    await vi.advanceTimersByTimeAsync(2 * HELD_MS);
+    await vi.advanceTimersByTimeAsync(2 * UNDO_MS);
     expect([delivered, holding.entries.value, storage.kept.size]).toEqual([[], [], 0]);
   });
 
@@ -95,13 +101,13 @@ describe('after a refresh', () => {
     const another = make();
     another.restore();
     expect(holding.undo(uuid())).toBe('fix it');
-    await vi.advanceTimersByTimeAsync(10 * HELD_MS);
+    await vi.advanceTimersByTimeAsync(10 * UNDO_MS);
     expect(delivered).toEqual([]);
 
     holding.begin('and this', NEW, true);
     vi.clearAllTimers(); // that tab is gone without a word
     make().restore();
-    await vi.advanceTimersByTimeAsync(100 * HELD_MS);
+    await vi.advanceTimersByTimeAsync(100 * UNDO_MS);
     expect(delivered).toMatchObject([{ text: 'and this' }]);
   });
 

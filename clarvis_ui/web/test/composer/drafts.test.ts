@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDrafts, type Draft } from '../../src/composer/drafts';
-import { createMemory } from '../../src/lib/storage';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { FakeStorage } from '../support/fakes';
 
 const PICTURE = { mediaType: 'image/png', data: 'AAAA' };
@@ -10,7 +10,7 @@ let written: string[];
 /** A tab of its own, in the same browser as the others. */
 function tab(room = Number.POSITIVE_INFINITY) {
   const events = new EventTarget();
-  const memory = createMemory(
+  const memory = createBrowserStorage(
     {
       get length() {
         return storage.length;

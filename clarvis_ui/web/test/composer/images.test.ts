@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { contentOf, picturesOf } from '../../src/composer/images';
+import { contentOf, imagesOf } from '../../src/composer/images';
 
 test('a message that is taken apart again has the same images', () => {
   const pictures = [
     { mediaType: 'image/png', data: 'AAAA' },
     { mediaType: 'image/jpeg', data: 'BBBB' },
   ];
-  expect(picturesOf(contentOf('words', pictures))).toEqual(pictures);
-  expect(picturesOf(contentOf('words', []))).toEqual([]);
+  expect(imagesOf(contentOf('words', pictures))).toEqual(pictures);
+  expect(imagesOf(contentOf('words', []))).toEqual([]);
 });
 
 test('what is no image of ours is left alone', () => {
-  expect(picturesOf([{ type: 'image' }, { type: 'image', source: { data: 'A' } }])).toEqual([]);
+  expect(imagesOf([{ type: 'image' }, { type: 'image', source: { data: 'A' } }])).toEqual([]);
 });

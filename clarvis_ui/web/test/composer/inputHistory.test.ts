@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { saidBefore } from '../../src/composer/inputHistory';
+import { inputHistory } from '../../src/composer/inputHistory';
 import { emptyConversation } from '../../src/conversation/conversation';
 import { message } from '../support/world';
 
@@ -14,7 +14,7 @@ test('arrow-up has what was typed, commands included, each once, the last first'
     words('e', 'first'),
     message('f', { role: 'assistant', kind: 'reply' }),
   ];
-  expect(saidBefore({ ...emptyConversation('s'), messages })).toEqual([
+  expect(inputHistory({ ...emptyConversation('s'), messages })).toEqual([
     'first',
     'second',
     '/model haiku',

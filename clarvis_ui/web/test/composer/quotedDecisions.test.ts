@@ -3,7 +3,7 @@ import type { Decision } from '../../src/api/resume';
 import type { Hit } from '../../src/api/search';
 import {
   decisionsAbout,
-  MOST_TOKENS,
+  MAX_TOKENS,
   quotation,
   quotesOf,
   withQuotation,
@@ -92,10 +92,10 @@ test('the quotation is marked line by line and is part of the message', () => {
 test('no more than the budget is quoted, and what is left out is counted', () => {
   const long = Array.from({ length: 60 }, (_, at) => decided(`question ${at}`, 'x'.repeat(900)));
   const quoted = quotation('it', quotesOf('s', long, long, []));
-  expect(quoted.tokens).toBeLessThanOrEqual(MOST_TOKENS);
+  expect(quoted.tokens).toBeLessThanOrEqual(MAX_TOKENS);
   expect(quoted.quotes.length).toBeGreaterThan(3);
   expect(quoted.quotes.length + quoted.left).toBe(60);
-  expect(new TextEncoder().encode(quoted.text).length).toBeLessThanOrEqual(MOST_TOKENS * 3);
+  expect(new TextEncoder().encode(quoted.text).length).toBeLessThanOrEqual(MAX_TOKENS * 3);
 });
 
 test('nothing that is hidden is sent in somebody’s name', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askedBy } from '../../src/composer/spokenActions';
+import { spokenActionOf } from '../../src/composer/spokenActions';
 
 const QUICK = `give me a quick summary
 Give me a quick summary.
@@ -97,28 +97,28 @@ const lines = (words: string): string[] => words.split('\n');
 
 describe('words that mean a button', () => {
   test.each(lines(QUICK))('%s → quick', (words) => {
-    expect(askedBy(words)).toEqual({ kind: 'recap', telling: 'quick' });
+    expect(spokenActionOf(words)).toEqual({ kind: 'recap', telling: 'quick' });
   });
   test.each(lines(DETAILED))('%s → detailed', (words) => {
-    expect(askedBy(words)).toEqual({ kind: 'recap', telling: 'detailed' });
+    expect(spokenActionOf(words)).toEqual({ kind: 'recap', telling: 'detailed' });
   });
   test.each(lines(SKIP))('%s → skip', (words) => {
-    expect(askedBy(words)).toEqual({ kind: 'skip' });
+    expect(spokenActionOf(words)).toEqual({ kind: 'skip' });
   });
   test.each(lines(ALTERNATIVE))('%s → alternative', (words) => {
-    expect(askedBy(words)).toEqual({ kind: 'alternative' });
+    expect(spokenActionOf(words)).toEqual({ kind: 'alternative' });
   });
   test.each(DECIDED)('%s → %s', (words, about) => {
-    expect(askedBy(words)).toEqual({ kind: 'decided', about, words });
+    expect(spokenActionOf(words)).toEqual({ kind: 'decided', about, words });
   });
 });
 
 test.each(lines(MESSAGES).slice(0, -2))('%s is a message', (words) => {
-  expect(askedBy(words)).toBeNull();
+  expect(spokenActionOf(words)).toBeNull();
 });
 
 test('two lines are a message, and so is nothing', () => {
-  expect(askedBy('give me a quick summary\nof everything')).toBeNull();
-  expect(askedBy('  ')).toBeNull();
-  expect(askedBy(`what did we decide about ${'x'.repeat(200)}`)).toBeNull();
+  expect(spokenActionOf('give me a quick summary\nof everything')).toBeNull();
+  expect(spokenActionOf('  ')).toBeNull();
+  expect(spokenActionOf(`what did we decide about ${'x'.repeat(200)}`)).toBeNull();
 });

@@ -9,7 +9,7 @@ import {
   reduce,
   shownMessages,
 } from '../../src/conversation/conversation';
-import type { Sending } from '../../src/conversation/optimistic';
+import type { OptimisticMessage } from '../../src/conversation/optimistic';
 import {
   ENDS,
   type Failing,
@@ -168,7 +168,7 @@ class Browser {
 
   private send({ uuid, text, copied }: { uuid: string; text: string; copied: boolean }): void {
     if (!copied) this.sent.add(uuid);
-    const sending: Sending = {
+    const sending: OptimisticMessage = {
       uuid,
       text,
       content: [{ type: 'text', text }],
@@ -239,8 +239,8 @@ class Browser {
         this.safe = now;
         break;
       case 'refresh': {
-        const { sendings, own } = this.state;
-        this.state = { ...emptyConversation(SESSION), sendings, own };
+        const { optimistic: sendings, own } = this.state;
+        this.state = { ...emptyConversation(SESSION), optimistic: sendings, own };
         this.heard = now;
         this.safe = now;
         break;
@@ -268,7 +268,7 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
         const browser = new Browser(world, limit);
         for (const fate of fates) browser.meet(fate);
         browser.end();
-        const { messages, partial, turn, queue, sendings, failed } = browser.state;
+        const { messages, partial, turn, queue, optimistic: sendings, failed } = browser.state;
         const truth = world.moment(world.end);
         expect(messages.map(said)).toEqual(truth.messages.map(said));
         expect({ partial, turn, queue }).toEqual({

@@ -8,7 +8,7 @@ import {
   reduce,
   shownMessages,
 } from '../../src/conversation/conversation';
-import { type Sending, wordsOf } from '../../src/conversation/optimistic';
+import { type OptimisticMessage, textOf } from '../../src/conversation/optimistic';
 import { at, message, page, SESSION } from '../support/world';
 
 function told(...events: ConversationEvent[]): ConversationState {
@@ -42,7 +42,7 @@ const delta = (seq: number, text: string, changes = {}) =>
     ...changes,
   }) satisfies KeeperEvent;
 
-function sending(uuid: string, changes: Partial<Sending> = {}): ConversationEvent {
+function sending(uuid: string, changes: Partial<OptimisticMessage> = {}): ConversationEvent {
   return {
     type: 'sending/begun',
     sending: {
@@ -155,7 +155,7 @@ describe('a message of ours', () => {
       { type: 'sending/failed', uuid: 'u', problem },
       added(1, 'u'),
     );
-    expect(state.sendings).toEqual([]);
+    expect(state.optimistic).toEqual([]);
     expect(uuids(state)).toEqual(['a', 'u']);
   });
 
@@ -169,13 +169,13 @@ describe('a message of ours', () => {
       { type: 'sending/accepted', uuid: 'u' },
       added(1, 'x', { content: [{ type: 'text', text }], timestamp: later }),
     );
-    expect(state.sendings).toEqual([]);
+    expect(state.optimistic).toEqual([]);
   });
 
   test('is not taken for something that was said before', () => {
     const old = added(1, 'x', { content: [{ type: 'text', text }] });
     const state = told(loaded('a'), old, sending('u'), { type: 'sending/accepted', uuid: 'u' });
-    expect(state.sendings).toHaveLength(1);
+    expect(state.optimistic).toHaveLength(1);
   });
 
   test('said twice is shown twice', () => {
@@ -225,7 +225,7 @@ describe('a message of ours', () => {
       { ...at(2), type: 'queue/updated', queue: [{ ...queued, state: 'cancelled' }] },
     );
     expect(inLine(state)).toEqual([]);
-    expect(state.sendings).toEqual([]);
+    expect(state.optimistic).toEqual([]);
   });
 
   test('that is held waits in line, over pages and restarts, and did not fail', () => {
@@ -240,7 +240,7 @@ describe('a message of ours', () => {
     );
     expect(inLine(state)).toMatchObject([{ uuid: 'u', state: 'held' }]);
     expect(shown(state)).toEqual([]);
-    expect(state.sendings).toMatchObject([{ uuid: 'u', state: 'accepted' }]);
+    expect(state.optimistic).toMatchObject([{ uuid: 'u', state: 'accepted' }]);
   });
 
   test('that failed here and is held there is told once', () => {
@@ -282,7 +282,7 @@ describe('a message of ours', () => {
     );
     // what is left of the turn says them, with one way on for all
     expect(shown(state)).toEqual([]);
-    expect(state.sendings).toEqual([]);
+    expect(state.optimistic).toEqual([]);
   });
 
   test('that could not be worked on says why', () => {
@@ -331,7 +331,7 @@ test('why it broke down is told once: where its last line says so, only there', 
     error: { code: 'api_error', message: 'API Error: 400' },
   };
   const line = { kind: 'error', content: [{ type: 'text', text: 'API Error: 400' }] };
-  const last = (state: ConversationState) => wordsOf(shown(state).at(-1)?.content ?? []);
+  const last = (state: ConversationState) => textOf(shown(state).at(-1)?.content ?? []);
   expect(last(told(loaded('a'), failed))).toBe('Not sent. API Error: 400');
   expect(last(told(loaded('a'), added(1, 'b', line), failed))).toBe('API Error: 400');
 });
@@ -356,7 +356,7 @@ describe('a turn that was cut off', () => {
     ],
   };
   const later = '2025-10-01T08:00:20.000Z';
-  const words = (state: ConversationState) => shown(state).map((one) => wordsOf(one.content));
+  const words = (state: ConversationState) => shown(state).map((one) => textOf(one.content));
 
   test('comes before what Claude Code writes in place of a reply when it goes on', () => {
     const filler = message('f', {

@@ -4,21 +4,25 @@ import { createEventBus } from '../../src/api/eventBus';
 import { failed, success } from '../../src/api/result';
 import type { Prompt } from '../../src/api/send';
 import { inLine, shownMessages } from '../../src/conversation/conversation';
-import { createTalk, type Talk, type TalkNeeds } from '../../src/conversation/conversationStore';
-import { createConversations } from '../../src/conversation/openConversations';
+import {
+  type ConversationStore,
+  type ConversationStoreOptions,
+  createConversationStore,
+} from '../../src/conversation/conversationStore';
+import { createOpenConversations } from '../../src/conversation/openConversations';
 import { createOutbox } from '../../src/conversation/outbox';
-import { createMemory } from '../../src/lib/storage';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { FakeApi, FakeStorage } from '../support/fakes';
 import { sample } from '../support/samples';
 import { at, message, page, SESSION } from '../support/world';
 
 let api: FakeApi;
 let storage: FakeStorage;
-let needs: TalkNeeds;
-let talk: Talk;
+let needs: ConversationStoreOptions;
+let talk: ConversationStore;
 
 const soon = () => vi.advanceTimersByTimeAsync(0);
-const shown = (one: Talk = talk) => shownMessages(one.state.value);
+const shown = (one: ConversationStore = talk) => shownMessages(one.conversation.value);
 const sentUuids = () =>
   api.asked
     .filter((what) => what.startsWith('send '))
@@ -34,11 +38,11 @@ beforeEach(async () => {
     api,
     events: createEventBus(),
     socket: { remember: () => {}, covers: () => true },
-    outbox: createOutbox(createMemory(storage)),
+    outbox: createOutbox(createBrowserStorage(storage)),
     retryDelay: (failures) => failures * 1000,
     onSession: () => {},
   };
-  talk = createTalk(SESSION, needs);
+  talk = createConversationStore(SESSION, needs);
   await soon();
 });
 
@@ -69,7 +73,7 @@ describe('a failed send', () => {
     talk.send('hello', [{ mediaType: 'image/png', data: 'AAAA' }]);
     await soon();
     api.trouble = null;
-    const again = createTalk(SESSION, needs);
+    const again = createConversationStore(SESSION, needs);
     await soon();
     expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
     expect(shown(again).at(-1)?.content).toHaveLength(2);
@@ -93,8 +97,8 @@ describe('a session that somebody else runs', () => {
     prompt.wait === false && !prompt.fork
       ? failed('session_elsewhere', 'It runs elsewhere.', ['watch', 'fork', 'wait'])
       : success({ sessionId: prompt.fork ? 'copy' : SESSION, state: 'idle' });
-  const left = (one: Talk = talk) =>
-    one.state.value.sendings.map(({ text, state }) => [text, state]);
+  const left = (one: ConversationStore = talk) =>
+    one.conversation.value.optimistic.map(({ text, state }) => [text, state]);
   let prompts: Prompt[];
 
   beforeEach(async () => {
@@ -110,30 +114,30 @@ describe('a session that somebody else runs', () => {
   test('takes no message, and keeps it until the person has chosen', async () => {
     expect(left()).toEqual([['hello', 'elsewhere']]);
     expect(shown().map((one) => one.uuid)).toEqual(['a']);
-    const again = createTalk(SESSION, needs);
+    const again = createConversationStore(SESSION, needs);
     await soon();
     expect(left(again)).toEqual([['hello', 'elsewhere']]);
     again.end();
   });
 
   test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
-    const uuid = talk.state.value.sendings[0]?.uuid as string;
+    const uuid = talk.conversation.value.optimistic[0]?.uuid as string;
     api.asked = [];
-    expect(talk.takeBack(uuid)).toMatchObject({ text: 'hello' });
+    expect(talk.withdraw(uuid)).toMatchObject({ text: 'hello' });
     expect(left()).toEqual([]);
     expect(api.asked).toEqual([]);
   });
 
   test('is waited for under the same uuid', async () => {
-    const uuid = talk.state.value.sendings[0]?.uuid as string;
-    expect(await talk.goOn(uuid, 'wait')).toBeNull();
+    const uuid = talk.conversation.value.optimistic[0]?.uuid as string;
+    expect(await talk.sendElsewhere(uuid, 'wait')).toBeNull();
     expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid });
     expect(left()).toEqual([['hello', 'accepted']]);
   });
 
   test('is gone on with in a copy, which has the message from the first moment', async () => {
-    const uuid = talk.state.value.sendings[0]?.uuid as string;
-    expect(await talk.goOn(uuid, 'fork')).toBe('copy');
+    const uuid = talk.conversation.value.optimistic[0]?.uuid as string;
+    expect(await talk.sendElsewhere(uuid, 'fork')).toBe('copy');
     expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid, fork: true });
     expect(left()).toEqual([]);
     expect(needs.outbox.restore('copy')).toMatchObject([{ uuid, state: 'accepted' }]);
@@ -154,18 +158,18 @@ describe('a delta', () => {
     }) as const;
 
   test('changes the partial and leaves the conversation the very same', () => {
-    const before = talk.state.value;
+    const before = talk.conversation.value;
     talk.handle(delta(1, 'Hel'));
     talk.handle(delta(2, 'lo'));
     expect(talk.partial.value?.text).toBe('Hello');
-    expect(talk.state.value).toBe(before);
+    expect(talk.conversation.value).toBe(before);
   });
 
   test('is replaced by its message at one moment', () => {
     talk.handle(delta(1, 'Hello'));
     const seen: [string | undefined, number][] = [];
     const stop = effect(() => {
-      seen.push([talk.partial.value?.text, talk.state.value.messages.length]);
+      seen.push([talk.partial.value?.text, talk.conversation.value.messages.length]);
     });
     const reply = message('r', {
       role: 'assistant',
@@ -193,7 +197,7 @@ test('where every place is taken a message stands in line', async () => {
   talk.send('hello', []);
   await soon();
   expect(waits).toEqual([false, true]);
-  expect(talk.state.value.sendings[0]?.state).toBe('accepted');
+  expect(talk.conversation.value.optimistic[0]?.state).toBe('accepted');
 });
 
 describe('what is on its way', () => {
@@ -210,10 +214,10 @@ describe('what is on its way', () => {
   test('when the page was left is doubtful until the keeper is asked', async () => {
     api.send = () => new Promise(() => {});
     talk.send('hello', []);
-    const [uuid] = talk.state.value.sendings.map((sending) => sending.uuid);
+    const [uuid] = talk.conversation.value.optimistic.map((sending) => sending.uuid);
     const arrived = page({ messages: [message('a'), message(uuid as string)] });
     api.answers.conversation = arrived;
-    const again = createTalk(SESSION, needs);
+    const again = createConversationStore(SESSION, needs);
     await soon();
     expect(shown(again).map((one) => one.optimistic)).toEqual([undefined, undefined]);
     again.end();
@@ -222,7 +226,7 @@ describe('what is on its way', () => {
   test('and never arrived can be sent again', async () => {
     api.send = () => new Promise(() => {});
     talk.send('hello', []);
-    const again = createTalk(SESSION, needs);
+    const again = createConversationStore(SESSION, needs);
     await soon();
     expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
     again.end();
@@ -233,16 +237,16 @@ describe('what is on its way', () => {
     talk.send('hello', []);
     talk.send('this one waits', []);
     talk.send('this one runs', []);
-    const [, waiting, running] = talk.state.value.sendings.map((sending) => sending.uuid);
+    const [, waiting, running] = talk.conversation.value.optimistic.map((sending) => sending.uuid);
     api.answers.conversation = page({
       messages: [message('a')],
       session: sample(1, { state: 'running' }),
       queue: [{ uuid: waiting as string, text: 'this one waits', images: 0, state: 'queued' }],
       turn: { uuid: running as string, started: null, status: null },
     });
-    const again = createTalk(SESSION, needs);
+    const again = createConversationStore(SESSION, needs);
     await soon();
-    const left = again.state.value.sendings.map(({ text, state }) => [text, state]);
+    const left = again.conversation.value.optimistic.map(({ text, state }) => [text, state]);
     expect(left).toEqual([
       ['hello', 'failed'],
       ['this one waits', 'accepted'],
@@ -256,7 +260,7 @@ describe('what is on its way', () => {
     await soon();
     const [uuid] = sentUuids();
     // what waits is taken out of the line, not out of the page
-    expect(talk.takeBack(uuid as string)).toBe(null);
+    expect(talk.withdraw(uuid as string)).toBe(null);
     talk.withdrawn(uuid as string);
     expect(shown().map((one) => one.uuid)).toEqual(['a']);
     expect(storage.length).toBe(0);
@@ -268,8 +272,8 @@ describe('what is on its way', () => {
     await soon();
     const [uuid] = sentUuids();
     // whoever wants to change it does not wait for a keeper that may be away
-    expect(talk.takeBack(uuid as string)).toMatchObject({ text: 'hello' });
-    expect(talk.state.value.sendings).toEqual([]);
+    expect(talk.withdraw(uuid as string)).toMatchObject({ text: 'hello' });
+    expect(talk.conversation.value.optimistic).toEqual([]);
     expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
   });
 });
@@ -278,7 +282,7 @@ describe('who stops a turn', () => {
   test('waits until the keeper has what was sent before', async () => {
     let stopped = false;
     const stop = (): void => {
-      void talk.sent().then(() => {
+      void talk.settled().then(() => {
         stopped = true;
       });
     };
@@ -294,7 +298,7 @@ describe('who stops a turn', () => {
     api.release?.();
     await soon();
     expect(stopped).toBe(true);
-    expect(talk.state.value.sendings).toMatchObject([{ state: 'accepted' }]);
+    expect(talk.conversation.value.optimistic).toMatchObject([{ state: 'accepted' }]);
   });
 
   test('waits not for long: what has not arrived by then is not sent, and kept', async () => {
@@ -303,7 +307,7 @@ describe('who stops a turn', () => {
         signal?.addEventListener('abort', () => resolve(failed('cancelled', 'not wanted')));
       });
     talk.send('hello', []);
-    const sent = talk.sent();
+    const sent = talk.settled();
     await vi.advanceTimersByTimeAsync(2000);
     await sent;
     expect(shown().at(-1)).toMatchObject({
@@ -326,7 +330,7 @@ describe('a message for which what runs is stopped', () => {
     const [uuid] = sentUuids() as [string];
     talk.retry(uuid);
     await soon();
-    const again = createTalk(SESSION, needs);
+    const again = createConversationStore(SESSION, needs);
     await soon();
     api.trouble = null;
     again.retry(uuid);
@@ -344,10 +348,12 @@ describe('a message for which what runs is stopped', () => {
       queue: [{ uuid: 'q', text: 'waits', state: 'queued', images: 0 }],
     });
     talk.send('hello', [], true);
-    expect(inLine(talk.state.value).map(({ text, interrupt }) => [text, interrupt])).toEqual([
-      ['hello', true],
-      ['waits', undefined],
-    ]);
+    expect(inLine(talk.conversation.value).map(({ text, interrupt }) => [text, interrupt])).toEqual(
+      [
+        ['hello', true],
+        ['waits', undefined],
+      ],
+    );
   });
 
   test('stops nothing where it goes on in a copy', async () => {
@@ -356,7 +362,7 @@ describe('a message for which what runs is stopped', () => {
     await soon();
     api.trouble = null;
     api.answers.send = { sessionId: 'copy', state: 'running' };
-    expect(await talk.goOn(sentUuids()[0] as string, 'fork')).toBe('copy');
+    expect(await talk.sendElsewhere(sentUuids()[0] as string, 'fork')).toBe('copy');
     expect(wishes()).toEqual([true, undefined]);
   });
 
@@ -372,22 +378,22 @@ describe('loading', () => {
     api.trouble = 'keeper_unreachable';
     talk.reload();
     await soon();
-    expect(talk.trouble.value?.code).toBe('keeper_unreachable');
+    expect(talk.failure.value?.code).toBe('keeper_unreachable');
     expect(shown().map((one) => one.uuid)).toEqual(['a']);
     api.trouble = null;
     await vi.advanceTimersByTimeAsync(1000);
-    expect(talk.trouble.value).toBe(null);
-    expect(talk.state.value.waiting).toBe(null);
+    expect(talk.failure.value).toBe(null);
+    expect(talk.conversation.value.waiting).toBe(null);
   });
 
   test('a page from before we listened is asked for again', async () => {
     needs.socket.covers = () => false;
-    const late = createTalk(SESSION, needs);
+    const late = createConversationStore(SESSION, needs);
     await soon();
-    expect(late.state.value.loaded).toBe(false);
+    expect(late.conversation.value.loaded).toBe(false);
     needs.socket.covers = () => true;
     await vi.advanceTimersByTimeAsync(1000);
-    expect(late.state.value.loaded).toBe(true);
+    expect(late.conversation.value.loaded).toBe(true);
     late.end();
   });
 
@@ -404,7 +410,7 @@ describe('loading', () => {
     api.trouble = 'session_not_found';
     talk.handle({ type: 'session/removed', ...at(8) });
     await soon();
-    expect(talk.trouble.value?.code).toBe('session_not_found');
+    expect(talk.failure.value?.code).toBe('session_not_found');
   });
 
   test('a session that was deleted is asked for once it is there again', async () => {
@@ -415,7 +421,7 @@ describe('loading', () => {
     api.answers.conversation = page({ messages: [message('reborn')], position: 'e1:8' });
     talk.handle({ type: 'session/updated', session: sample(1), ...at(8) });
     await soon();
-    expect(talk.trouble.value).toBeNull();
+    expect(talk.failure.value).toBeNull();
     expect(shown().map(({ uuid }) => uuid)).toEqual(['reborn']);
   });
 
@@ -446,7 +452,7 @@ describe('several conversations', () => {
   test('hear each its own', async () => {
     api.answers.conversation = (id: string) =>
       page({ messages: [message(`first of ${id}`)], position: 'e1:0' });
-    const conversations = createConversations(needs);
+    const conversations = createOpenConversations(needs);
     const [one, other] = [conversations.open('one'), conversations.open('other')];
     await soon();
     needs.events.publish([
@@ -461,7 +467,7 @@ describe('several conversations', () => {
   test('a new one shows its first message from the beginning', async () => {
     api.answers.conversation = page();
     api.answers.send = { sessionId: 'new', state: 'starting' };
-    const conversations = createConversations(needs);
+    const conversations = createOpenConversations(needs);
     const outcome = await conversations.deliver({
       uuid: 'u',
       text: 'begin',
@@ -475,7 +481,7 @@ describe('several conversations', () => {
   });
 
   test('the open one is asked for again after a resync, the others when they are opened', async () => {
-    const conversations = createConversations(needs);
+    const conversations = createOpenConversations(needs);
     conversations.open('one');
     const other = conversations.open('other');
     await soon();

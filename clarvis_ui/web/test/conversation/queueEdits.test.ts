@@ -2,8 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Queued } from '../../src/api/messages';
 import { failed, success } from '../../src/api/result';
 import type { Draft } from '../../src/composer/drafts';
-import type { Sending } from '../../src/conversation/optimistic';
-import { type Field, intoField, type WaitingLine } from '../../src/conversation/queueEdits';
+import type { OptimisticMessage } from '../../src/conversation/optimistic';
+import {
+  type DraftField,
+  moveIntoDraft,
+  type SessionQueue,
+} from '../../src/conversation/queueEdits';
 import { FakeApi } from '../support/fakes';
 import { SESSION } from '../support/world';
 
@@ -13,7 +17,7 @@ const PICTURE = { mediaType: 'image/png', data: 'AAAA' };
 let api: FakeApi;
 let draft: Draft;
 let gone: string[];
-let sendings: Sending[];
+let sendings: OptimisticMessage[];
 /** What the field held when the keeper was asked, by uuid. */
 let before: Record<string, string>;
 /** The codes with which the keeper refuses, by uuid. */
@@ -21,7 +25,7 @@ let refused: Record<string, string>;
 /** What has left the line, by whichever tab. */
 let taken: Set<string>;
 
-const field: Field = {
+const field: DraftField = {
   get current() {
     return draft;
   },
@@ -30,7 +34,7 @@ const field: Field = {
   },
 };
 
-const line = (): WaitingLine => ({
+const line = (): SessionQueue => ({
   id: SESSION,
   api: {
     waiting: api.waiting,
@@ -51,7 +55,7 @@ function held(uuid: string, images = 0): Queued {
   return { uuid, text: `words of ${uuid}`, state: 'held', images };
 }
 
-const edit = (...queue: Queued[]) => intoField(queue, line(), field);
+const edit = (...queue: Queued[]) => moveIntoDraft(queue, line(), field);
 
 beforeEach(() => {
   api = new FakeApi();
@@ -80,7 +84,7 @@ describe('what waits', () => {
   });
 
   test('comes with those that this browser kept', async () => {
-    const sending: Sending = {
+    const sending: OptimisticMessage = {
       uuid: 'a',
       text: 'words of a',
       content: [IMAGE],
@@ -174,7 +178,7 @@ describe('what cannot be taken back', () => {
         return asked.api.cancelQueued(id, uuid);
       },
     };
-    await intoField([held('a')], { ...asked, api }, field);
+    await moveIntoDraft([held('a')], { ...asked, api }, field);
     expect(draft.text).toBe('words of a and more');
   });
 });

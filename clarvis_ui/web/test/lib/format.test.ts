@@ -4,9 +4,9 @@ import {
   fileSize,
   fullTime,
   money,
-  plainly,
   relativeTime,
   roughly,
+  withoutMarkdown,
 } from '../../src/lib/format';
 
 const NOW = Date.parse('2025-10-15T12:00:00Z'); // a Wednesday
@@ -80,9 +80,9 @@ test('counts agree with their noun', () => {
 });
 
 test('markdown in one line', () => {
-  expect(plainly('## Done\n\n**Two** `files`:\n- [a](https://x.y/a)\n- b_c')).toBe(
+  expect(withoutMarkdown('## Done\n\n**Two** `files`:\n- [a](https://x.y/a)\n- b_c')).toBe(
     'Done Two files: · a · b_c',
   );
-  expect(plainly('a * b * c, 2 ** 3')).toBe('a * b * c, 2 ** 3');
-  expect(plainly('So:\n```sh\nmake\n```')).toBe('So: make');
+  expect(withoutMarkdown('a * b * c, 2 ** 3')).toBe('a * b * c, 2 ** 3');
+  expect(withoutMarkdown('So:\n```sh\nmake\n```')).toBe('So: make');
 });

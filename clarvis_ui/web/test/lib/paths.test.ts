@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { shortPath, within } from '../../src/lib/paths';
+import { relativeTo, shortPath } from '../../src/lib/paths';
 
 test('a file is named as it is from where one works', () => {
-  expect(within('/code/shop/a.py', '/code/shop/')).toBe('a.py');
-  expect(within('C:\\code\\a.py', 'C:\\code')).toBe('a.py');
-  expect(within('/code/shopping/a.py', '/code/shop')).toBe('/code/shopping/a.py');
-  expect(within('/code/a.py', null)).toBe('/code/a.py');
+  expect(relativeTo('/code/shop/a.py', '/code/shop/')).toBe('a.py');
+  expect(relativeTo('C:\\code\\a.py', 'C:\\code')).toBe('a.py');
+  expect(relativeTo('/code/shopping/a.py', '/code/shop')).toBe('/code/shopping/a.py');
+  expect(relativeTo('/code/a.py', null)).toBe('/code/a.py');
 });
 
 test('of one elsewhere the end says most', () => {

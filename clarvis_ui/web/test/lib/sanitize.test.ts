@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { imageAddress, plain, safeHref, spelledOut } from '../../src/lib/sanitize';
+import { imageAddress, revealInvisible, safeHref, stripControls } from '../../src/lib/sanitize';
 
 describe('text loses what terminals obey', () => {
   test.each([
@@ -14,15 +14,15 @@ describe('text loses what terminals obey', () => {
     ['an open \x1b]8;;http://evil.test\nnext line', 'an open \nnext line'],
     ['\x1b', ''],
   ])('%j', (given, left) => {
-    expect(plain(given)).toBe(left);
+    expect(stripControls(given)).toBe(left);
   });
 });
 
 test('what cannot be seen is spelled out where people decide by it', () => {
-  expect(spelledOut('rm \u202etxt.exe')).toBe('rm ⟨U+202E⟩txt.exe');
-  expect(spelledOut('a\u200bb\x1b[2Kc')).toBe('a⟨U+200B⟩b⟨U+001B⟩[2Kc');
-  expect(spelledOut('echo hi\r rm -rf /')).toBe('echo hi⟨U+000D⟩ rm -rf /');
-  expect(spelledOut('two\nlines\tof שלום')).toBe('two\nlines\tof שלום');
+  expect(revealInvisible('rm \u202etxt.exe')).toBe('rm ⟨U+202E⟩txt.exe');
+  expect(revealInvisible('a\u200bb\x1b[2Kc')).toBe('a⟨U+200B⟩b⟨U+001B⟩[2Kc');
+  expect(revealInvisible('echo hi\r rm -rf /')).toBe('echo hi⟨U+000D⟩ rm -rf /');
+  expect(revealInvisible('two\nlines\tof שלום')).toBe('two\nlines\tof שלום');
 });
 
 describe('addresses', () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { failed, type Outcome, success } from '../../src/api/result';
 import type { Accepted, Offers, Prompt } from '../../src/api/send';
-import { createMemory } from '../../src/lib/storage';
-import { type Beginning, createBeginning } from '../../src/newSession/store';
+import { createBrowserStorage } from '../../src/lib/storage';
+import { createNewSessionStore, type NewSessionStore } from '../../src/newSession/store';
 
 const OFFERS: Offers = {
   commands: [],
@@ -11,8 +11,8 @@ const OFFERS: Offers = {
 };
 
 let kept: Record<string, string>;
-let beginning: Beginning;
-const memory = createMemory({
+let beginning: NewSessionStore;
+const memory = createBrowserStorage({
   length: 0,
   key: () => null,
   getItem: (key) => kept[key] ?? null,
@@ -30,7 +30,7 @@ beforeEach(() => {
   offersIn.mockReset().mockResolvedValue(success(OFFERS));
   send.mockReset().mockResolvedValue(success({ sessionId: 'new', state: 'starting' }));
   go.mockReset();
-  beginning = createBeginning({ api: { offersIn, send }, memory, go });
+  beginning = createNewSessionStore({ api: { offersIn, send }, memory, go });
 });
 
 async function chosen(workdir = '/code/api'): Promise<void> {
@@ -76,7 +76,7 @@ describe('starting', () => {
     send.mockResolvedValueOnce(failed('invalid_request', 'It is too long.'));
     await beginning.start();
     expect(beginning.failure.value?.sentence).toBe('It is too long.');
-    const again = createBeginning({ api: { offersIn, send }, memory, go });
+    const again = createNewSessionStore({ api: { offersIn, send }, memory, go });
     expect(again.systemPrompt.value).toBe('You are Ada.');
   });
 
@@ -121,11 +121,11 @@ describe('starting', () => {
 
 test('words survive a refresh until they are sent', async () => {
   beginning.write('half a thou');
-  const after = createBeginning({ api: { offersIn, send }, memory, go });
+  const after = createNewSessionStore({ api: { offersIn, send }, memory, go });
   expect(after.text.value).toBe('half a thou');
   after.show('/code/api');
   await after.start();
-  expect(createBeginning({ api: { offersIn, send }, memory, go }).text.value).toBe('');
+  expect(createNewSessionStore({ api: { offersIn, send }, memory, go }).text.value).toBe('');
 });
 
 test('words that are sent again after a lost answer are still one message', async () => {

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { type Found, type Hit, readFound, searchQuery, type Wanted } from '../../src/api/search';
 import {
-  createSearch,
+  createSearchStore,
   hitHref,
   indexedPercent,
-  isWorthFinding,
-  nearFind,
-  type Search,
-  saidBy,
+  isWorthSearching,
+  nearMatch,
+  type SearchStore,
+  sourceWords,
 } from '../../src/search/store';
 import { FakeApi } from '../support/fakes';
 
@@ -17,11 +17,11 @@ const found = (uuids: string[], changes: object = {}) =>
 const wanted = (words: string): Wanted => ({ words, kind: null, workdir: null, best: false });
 
 let api: FakeApi;
-let search: Search;
+let search: SearchStore;
 
 beforeEach(() => {
   api = new FakeApi();
-  search = createSearch(api);
+  search = createSearchStore(api);
 });
 
 const uuids = () => search.results.value?.hits.map(({ uuid }) => uuid);
@@ -81,7 +81,7 @@ test.each([
   [{ kind: 'toolResult', decision: true }, 'Decision'],
   [{ kind: 'something new' }, 'Message'],
 ])('%j', (given, words) => {
-  expect(saidBy({ where: null, tool: null, decision: false, ...given } as Hit)).toBe(words);
+  expect(sourceWords({ where: null, tool: null, decision: false, ...given } as Hit)).toBe(words);
 });
 
 test('what is strange in an answer costs a detail only', () => {
@@ -111,19 +111,19 @@ test('a hit leads to its message; what a subagent said, to its call', () => {
 });
 
 test('what is looked for is neither a letter nor a page', () => {
-  expect(isWorthFinding('auth')).toBe(true);
-  expect(isWorthFinding(' au ')).toBe(false);
-  expect(isWorthFinding('one\ntwo')).toBe(false);
-  expect(isWorthFinding('word '.repeat(20))).toBe(false);
+  expect(isWorthSearching('auth')).toBe(true);
+  expect(isWorthSearching(' au ')).toBe(false);
+  expect(isWorthSearching('one\ntwo')).toBe(false);
+  expect(isWorthSearching('word '.repeat(20))).toBe(false);
 });
 
 test('a find stands near the beginning of its line', () => {
   const found = { text: 'heron', match: true };
   const long = { text: `${'before '.repeat(9)}the grey `, match: false };
-  expect(nearFind([long, found])).toEqual([
+  expect(nearMatch([long, found])).toEqual([
     { text: '…before before the grey ', match: false },
     found,
   ]);
-  expect(nearFind([found])).toEqual([found]);
-  expect(nearFind([])).toEqual([]);
+  expect(nearMatch([found])).toEqual([found]);
+  expect(nearMatch([])).toEqual([]);
 });

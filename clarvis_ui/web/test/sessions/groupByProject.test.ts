@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byProject, matching, newestFirst } from '../../src/sessions/groupByProject';
+import { groupByProject, matching, newestFirst } from '../../src/sessions/groupByProject';
 import { sample } from '../support/samples';
 
 const titles = (sessions: readonly { title: string | null }[]) => sessions.map((s) => s.title);
@@ -19,7 +19,7 @@ test('the newest comes first, and ties have one order', () => {
 describe('projects', () => {
   test('are in the order of their newest session', () => {
     const web = { workdir: '/code/web', project: 'web' };
-    const projects = byProject([sample(4, web), sample(3), sample(2, web), sample(1)]);
+    const projects = groupByProject([sample(4, web), sample(3), sample(2, web), sample(1)]);
     expect(projects.map((p) => [p.label, p.sessions.length, p.parent])).toEqual([
       ['web', 2, null],
       ['payments-api', 2, null],
@@ -27,7 +27,7 @@ describe('projects', () => {
   });
 
   test('of one name in two places say where they are', () => {
-    const projects = byProject([
+    const projects = groupByProject([
       sample(2, { workdir: '/one/api', project: 'api' }),
       sample(1, { workdir: '/two/api', project: 'api' }),
       sample(0, { workdir: 'D:\\three\\api', project: 'api' }),
@@ -42,9 +42,9 @@ describe('projects', () => {
   });
 
   test('are named after the directory where nobody named them', () => {
-    expect(byProject([sample(1, { project: null })])[0]?.label).toBe('payments-api');
-    expect(byProject([sample(1, { project: null, workdir: '/' })])[0]?.label).toBe('/');
-    expect(byProject([sample(1, { project: null, workdir: null })])[0]?.label).toBe(
+    expect(groupByProject([sample(1, { project: null })])[0]?.label).toBe('payments-api');
+    expect(groupByProject([sample(1, { project: null, workdir: '/' })])[0]?.label).toBe('/');
+    expect(groupByProject([sample(1, { project: null, workdir: null })])[0]?.label).toBe(
       'unknown directory',
     );
   });

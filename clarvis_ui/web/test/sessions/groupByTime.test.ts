@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byRecency } from '../../src/sessions/groupByTime';
+import { groupByTime } from '../../src/sessions/groupByTime';
 import { sample } from '../support/samples';
 
 const NOW = new Date(2025, 9, 28, 10, 30).getTime();
@@ -18,7 +18,7 @@ describe('headings of time', () => {
       at(2025, 8, 1),
       at(2024, 8, 1),
     ].map((modified, index) => sample(index, { modified }));
-    const sections = byRecency([...sessions, sample(9, { modified: null })], NOW);
+    const sections = groupByTime([...sessions, sample(9, { modified: null })], NOW);
     expect(sections.map(({ label, sessions }) => [label, sessions.length])).toEqual([
       ['Today', 2],
       ['Yesterday', 1],
@@ -31,11 +31,11 @@ describe('headings of time', () => {
   });
 
   test('what a clock ahead of ours wrote is of today', () => {
-    const [section] = byRecency([sample(1, { modified: at(2025, 9, 30) })], NOW);
+    const [section] = groupByTime([sample(1, { modified: at(2025, 9, 30) })], NOW);
     expect(section?.label).toBe('Today');
   });
 
   test('nothing has none', () => {
-    expect(byRecency([], NOW)).toEqual([]);
+    expect(groupByTime([], NOW)).toEqual([]);
   });
 });

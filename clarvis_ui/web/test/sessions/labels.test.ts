@@ -3,7 +3,7 @@ import type { Presence, Session } from '../../src/api/sessions';
 import {
   activityOf,
   farWords,
-  type Live,
+  type LiveState,
   missingWords,
   progressWords,
   resumeCommand,
@@ -128,7 +128,7 @@ describe('what runs elsewhere says where', () => {
 test('what is known beside the row is said in its place', () => {
   const asked = [{ kind: 'permission', tool: 'Bash', input: { command: 'npm test' } }];
   const live = { asked: [], doing: null, unread: false };
-  const of = (changes: Partial<Session>, more: Partial<Live>) =>
+  const of = (changes: Partial<Session>, more: Partial<LiveState>) =>
     statusOf(sample(1, changes), { ...live, ...more });
   expect(of({ state: 'waiting' }, { asked }).words).toBe('wants to run npm test');
   expect(of({ state: 'waiting' }, { asked: [...asked, ...asked] }).words).toBe(

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import { isScanning, type ListingEvent, NOTHING_YET, reduce } from '../../src/sessions/list';
+import {
+  EMPTY_LISTING,
+  isScanning,
+  type ListingEvent,
+  reduceListing,
+} from '../../src/sessions/list';
 import { sample } from '../support/samples';
 
-const after = (...events: ListingEvent[]) => events.reduce(reduce, NOTHING_YET);
+const after = (...events: ListingEvent[]) => events.reduce(reduceListing, EMPTY_LISTING);
 const failure = { code: 'keeper_unreachable', sentence: 'away' };
 
 test('the newest are merged into what is known', () => {
@@ -34,12 +39,12 @@ test('hearing the same again changes nothing', () => {
     { type: 'whole/seen', sessions: [sample(1), sample(2)] },
     { type: 'session/updated', session: sample(2) },
   ] as const;
-  expect(again.reduce(reduce, first).sessions).toBe(first.sessions);
+  expect(again.reduce(reduceListing, first).sessions).toBe(first.sessions);
 });
 
 test('a session that did not change stays the same object', () => {
   const first = after({ type: 'whole/seen', sessions: [sample(1), sample(2)] });
-  const next = reduce(first, {
+  const next = reduceListing(first, {
     type: 'whole/seen',
     sessions: [sample(1), sample(2, { title: 'changed' })],
   });
@@ -54,7 +59,7 @@ test('trouble keeps what is known and passes', () => {
   );
   expect(troubled.trouble).toEqual(failure);
   expect(troubled.sessions.size).toBe(1);
-  expect(reduce(troubled, { type: 'keeper/answered' }).trouble).toBe(null);
+  expect(reduceListing(troubled, { type: 'keeper/answered' }).trouble).toBe(null);
 });
 
 test('a scan is over when it is done', () => {

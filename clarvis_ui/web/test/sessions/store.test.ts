@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createEventBus } from '../../src/api/eventBus';
 import type { Health } from '../../src/api/sessions';
-import { createSessionStore, needsWholeLook, type SessionStore } from '../../src/sessions/store';
+import { createSessionStore, needsWholeList, type SessionStore } from '../../src/sessions/store';
 import { FakeApi, FakeAttention } from '../support/fakes';
 import { sample } from '../support/samples';
 
@@ -221,6 +221,6 @@ describe('when the whole list is read again', () => {
     ['counts come in, too soon', { at: 0, health: health(5, 1, 9) }, health(5, 3, 9), 4000, false],
     ['all is counted', { at: 0, health: health(5, 1, 9) }, health(5, 9, 9), 4000, true],
   ] as const)('%s', (_when, last, now, at, expected) => {
-    expect(needsWholeLook(last, now, at)).toBe(expected);
+    expect(needsWholeList(last, now, at)).toBe(expected);
   });
 });

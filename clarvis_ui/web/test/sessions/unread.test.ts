@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { remembered } from '../../src/lib/persistedSignal';
-import { createMemory } from '../../src/lib/storage';
+import { persistedSignal } from '../../src/lib/persistedSignal';
+import { createBrowserStorage } from '../../src/lib/storage';
 import { createUnread } from '../../src/sessions/unread';
 import { sample } from '../support/samples';
 
 const KEY = 'clarvis.seen';
 
 function shelf(kept: Record<string, string> = {}) {
-  return createMemory({
+  return createBrowserStorage({
     length: 0,
     key: () => null,
     getItem: (key) => kept[key] ?? null,
@@ -22,7 +22,7 @@ function refuse(): never {
   throw new Error('refused');
 }
 
-const REFUSING = createMemory({
+const REFUSING = createBrowserStorage({
   length: 0,
   key: refuse,
   getItem: refuse,
@@ -81,11 +81,11 @@ test.each(['', '{', 'null', '7', '{"since": 7}', '{"since": "x", "seen": {"id-00
 );
 
 test('a browser that keeps nothing forgets with the page', () => {
-  for (const nothing of [REFUSING, createMemory(null)]) {
+  for (const nothing of [REFUSING, createBrowserStorage(null)]) {
     const unread = createUnread(nothing, FIRST_VISIT);
     unread.see(sample(1, after));
     expect(unread.isUnread(sample(1, after))).toBe(false);
-    const choice = remembered(nothing, 'key', ['one', 'two']);
+    const choice = persistedSignal(nothing, 'key', ['one', 'two']);
     choice.value = 'two';
     expect(choice.value).toBe('two');
   }
@@ -93,7 +93,7 @@ test('a browser that keeps nothing forgets with the page', () => {
 
 test('a choice is remembered, and a strange one is not', () => {
   const kept = shelf();
-  remembered(kept, 'key', ['one', 'two']).value = 'two';
-  expect(remembered(kept, 'key', ['one', 'two']).value).toBe('two');
-  expect(remembered(kept, 'key', ['three', 'four']).value).toBe('three');
+  persistedSignal(kept, 'key', ['one', 'two']).value = 'two';
+  expect(persistedSignal(kept, 'key', ['one', 'two']).value).toBe('two');
+  expect(persistedSignal(kept, 'key', ['three', 'four']).value).toBe('three');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/api/sessions';
-import { byProject } from '../../src/sessions/groupByProject';
-import { outlineOf, rowAfterKey, steadyTop, topOf } from '../../src/sidebar/listIndex';
+import { groupByProject } from '../../src/sessions/groupByProject';
+import { listIndexOf, rowAfterKey, steadyTop, topOf } from '../../src/sidebar/listIndex';
 import {
   HEADING_HEIGHT,
   layOut,
@@ -69,7 +69,7 @@ describe('scrolling to a row', () => {
   });
 });
 
-const outline = (sessions: Session[]) => outlineOf(byProject(sessions));
+const outline = (sessions: Session[]) => listIndexOf(groupByProject(sessions));
 const many = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => sample(from - index));
 

@@ -5,7 +5,7 @@ import type { Wanted } from '../../src/api/search';
 import type { Prompt } from '../../src/api/send';
 import type { Health, Session, SessionsPage } from '../../src/api/sessions';
 import type { Looked } from '../../src/api/timeline';
-import type { Attention } from '../../src/lib/poller';
+import type { PageVisibility } from '../../src/lib/poller';
 
 /** A server in memory: what it has can be changed, and it can be away. */
 export class FakeApi implements Api {
@@ -176,7 +176,7 @@ export class FakeStorage {
 }
 
 /** A page that is looked at until it is hidden. */
-export class FakeAttention implements Attention {
+export class FakeAttention implements PageVisibility {
   hidden = false;
   private listeners = new Set<() => void>();
 

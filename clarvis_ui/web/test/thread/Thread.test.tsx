@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { options, render } from 'preact';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partial } from '../../src/api/messages';
-import { createFolds } from '../../src/lib/expanded';
+import { createExpandState } from '../../src/lib/expanded';
 import { Thread } from '../../src/thread/Thread';
 import { prompt, reply } from '../support/messages';
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
       turn={{ uuid: 'p', started: null, status: null }}
       hasOlder={false}
       loading={false}
-      folds={createFolds()}
+      folds={createExpandState()}
       onOlder={() => {}}
       fetchSubagent={async () => []}
       waiting={signal(new Set<string>())}

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import type { ShownMessage } from '../../src/conversation/visibleMessages';
-import { written } from '../../src/thread/exportMarkdown';
+import type { VisibleMessage } from '../../src/conversation/visibleMessages';
+import { exportMarkdown } from '../../src/thread/exportMarkdown';
 import { rowsOf } from '../../src/thread/rows/rows';
 import { call, prompt, reply, result } from '../support/messages';
 
-function asMarkdown(...messages: ShownMessage[]): string {
-  return written('Fix\nthe login', rowsOf(messages, { running: false, hasOlder: false }), '/code');
+function asMarkdown(...messages: VisibleMessage[]): string {
+  return exportMarkdown(
+    'Fix\nthe login',
+    rowsOf(messages, { running: false, hasOlder: false }),
+    '/code',
+  );
 }
 
 test('what was said stands there in full, the title as a heading', () => {

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { halfInput } from '../../src/conversation/finalMessage';
-import { createFolds } from '../../src/lib/expanded';
-import { hitsIn, nearestOf, unfoldFor } from '../../src/thread/find/find';
+import { partialInput } from '../../src/conversation/finalMessage';
+import { createExpandState } from '../../src/lib/expanded';
+import { expandFor, hitsIn, nearestOf } from '../../src/thread/find/find';
 import { linkedMessage, messageLink } from '../../src/thread/messageLink';
 import { chunksOf } from '../../src/thread/rows/chunks';
 import { type Row, rowsOf } from '../../src/thread/rows/rows';
-import { recall, remember } from '../../src/thread/scroll/scrollPosition';
+import { readScrollPosition, writeScrollPosition } from '../../src/thread/scroll/scrollPosition';
 import { call, prompt, reply, result } from '../support/messages';
 
 const DONE = { running: false, hasOlder: false };
@@ -44,31 +44,36 @@ describe('the place where one was reading', () => {
   });
 
   test('is kept for each session', () => {
-    remember(storage, 'one', { at: 'row', key: 'k', uuid: 'u', offset: -12.4 });
-    remember(storage, 'two', { at: 'row', key: 'l', uuid: 'v', offset: 3 });
-    expect(recall(storage, 'one')).toEqual({ at: 'row', key: 'k', uuid: 'u', offset: -12 });
-    expect(recall(storage, 'three')).toEqual({ at: 'end' });
+    writeScrollPosition(storage, 'one', { at: 'row', key: 'k', uuid: 'u', offset: -12.4 });
+    writeScrollPosition(storage, 'two', { at: 'row', key: 'l', uuid: 'v', offset: 3 });
+    expect(readScrollPosition(storage, 'one')).toEqual({
+      at: 'row',
+      key: 'k',
+      uuid: 'u',
+      offset: -12,
+    });
+    expect(readScrollPosition(storage, 'three')).toEqual({ at: 'end' });
   });
 
   test('the end needs no memory', () => {
-    remember(storage, 'one', { at: 'row', key: 'k', uuid: 'u', offset: 0 });
-    remember(storage, 'one', { at: 'end' });
-    expect(recall(storage, 'one')).toEqual({ at: 'end' });
+    writeScrollPosition(storage, 'one', { at: 'row', key: 'k', uuid: 'u', offset: 0 });
+    writeScrollPosition(storage, 'one', { at: 'end' });
+    expect(readScrollPosition(storage, 'one')).toEqual({ at: 'end' });
   });
 
   test('nonsense in the storage is no reason to fail', () => {
     storage.setItem('clarvis.reading', '{"a": [');
-    expect(recall(storage, 'one')).toEqual({ at: 'end' });
+    expect(readScrollPosition(storage, 'one')).toEqual({ at: 'end' });
     storage.setItem('clarvis.reading', '[["one", 1], null, "x"]');
-    expect(recall(storage, 'one')).toEqual({ at: 'end' });
+    expect(readScrollPosition(storage, 'one')).toEqual({ at: 'end' });
   });
 
   test('only the newest are kept', () => {
     for (let at = 0; at < 400; at += 1) {
-      remember(storage, `s${at}`, { at: 'row', key: 'k', uuid: 'u', offset: 0 });
+      writeScrollPosition(storage, `s${at}`, { at: 'row', key: 'k', uuid: 'u', offset: 0 });
     }
-    expect(recall(storage, 's0')).toEqual({ at: 'end' });
-    expect(recall(storage, 's399')).toMatchObject({ at: 'row' });
+    expect(readScrollPosition(storage, 's0')).toEqual({ at: 'end' });
+    expect(readScrollPosition(storage, 's399')).toMatchObject({ at: 'row' });
   });
 });
 
@@ -110,24 +115,24 @@ describe('finding', () => {
     const heard = new Map([['toolu_a', words]]);
     expect(hitsIn([row as Row], 'needle')).toEqual([]);
     expect(hitsIn([row as Row], 'needle', heard)).toHaveLength(1);
-    const folds = createFolds();
-    unfoldFor(row as Row, 'needle', folds, heard);
+    const folds = createExpandState();
+    expandFor(row as Row, 'needle', folds, heard);
     expect(folds.of((row as Row).key).value).toBe(true);
     expect(folds.of('d').value).toBe(true);
   });
 
   test('unfolds what hides the words, and nothing else', () => {
-    const folds = createFolds();
-    for (const row of rows) unfoldFor(row, 'needle', folds);
+    const folds = createExpandState();
+    for (const row of rows) expandFor(row, 'needle', folds);
     expect(folds.of('c').value).toBe(true);
     expect(folds.of('b').value).toBe(false);
   });
 });
 
 test('of an input that is being written, what is whole is known', () => {
-  expect(halfInput('{"file_path": "/a/b.py", "content": "x = \\"1')).toEqual({
+  expect(partialInput('{"file_path": "/a/b.py", "content": "x = \\"1')).toEqual({
     file_path: '/a/b.py',
   });
-  expect(halfInput('{"command": "npm te')).toEqual({ command: 'npm te' });
-  expect(halfInput('')).toEqual({});
+  expect(partialInput('{"command": "npm te')).toEqual({ command: 'npm te' });
+  expect(partialInput('')).toEqual({});
 });

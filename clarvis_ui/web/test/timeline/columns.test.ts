@@ -14,10 +14,10 @@ import {
   doneWords,
   isNothing,
   lanesOf,
-  MOST,
+  MAX_COLUMNS,
   shortName,
 } from '../../src/timeline/columns';
-import { createLooking, type Looking } from '../../src/timeline/store';
+import { createTimelineStore, type TimelineStore } from '../../src/timeline/store';
 import { FakeApi } from '../support/fakes';
 
 const NOTHING = { prompts: 0, tools: 0, edits: 0, compactions: 0, output: 0, costUsd: 0 };
@@ -85,7 +85,7 @@ test('what is too much for days is put together in weeks, and then in months', (
   const months = days('2023-11-30', '2026-03-01');
   expect(months[0]).toMatchObject({ step: 'month', from: '2023-11-01', to: '2023-12-01' });
   expect(months.at(-1)?.name).toBe('March 2026');
-  for (const columns of [weeks, months]) expect(columns.length).toBeLessThanOrEqual(MOST);
+  for (const columns of [weeks, months]) expect(columns.length).toBeLessThanOrEqual(MAX_COLUMNS);
 });
 
 test('a clock that was centuries off leaves the rest in sight', () => {
@@ -168,12 +168,12 @@ const told = (complete: boolean, prompts = 0) =>
   readTimeline({ by: 'day', total: { prompts }, complete }) as Timeline;
 
 let api: FakeApi;
-let looking: Looking;
+let looking: TimelineStore;
 
 beforeEach(() => {
   vi.useFakeTimers();
   api = new FakeApi();
-  looking = createLooking(api, 5);
+  looking = createTimelineStore(api, 5);
 });
 
 afterEach(() => {

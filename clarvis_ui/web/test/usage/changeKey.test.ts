@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { spentIn } from '../../src/usage/changeKey';
+import { usageChangeKey } from '../../src/usage/changeKey';
 import { sample } from '../support/samples';
 
 const tokens = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };
 const listed = (...sessions: ReturnType<typeof sample>[]) =>
-  spentIn({ sessions: new Map(sessions.map((session) => [session.id, session])) });
+  usageChangeKey({ sessions: new Map(sessions.map((session) => [session.id, session])) });
 
 test('what was used changes it, and so does a session that was found', () => {
   const before = listed({ ...sample(1), tokens });

@@ -1,13 +1,13 @@
 import { useId, useRef } from 'preact/hooks';
 import type { Answer, Attention } from '../../api/attention';
 import { StatusDot } from '../../ui/StatusDot';
-import type { Halves } from '../answerDrafts';
+import type { AnswerDrafts } from '../answerDrafts';
 import { CeilingCard } from './CeilingCard';
 import { PermissionCard } from './PermissionCard';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
-import { useHalf } from './useAnswerDraft';
-import { useGuard } from './useDoubleClickGuard';
+import { useAnswerDraft } from './useAnswerDraft';
+import { useDoubleClickGuard } from './useDoubleClickGuard';
 import type { PlanSource } from './usePlan';
 import './card.css';
 
@@ -15,7 +15,7 @@ export interface AttentionCardProps {
   attention: Attention;
   workdir: string | null;
   source: PlanSource;
-  halves: Halves;
+  halves: AnswerDrafts;
   /** Whether it stands where another card stood a moment ago. */
   replacedAnother: boolean;
   answering: boolean;
@@ -28,8 +28,8 @@ export interface AttentionCardProps {
 export function AttentionCard(props: AttentionCardProps) {
   const { attention, answering, problem, onAnswer } = props;
   const headingId = useId();
-  const armed = useGuard(props.replacedAnother, props.keys);
-  const [half, onHalf] = useHalf(props.halves, attention);
+  const armed = useDoubleClickGuard(props.replacedAnother, props.keys);
+  const [half, onHalf] = useAnswerDraft(props.halves, attention);
   // two events of one click come before anything is drawn again
   const answered = useRef(false);
   if (!answering) answered.current = false;

@@ -1,13 +1,13 @@
 import { useRef } from 'preact/hooks';
 import { counted } from '../../lib/format';
 import { lastSettledIn, openIn } from '../inbox';
-import type { Questions } from '../store';
+import type { AttentionStore } from '../store';
 import { AttentionCard } from './AttentionCard';
 import { SettledLine } from './SettledLine';
 import type { PlanSource } from './usePlan';
 
 export interface AttentionSlotProps {
-  questions: Questions;
+  questions: AttentionStore;
   source: PlanSource;
   sessionId: string;
   workdir: string | null;
@@ -46,7 +46,7 @@ export function AttentionSlot(props: AttentionSlotProps) {
         attention={first}
         workdir={workdir}
         source={source}
-        halves={questions.halves}
+        halves={questions.drafts}
         replacedAnother={replacedAnother}
         answering={inbox.answering.has(first.id)}
         problem={inbox.problems.get(first.id) ?? null}

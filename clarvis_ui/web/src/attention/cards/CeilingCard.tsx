@@ -1,10 +1,15 @@
-import { spelledOut } from '../../lib/sanitize';
+import { revealInvisible } from '../../lib/sanitize';
 import { NO_CHOICE } from '../answerDrafts';
 import type { CardProps } from './PermissionCard';
-import { askedBy, type CeilingName, type UsedUp, usedUpIn } from './presentation';
-import { Reason } from './ReasonField';
+import {
+  type CeilingName,
+  type CeilingUsage,
+  ceilingUsageOf,
+  presentationOf,
+} from './presentation';
+import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
-import { useKeys } from './useShortcuts';
+import { useShortcuts } from './useShortcuts';
 
 const FURTHER: Readonly<Record<CeilingName, string>> = {
   costUsd: 'Further dollars',
@@ -15,17 +20,18 @@ const FURTHER: Readonly<Record<CeilingName, string>> = {
 /** An item of work has used what it may: let it go on, so much further, or end it. */
 export function CeilingCard(props: CardProps) {
   const { attention, workdir, keys, headingId, half, onHalf, onAnswer } = props;
-  const asked = askedBy(attention, workdir);
-  const reached = usedUpIn(attention.input);
+  const asked = presentationOf(attention, workdir);
+  const reached = ceilingUsageOf(attention.input);
   const ending = half.open !== null;
   const setEnding = (open: boolean): void => onHalf({ open: open ? 'deny' : null, text: null });
-  const typed = ({ name, further }: UsedUp): string => half.choices[name]?.other ?? String(further);
+  const typed = ({ name, further }: CeilingUsage): string =>
+    half.choices[name]?.other ?? String(further);
   const amounts = Object.fromEntries(reached.map((one) => [one.name, Number(typed(one))]));
   const ready = props.ready && reached.every((one) => isAmount(one.name, amounts[one.name] ?? 0));
 
   const goOn = (): void =>
     onAnswer({ decision: 'allow', updatedInput: { ...attention.input, further: amounts } });
-  useKeys(
+  useShortcuts(
     { a: ready ? goOn : undefined, d: () => setEnding(true) },
     keys && props.ready && !ending,
   );
@@ -34,12 +40,12 @@ export function CeilingCard(props: CardProps) {
     <>
       <header class="card-head">
         <h2 id={headingId} dir="auto">
-          {spelledOut(asked.title)}
+          {revealInvisible(asked.title)}
         </h2>
         <p>{asked.sentence} Nothing more is done on it until you answer.</p>
       </header>
       {ending ? (
-        <Reason
+        <ReasonField
           label="Why is it ended? Nothing more can be dispatched on this item."
           placeholder="Optional"
           text={half.text ?? ''}

@@ -1,24 +1,24 @@
 import { Diff } from '../../content/Diff';
-import { Command } from '../../content/tools/ShellCommand';
-import { within } from '../../lib/paths';
-import { spelledOut } from '../../lib/sanitize';
+import { ShellCommand } from '../../content/tools/ShellCommand';
+import { relativeTo } from '../../lib/paths';
+import { revealInvisible } from '../../lib/sanitize';
 import type { Evidence } from './presentation';
 
-export interface EvidenceProps {
+export interface EvidenceViewProps {
   evidence: Evidence;
   workdir: string | null;
 }
 
 /** What one judges by, in full. */
-export function EvidenceView({ evidence, workdir }: EvidenceProps) {
+export function EvidenceView({ evidence, workdir }: EvidenceViewProps) {
   switch (evidence.kind) {
     case 'command':
-      return <Command command={evidence.command} />;
+      return <ShellCommand command={evidence.command} />;
     case 'changes':
       return (
         <>
           {evidence.changes.map((change, at) => (
-            <Diff key={at} {...change} path={within(change.path, workdir)} />
+            <Diff key={at} {...change} path={relativeTo(change.path, workdir)} />
           ))}
         </>
       );
@@ -26,7 +26,7 @@ export function EvidenceView({ evidence, workdir }: EvidenceProps) {
       return (
         <dl class="card-words">
           <dt>{evidence.name}</dt>
-          <dd dir="auto">{spelledOut(evidence.words)}</dd>
+          <dd dir="auto">{revealInvisible(evidence.words)}</dd>
         </dl>
       );
     case 'input':
@@ -34,9 +34,11 @@ export function EvidenceView({ evidence, workdir }: EvidenceProps) {
         <dl class="card-words">
           {Object.entries(evidence.input).map(([name, value]) => (
             <div key={name}>
-              <dt>{spelledOut(name)}</dt>
+              <dt>{revealInvisible(name)}</dt>
               <dd dir="auto">
-                {spelledOut(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}
+                {revealInvisible(
+                  typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+                )}
               </dd>
             </div>
           ))}

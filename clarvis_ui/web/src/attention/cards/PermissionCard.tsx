@@ -1,14 +1,20 @@
 import { useState } from 'preact/hooks';
 import type { Answer, Attention } from '../../api/attention';
-import { within } from '../../lib/paths';
-import { spelledOut } from '../../lib/sanitize';
-import type { Half } from '../answerDrafts';
+import { relativeTo } from '../../lib/paths';
+import { revealInvisible } from '../../lib/sanitize';
+import type { AnswerDraft } from '../answerDrafts';
 import { EvidenceView } from './EvidenceView';
-import { askedBy, editableText, editedInput, grantWords, worthOffering } from './presentation';
-import { Reason } from './ReasonField';
+import {
+  editableText,
+  editedInput,
+  grantWords,
+  offeredGrants,
+  presentationOf,
+} from './presentation';
+import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
 import type { PlanSource } from './usePlan';
-import { useKeys } from './useShortcuts';
+import { useShortcuts } from './useShortcuts';
 
 export interface CardProps {
   attention: Attention;
@@ -20,8 +26,8 @@ export interface CardProps {
   keys: boolean;
   headingId: string;
   /** The answer as far as it was begun. */
-  half: Half;
-  onHalf(changes: Partial<Half>): void;
+  half: AnswerDraft;
+  onHalf(changes: Partial<AnswerDraft>): void;
   onAnswer(answer: Answer): void;
 }
 
@@ -31,15 +37,15 @@ export function PermissionCard(props: CardProps) {
   const setMode = (open: 'deny' | 'change' | null): void => onHalf({ open, text: null });
   const choosing = half.open === null;
   const [problem, setProblem] = useState<string | null>(null);
-  const asked = askedBy(attention, workdir);
-  const always = worthOffering(attention, workdir).map((grant) => ({
-    words: spelledOut(grantWords(grant, workdir)),
+  const asked = presentationOf(attention, workdir);
+  const always = offeredGrants(attention, workdir).map((grant) => ({
+    words: revealInvisible(grantWords(grant, workdir)),
     answer: { decision: 'allow', updatedPermissions: grant } satisfies Answer,
   }));
   const numbered = Object.fromEntries(
     always.map(({ answer }, at) => [String(at + 1), () => onAnswer(answer)]),
   );
-  useKeys(
+  useShortcuts(
     { a: () => onAnswer({ decision: 'allow' }), d: () => setMode('deny'), ...numbered },
     keys && ready && choosing,
   );
@@ -58,16 +64,16 @@ export function PermissionCard(props: CardProps) {
     <>
       <header class="card-head">
         <h2 id={headingId} dir="auto">
-          {spelledOut(asked.title)}
+          {revealInvisible(asked.title)}
         </h2>
-        {asked.sentence && <p dir="auto">{spelledOut(asked.sentence)}</p>}
+        {asked.sentence && <p dir="auto">{revealInvisible(asked.sentence)}</p>}
         <Because attention={attention} workdir={workdir} />
       </header>
       <div class="card-evidence">
         <EvidenceView evidence={asked.evidence} workdir={workdir} />
       </div>
       {half.open === 'deny' && (
-        <Reason
+        <ReasonField
           label="Why not? Claude is told, and goes on."
           placeholder="Optional: what should be done instead"
           text={half.text ?? ''}
@@ -83,7 +89,7 @@ export function PermissionCard(props: CardProps) {
         />
       )}
       {half.open === 'change' && (
-        <Reason
+        <ReasonField
           label="Do this instead"
           placeholder=""
           text={half.text ?? editableText(attention)}
@@ -151,13 +157,13 @@ function Because({ attention, workdir }: { attention: Attention; workdir: string
   ].filter(Boolean);
   return parts.length > 0 ? (
     <p class="card-because" dir="auto">
-      {spelledOut(parts.join(' · '))}
+      {revealInvisible(parts.join(' · '))}
     </p>
   ) : null;
 }
 
 /** A path is worth a word only where it leads out of the session's directory. */
 function outside(path: string | null, workdir: string | null): string | null {
-  if (path === null || within(path, workdir) !== path || !path.startsWith('/')) return null;
+  if (path === null || relativeTo(path, workdir) !== path || !path.startsWith('/')) return null;
   return `Outside of this session's directory: ${path}`;
 }

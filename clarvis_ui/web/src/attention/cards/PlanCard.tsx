@@ -1,10 +1,10 @@
 import type { Answer } from '../../api/attention';
 import { Markdown } from '../../content/Markdown';
 import type { CardProps } from './PermissionCard';
-import { Reason } from './ReasonField';
+import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
 import { usePlan } from './usePlan';
-import { useKeys } from './useShortcuts';
+import { useShortcuts } from './useShortcuts';
 
 const APPROVED: Answer = { decision: 'allow' };
 const APPROVED_WITH_EDITS: Answer = {
@@ -21,7 +21,7 @@ export function PlanCard(props: CardProps) {
   const plan = usePlan(attention, source);
   // nobody approves what is not there to read yet
   const ready = props.ready && plan !== null;
-  useKeys(
+  useShortcuts(
     {
       a: () => onAnswer(APPROVED),
       1: () => onAnswer(APPROVED_WITH_EDITS),
@@ -46,7 +46,7 @@ export function PlanCard(props: CardProps) {
         )}
       </div>
       {sendingBack ? (
-        <Reason
+        <ReasonField
           label="What should be different?"
           placeholder="Claude goes on planning with this"
           text={half.text ?? ''}

@@ -1,12 +1,12 @@
 import type { Answer } from '../../api/attention';
 import { Markdown } from '../../content/Markdown';
 import { isComposing } from '../../lib/input';
-import { type Choice, NO_CHOICE } from '../answerDrafts';
+import { type ChoiceDraft, NO_CHOICE } from '../answerDrafts';
 import type { CardProps } from './PermissionCard';
 import { type Question, questionsOf } from './presentation';
-import { Reason } from './ReasonField';
+import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
-import { useKeys } from './useShortcuts';
+import { useShortcuts } from './useShortcuts';
 
 /** Questions as a form: options, several or one of them, or words of one's own. */
 export function QuestionCard(props: CardProps) {
@@ -15,8 +15,8 @@ export function QuestionCard(props: CardProps) {
   const questions = questionsOf(attention.input);
   const refusing = half.open !== null;
   const setRefusing = (open: boolean): void => onHalf({ open: open ? 'deny' : null, text: null });
-  const choiceOf = (question: Question): Choice => choices[question.question] ?? NO_CHOICE;
-  const set = (question: Question, choice: Choice): void =>
+  const choiceOf = (question: Question): ChoiceDraft => choices[question.question] ?? NO_CHOICE;
+  const set = (question: Question, choice: ChoiceDraft): void =>
     onHalf({ choices: { ...choices, [question.question]: choice } });
   const complete = questions.length > 0 && questions.every((one) => isAnswered(choiceOf(one)));
 
@@ -35,7 +35,10 @@ export function QuestionCard(props: CardProps) {
       () => open && set(open, picked(open, choiceOf(open), label)),
     ]),
   );
-  useKeys({ ...numbered, Enter: submit, d: () => setRefusing(true) }, keys && ready && !refusing);
+  useShortcuts(
+    { ...numbered, Enter: submit, d: () => setRefusing(true) },
+    keys && ready && !refusing,
+  );
 
   return (
     <form
@@ -61,7 +64,7 @@ export function QuestionCard(props: CardProps) {
         ))}
       </div>
       {refusing ? (
-        <Reason
+        <ReasonField
           label="Say something else instead"
           placeholder="Optional: what Claude should know or do"
           text={half.text ?? ''}
@@ -102,9 +105,9 @@ export function QuestionCard(props: CardProps) {
 
 interface FieldProps {
   question: Question;
-  choice: Choice;
+  choice: ChoiceDraft;
   numbered: boolean;
-  onChoice(choice: Choice): void;
+  onChoice(choice: ChoiceDraft): void;
 }
 
 function QuestionField({ question, choice, numbered, onChoice }: FieldProps) {
@@ -175,7 +178,7 @@ function QuestionField({ question, choice, numbered, onChoice }: FieldProps) {
 }
 
 /** The choice after an option was picked, or put back. */
-function picked(question: Question, choice: Choice, label: string): Choice {
+function picked(question: Question, choice: ChoiceDraft, label: string): ChoiceDraft {
   if (!question.many) return { ...choice, labels: [label], typed: false };
   const labels = choice.labels.includes(label)
     ? choice.labels.filter((other) => other !== label)
@@ -183,11 +186,11 @@ function picked(question: Question, choice: Choice, label: string): Choice {
   return { ...choice, labels };
 }
 
-function isAnswered(choice: Choice): boolean {
+function isAnswered(choice: ChoiceDraft): boolean {
   return choice.labels.length > 0 || (choice.typed && choice.other.trim() !== '');
 }
 
-function answerOf(question: Question, choice: Choice): string | readonly string[] {
+function answerOf(question: Question, choice: ChoiceDraft): string | readonly string[] {
   const typed = choice.typed && choice.other.trim() !== '' ? [choice.other.trim()] : [];
   const all = [
     ...question.options.map(({ label }) => label).filter((l) => choice.labels.includes(l)),

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isComposing, isTouch } from '../../lib/input';
 
-export interface ReasonProps {
+export interface ReasonFieldProps {
   label: string;
   placeholder: string;
   text: string;
@@ -17,7 +17,7 @@ export interface ReasonProps {
 }
 
 /** A field in the card: a reason, another input, what to do instead. */
-export function Reason(props: ReasonProps) {
+export function ReasonField(props: ReasonFieldProps) {
   const { text } = props;
   const field = useRef<HTMLTextAreaElement>(null);
 

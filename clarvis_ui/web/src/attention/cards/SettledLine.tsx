@@ -1,17 +1,23 @@
 import type { AttentionKind } from '../../api/attention';
-import { spelledOut } from '../../lib/sanitize';
+import { revealInvisible } from '../../lib/sanitize';
 import { Icon } from '../../ui/Icon';
-import type { Settled } from '../inbox';
-import { whatWords } from './presentation';
+import type { SettledAttention } from '../inbox';
+import { subjectOf } from './presentation';
 
 /** What became of a question, and through whom. */
-export function SettledLine({ settled, workdir }: { settled: Settled; workdir: string | null }) {
-  const what = whatWords(settled.attention, workdir);
+export function SettledLine({
+  settled,
+  workdir,
+}: {
+  settled: SettledAttention;
+  workdir: string | null;
+}) {
+  const what = subjectOf(settled.attention, workdir);
   return (
     <p class="settled" data-decision={settled.decision}>
       <Icon name={settled.decision === 'allow' ? 'check' : 'clear'} size={14} />
       <span class="settled-words">
-        <b>{settledWords(settled)}</b> <bdi>{spelledOut(what)}</bdi>
+        <b>{settledWords(settled)}</b> <bdi>{revealInvisible(what)}</bdi>
       </span>
     </p>
   );
@@ -28,7 +34,7 @@ const DENIED: Readonly<Partial<Record<AttentionKind, string>>> = {
   ceiling: 'Ended',
 };
 
-export function settledWords({ attention, decision, by, mine }: Settled): string {
+export function settledWords({ attention, decision, by, mine }: SettledAttention): string {
   const there = by === 'terminal';
   const who = mine ? 'by you' : there ? 'in the terminal' : by !== null ? `by ${by}` : null;
   const said = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);

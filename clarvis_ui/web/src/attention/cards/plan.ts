@@ -7,7 +7,7 @@ const PLAN_FILE = /[\\/]plans[\\/][^\\/]+\.md$/;
  * The plan that is asked about. The question itself does not always carry it: then it stands in the
  * call that asks, or in the file that was written just before.
  */
-export function planIn(messages: readonly Message[], toolUseId: string | null): string | null {
+export function findPlan(messages: readonly Message[], toolUseId: string | null): string | null {
   for (const message of messages.toReversed()) {
     for (const block of message.content.toReversed()) {
       if (block.type !== 'tool_use') continue;

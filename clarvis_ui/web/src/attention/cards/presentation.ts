@@ -1,12 +1,12 @@
 import type { Attention, Suggestion } from '../../api/attention';
 import { type Fields, fields, number, text, verbatim } from '../../api/decode';
-import { type Change, changesOf, tallyOf } from '../../content/tools/toolSummary';
+import { changesOf, type TextChange, tallyOf } from '../../content/tools/toolSummary';
 import { counted, money } from '../../lib/format';
-import { within } from '../../lib/paths';
-import { modeWords } from '../../session/settings/modeLabels';
+import { relativeTo } from '../../lib/paths';
+import { modeLabel } from '../../session/settings/modeLabels';
 
 /** What a question asks, in words, and what there is to judge it by. */
-export interface Asked {
+export interface Presentation {
   title: string;
   /** What will happen, in a sentence. */
   sentence: string | null;
@@ -15,15 +15,15 @@ export interface Asked {
 
 export type Evidence =
   | { kind: 'command'; command: string }
-  | { kind: 'changes'; changes: readonly Change[] }
+  | { kind: 'changes'; changes: readonly TextChange[] }
   | { kind: 'words'; name: string; words: string }
   | { kind: 'input'; input: Fields }
   | { kind: 'none' };
 
-export function askedBy(attention: Attention, workdir: string | null): Asked {
+export function presentationOf(attention: Attention, workdir: string | null): Presentation {
   const { tool, input } = attention;
   const given = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
-  const path = given === null ? null : within(given, workdir);
+  const path = given === null ? null : relativeTo(given, workdir);
   const said = attention.description ?? text(input.description);
   switch (tool) {
     case 'Bash':
@@ -85,7 +85,7 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
     case 'Ceiling':
       return {
         title: attention.title ?? 'An item has reached its ceiling',
-        sentence: `It has used ${usedUpIn(input).map(usedWords).join(' and ') || 'what it may'}.`,
+        sentence: `It has used ${ceilingUsageOf(input).map(usedWords).join(' and ') || 'what it may'}.`,
         evidence: { kind: 'none' },
       };
     case 'AskUserQuestion':
@@ -108,8 +108,8 @@ export function askedBy(attention: Attention, workdir: string | null): Asked {
 }
 
 /** What was asked for, without asking. */
-export function whatWords(attention: Attention, workdir: string | null): string {
-  const { title, evidence } = askedBy(attention, workdir);
+export function subjectOf(attention: Attention, workdir: string | null): string {
+  const { title, evidence } = presentationOf(attention, workdir);
   if (evidence.kind === 'command') return `Run ${evidence.command}`;
   return attention.kind === 'question' ? title : title.replace(/\?$/, '');
 }
@@ -117,7 +117,7 @@ export function whatWords(attention: Attention, workdir: string | null): string 
 // ---- ceilings ----
 
 /** A ceiling that is reached. */
-export interface UsedUp {
+export interface CeilingUsage {
   name: CeilingName;
   used: number;
   most: number;
@@ -128,7 +128,7 @@ export interface UsedUp {
 const CEILINGS = ['costUsd', 'turns', 'hours'] as const;
 export type CeilingName = (typeof CEILINGS)[number];
 
-export function usedUpIn(input: Fields): UsedUp[] {
+export function ceilingUsageOf(input: Fields): CeilingUsage[] {
   const [used, most, further] = [input.used, input.ceilings, input.further].map(fields);
   return CEILINGS.flatMap((name) => {
     const reached = number(most?.[name]);
@@ -144,7 +144,7 @@ export function usedUpIn(input: Fields): UsedUp[] {
   });
 }
 
-function usedWords({ name, used, most }: UsedUp): string {
+function usedWords({ name, used, most }: CeilingUsage): string {
   switch (name) {
     case 'costUsd':
       return `${money(used)} of ${money(most)}`;
@@ -182,11 +182,11 @@ const SCOPES: Readonly<Record<string, string>> = {
 };
 
 /** Those that would change something: where the session works already, it need not be let in. */
-export function worthOffering({ grants }: Attention, workdir: string | null): Suggestion[][] {
+export function offeredGrants({ grants }: Attention, workdir: string | null): Suggestion[][] {
   return grants.filter((grant) =>
     grant.some(({ type, directories }) => {
       const paths = list(directories).map(verbatim);
-      const known = paths.length > 0 && paths.every((path) => within(path, workdir) !== path);
+      const known = paths.length > 0 && paths.every((path) => relativeTo(path, workdir) !== path);
       return type !== 'addDirectories' || !known;
     }),
   );
@@ -204,7 +204,7 @@ export function grantWords(grant: readonly Suggestion[], workdir: string | null)
     : [first, ...rest].map((one) => suggestionWords(one, workdir)).join('; ');
   if (others.length === 0 || folders.length === 0) return words;
   const paths = folders.flatMap(({ directories }) => list(directories));
-  const places = paths.map((path) => within(verbatim(path), workdir)).join(', ');
+  const places = paths.map((path) => relativeTo(verbatim(path), workdir)).join(', ');
   const scope = SCOPES[verbatim(folders[0]?.destination)] ?? '';
   // a session's edits are meant for this session there too
   const same = first.type === 'setMode' && first.destination === folders[0]?.destination;
@@ -239,13 +239,13 @@ export function suggestionWords(suggestion: Suggestion, workdir: string | null):
       return `${verb} ${rules.join(', ') || 'this'} ${scope}`.trim();
     }
     case 'addDirectories': {
-      const paths = list(suggestion.directories).map((path) => within(verbatim(path), workdir));
+      const paths = list(suggestion.directories).map((path) => relativeTo(verbatim(path), workdir));
       return always(`access to ${paths.join(', ')}`);
     }
     case 'setMode': {
       const mode = verbatim(suggestion.mode);
       if (mode === 'acceptEdits') return `Allow all edits ${scope}`.trim();
-      return `Switch to “${modeWords(mode)}” ${scope}`.trim();
+      return `Switch to “${modeLabel(mode)}” ${scope}`.trim();
     }
     default:
       return always(suggestion.type);
@@ -262,14 +262,14 @@ function ruleWords(rule: Fields, workdir: string | null): string {
   }
   if (tool === 'Read') return `reading ${placeWords(content, workdir)}`;
   if (tool === 'WebFetch') return `fetching from ${content.replace(/^domain:/, '')}`;
-  return `${tool} of ${within(content, workdir)}`;
+  return `${tool} of ${relativeTo(content, workdir)}`;
 }
 
 /** A rule has absolute paths with two slashes. */
 function placeWords(content: string, workdir: string | null): string {
   const path = content.replace(/^\/\//, '/');
   const folder = /^(.+)\/\*\*$/.exec(path)?.[1];
-  return folder ? `everything in ${within(folder, workdir)}` : within(path, workdir);
+  return folder ? `everything in ${relativeTo(folder, workdir)}` : relativeTo(path, workdir);
 }
 
 function list(raw: unknown): readonly unknown[] {

@@ -1,11 +1,14 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Asked, Half, Halves } from '../answerDrafts';
+import type { AnswerDraft, AnswerDrafts, DraftedAttention } from '../answerDrafts';
 
 /** The answer to this question as far as it was begun, kept as it is given. */
-export function useHalf(halves: Halves, asked: Asked): [Half, (changes: Partial<Half>) => void] {
+export function useAnswerDraft(
+  halves: AnswerDrafts,
+  asked: DraftedAttention,
+): [AnswerDraft, (changes: Partial<AnswerDraft>) => void] {
   const [half, setHalf] = useState(() => halves.read(asked));
   const latest = useRef(half);
-  function change(changes: Partial<Half>): void {
+  function change(changes: Partial<AnswerDraft>): void {
     latest.current = { ...latest.current, ...changes };
     halves.write(asked, latest.current);
     setHalf(latest.current);

@@ -6,7 +6,7 @@ const GUARD_MS = 450;
  * False for a moment after a card has taken another's place, or its keys: the second half of a
  * double click, or of a key pressed twice, was meant for the one before.
  */
-export function useGuard(replacedAnother: boolean, keys: boolean): boolean {
+export function useDoubleClickGuard(replacedAnother: boolean, keys: boolean): boolean {
   const [armed, setArmed] = useState(!replacedAnother);
   const had = useRef(keys);
   const taken = keys && !had.current;

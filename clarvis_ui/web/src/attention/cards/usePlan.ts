@@ -3,7 +3,7 @@ import type { Attention } from '../../api/attention';
 import type { Api } from '../../api/client';
 import { text } from '../../api/decode';
 import { useRequest } from '../../ui/useRequest';
-import { planIn } from './plan';
+import { findPlan } from './plan';
 
 /** Where plans are looked for, where the question does not have its own. */
 export type PlanSource = Pick<Api, 'conversation'>;
@@ -19,7 +19,7 @@ export function usePlan(attention: Attention, source: PlanSource): string | null
     [source, id, sessionId],
   );
   const inMessages = useMemo(
-    () => page && (planIn(page.messages, toolUseId) ?? ''),
+    () => page && (findPlan(page.messages, toolUseId) ?? ''),
     [page, toolUseId],
   );
   return given ?? inMessages ?? (failure && '');

@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isComposing } from '../../lib/input';
 
-export type Keys = Readonly<Record<string, (() => void) | undefined>>;
+export type Shortcuts = Readonly<Record<string, (() => void) | undefined>>;
 
 /** Single keys for the card, wherever one is on the page, unless one is typing. */
-export function useKeys(keys: Keys, active: boolean): void {
+export function useShortcuts(keys: Shortcuts, active: boolean): void {
   const latest = useRef(keys);
   latest.current = keys;
   // with the card itself: a key pressed on what one sees counts

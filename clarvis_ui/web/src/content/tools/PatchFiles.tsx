@@ -1,11 +1,11 @@
 import { batch } from '@preact/signals';
 import { useContext, useEffect } from 'preact/hooks';
 import { counted } from '../../lib/format';
-import { spelledOut } from '../../lib/sanitize';
-import { Hold } from '../../thread/scroll/scrollAnchor';
+import { revealInvisible } from '../../lib/sanitize';
+import { HoldScroll } from '../../thread/scroll/scrollAnchor';
 import { DiffHead, DiffLines, Tally } from '../Diff';
 import type { FileChange } from '../diff';
-import { useFolds, Within } from '../expandState';
+import { ExpandScope, useExpandState } from '../expandState';
 
 /** So few are open from the beginning. */
 const OPEN_AT_FIRST = 2;
@@ -13,9 +13,9 @@ const OPEN_AT_FIRST = 2;
 const A_FRAME = 4;
 
 /** The files of a patch; many are a list of names first, which unfold one by one or all at once. */
-export function Files({ files }: { files: readonly FileChange[] }) {
-  const hold = useContext(Hold);
-  const fold = useFolds();
+export function PatchFiles({ files }: { files: readonly FileChange[] }) {
+  const hold = useContext(HoldScroll);
+  const fold = useExpandState();
   const folds = files.map((_, at) => fold(`file ${at}`, files.length <= OPEN_AT_FIRST));
   // a patch that is put away while it unfolds goes on when one comes back
   const opening = fold('every file');
@@ -51,11 +51,11 @@ export function Files({ files }: { files: readonly FileChange[] }) {
         <div class="diff-files">
           <span>{counted(files.length, 'file')}</span>
           <Tally {...summed(files)} />
-          <UnfoldAll done={unfolds || folded.length === 0} onChange={showAll} />
+          <ExpandAll done={unfolds || folded.length === 0} onChange={showAll} />
         </div>
       )}
       {files.map((file, at) => (
-        <section key={at} class="diff" aria-label={`Changes to ${spelledOut(file.path)}`}>
+        <section key={at} class="diff" aria-label={`Changes to ${revealInvisible(file.path)}`}>
           <button
             type="button"
             class="diff-file"
@@ -65,9 +65,9 @@ export function Files({ files }: { files: readonly FileChange[] }) {
             <DiffHead {...file} />
           </button>
           {folds[at]?.value && (
-            <Within name={`file ${at}`}>
+            <ExpandScope name={`file ${at}`}>
               <DiffLines lines={file.lines} />
-            </Within>
+            </ExpandScope>
           )}
         </section>
       ))}
@@ -75,7 +75,7 @@ export function Files({ files }: { files: readonly FileChange[] }) {
   );
 }
 
-export function UnfoldAll({ done, onChange }: { done: boolean; onChange(all: boolean): void }) {
+export function ExpandAll({ done, onChange }: { done: boolean; onChange(all: boolean): void }) {
   return (
     <button type="button" class="quiet unfold-all" onClick={() => onChange(!done)}>
       {done ? 'Fold all' : 'Unfold all'}

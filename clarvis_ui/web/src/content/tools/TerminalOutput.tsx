@@ -1,13 +1,13 @@
 import { createContext } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { counted } from '../../lib/format';
-import { useFolds } from '../expandState';
-import { More } from '../ShowMore';
+import { useExpandState } from '../expandState';
+import { ShowMore } from '../ShowMore';
 import { spansOf } from './ansi';
 import './ansi.css';
 import './terminal-output.css';
 
-export interface OutputProps {
+export interface TerminalOutputProps {
   text: string;
   label?: string;
   failed?: boolean;
@@ -19,12 +19,12 @@ const LINES_A_PIECE = 200;
 const LONGEST_LINE = 4000;
 
 /** What the reader searches for: output that holds it is not cut. */
-export const Sought = createContext('');
+export const SearchedText = createContext('');
 
 /** What a tool gave back, as a terminal would have shown it; the middle of much is left out. */
-export function Output({ text, label = 'Output', failed = false }: OutputProps) {
-  const all = useFolds()(label);
-  const sought = useContext(Sought);
+export function TerminalOutput({ text, label = 'Output', failed = false }: TerminalOutputProps) {
+  const all = useExpandState()(label);
+  const sought = useContext(SearchedText);
   const lines = useMemo(() => text.replace(/\s+$/, '').split('\n').map(shortened), [text]);
   const left = lines.length - HEAD - TAIL;
   if (text.trim() === '') return <p class="no-output">No output</p>;
@@ -34,7 +34,7 @@ export function Output({ text, label = 'Output', failed = false }: OutputProps) 
       {cut ? (
         <>
           <Lines text={lines.slice(0, HEAD).join('\n')} />
-          <More fold={all}>Show all {counted(lines.length, 'line')}</More>
+          <ShowMore fold={all}>Show all {counted(lines.length, 'line')}</ShowMore>
           <Lines text={lines.slice(-TAIL).join('\n')} />
         </>
       ) : (

@@ -1,4 +1,4 @@
-import { plain } from '../../lib/sanitize';
+import { stripControls } from '../../lib/sanitize';
 import type { Todo } from './toolSummary';
 
 const STATES: Readonly<Record<string, string>> = {
@@ -14,8 +14,8 @@ export function Todos({ todos }: { todos: readonly Todo[] }) {
       {todos.map(({ words, status }, at) => (
         <li key={at} data-state={status} dir="auto">
           <span class="todo-mark" aria-hidden="true" />
-          <span class="spoken">{STATES[status] ?? plain(status)}: </span>
-          <span class="todo-words">{plain(words)}</span>
+          <span class="spoken">{STATES[status] ?? stripControls(status)}: </span>
+          <span class="todo-words">{stripControls(words)}</span>
         </li>
       ))}
     </ul>

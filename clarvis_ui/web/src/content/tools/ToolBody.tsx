@@ -1,21 +1,21 @@
 import { useMemo } from 'preact/hooks';
-import { within } from '../../lib/paths';
-import { plain, spelledOut } from '../../lib/sanitize';
-import { type Fields, fieldsOf, listOf, pretty, textOf } from '../blocks';
+import { relativeTo } from '../../lib/paths';
+import { revealInvisible, stripControls } from '../../lib/sanitize';
+import { type Fields, fieldsOf, listOf, prettyJson, stringOf } from '../blocks';
 import { Diff } from '../Diff';
 import { parsePatch } from '../diff';
-import { Within } from '../expandState';
+import { ExpandScope } from '../expandState';
 import { Images } from '../Images';
 import { Link, Markdown } from '../Markdown';
-import { Files } from './PatchFiles';
-import { Command } from './ShellCommand';
-import { Output } from './TerminalOutput';
+import { PatchFiles } from './PatchFiles';
+import { ShellCommand } from './ShellCommand';
+import { TerminalOutput } from './TerminalOutput';
 import { Todos } from './Todos';
-import { type Call, changesOf, todosOf } from './toolSummary';
+import { changesOf, type ToolCall, todosOf } from './toolSummary';
 import './tool.css';
 
 /** Everything about a call: what it was given, and what came of it. */
-export function ToolBody({ call, workdir }: { call: Call; workdir: string | null }) {
+export function ToolBody({ call, workdir }: { call: ToolCall; workdir: string | null }) {
   return (
     <div class="tool-body">
       <Given call={call} workdir={workdir} />
@@ -24,20 +24,22 @@ export function ToolBody({ call, workdir }: { call: Call; workdir: string | null
   );
 }
 
-function Given({ call, workdir }: { call: Call; workdir: string | null }) {
+function Given({ call, workdir }: { call: ToolCall; workdir: string | null }) {
   const { name, input } = call;
   switch (name) {
     case 'Bash':
     case 'PowerShell':
-      return <Command command={textOf(input.command)} description={textOf(input.description)} />;
+      return (
+        <ShellCommand command={stringOf(input.command)} description={stringOf(input.description)} />
+      );
     case 'Edit':
     case 'MultiEdit':
     case 'Write':
     case 'NotebookEdit':
       return changesOf(call).map((change, at) => (
-        <Within key={at} name={`change ${at}`}>
-          <Diff {...change} path={within(change.path, workdir)} />
-        </Within>
+        <ExpandScope key={at} name={`change ${at}`}>
+          <Diff {...change} path={relativeTo(change.path, workdir)} />
+        </ExpandScope>
       ));
     case 'TodoWrite':
       return <Todos todos={todosOf(input)} />;
@@ -45,20 +47,20 @@ function Given({ call, workdir }: { call: Call; workdir: string | null }) {
       return (
         <>
           <p class="tool-given">
-            <Link href={textOf(input.url)}>{plain(textOf(input.url))}</Link>
+            <Link href={stringOf(input.url)}>{stripControls(stringOf(input.url))}</Link>
           </p>
-          <Prose text={textOf(input.prompt)} />
+          <Prose text={stringOf(input.prompt)} />
         </>
       );
     case 'Task':
     case 'Agent':
-      return <Prose text={textOf(input.prompt)} />;
+      return <Prose text={stringOf(input.prompt)} />;
     case 'ExitPlanMode':
-      return <Markdown text={textOf(input.plan)} />;
+      return <Markdown text={stringOf(input.plan)} />;
     case 'AskUserQuestion':
       return <Questions input={input} />;
     case 'SendMessage':
-      return <Prose text={textOf(input.message) || textOf(input.content)} />;
+      return <Prose text={stringOf(input.message) || stringOf(input.content)} />;
     case 'Read':
     case 'LS':
       return <Facts input={input} />;
@@ -66,7 +68,7 @@ function Given({ call, workdir }: { call: Call; workdir: string | null }) {
       return Object.values(input).every(isShort) ? (
         <Facts input={input} />
       ) : (
-        <Output text={pretty(input)} label="Input" />
+        <TerminalOutput text={prettyJson(input)} label="Input" />
       );
   }
 }
@@ -80,7 +82,7 @@ function isShort(value: unknown): boolean {
 function Prose({ text }: { text: string }) {
   return text ? (
     <p class="tool-prose" dir="auto">
-      {plain(text)}
+      {stripControls(text)}
     </p>
   ) : null;
 }
@@ -92,9 +94,11 @@ function Facts({ input }: { input: Fields }) {
     <dl class="tool-facts">
       {facts.map(([name, value]) => (
         <div key={name}>
-          <dt>{plain(name)}</dt>
+          <dt>{stripControls(name)}</dt>
           <dd>
-            <code dir="ltr">{spelledOut(typeof value === 'string' ? value : pretty(value))}</code>
+            <code dir="ltr">
+              {revealInvisible(typeof value === 'string' ? value : prettyJson(value))}
+            </code>
           </dd>
         </div>
       ))}
@@ -107,13 +111,13 @@ function Questions({ input }: { input: Fields }) {
     .map(fieldsOf)
     .map((question, at) => (
       <div key={at} class="tool-question">
-        <p dir="auto">{plain(textOf(question.question))}</p>
+        <p dir="auto">{stripControls(stringOf(question.question))}</p>
         <ul>
           {listOf(question.options)
             .map(fieldsOf)
             .map((option, each) => (
               <li key={each} dir="auto">
-                {plain(textOf(option.label))}
+                {stripControls(stringOf(option.label))}
               </li>
             ))}
         </ul>
@@ -123,7 +127,7 @@ function Questions({ input }: { input: Fields }) {
 
 const ERROR_WRAP = /^<tool_use_error>([\s\S]*)<\/tool_use_error>\s*$/;
 
-function Came({ call }: { call: Call }) {
+function Came({ call }: { call: ToolCall }) {
   const { name, result } = call;
   if (!result) return <p class="no-output">{call.running ? 'Still running…' : 'No result'}</p>;
   const text = (ERROR_WRAP.exec(result.text)?.[1] ?? result.text).replace(
@@ -150,7 +154,7 @@ interface ResultProps {
 function Result({ name, text, failed, denied }: ResultProps) {
   // why not, in the words of whoever said no
   if (denied) return <Prose text={text} />;
-  if (failed) return <Output text={text} failed />;
+  if (failed) return <TerminalOutput text={text} failed />;
   switch (name) {
     case 'Edit':
     case 'MultiEdit':
@@ -168,22 +172,22 @@ function Result({ name, text, failed, denied }: ResultProps) {
     case 'Bash':
       return <ShellOutput text={text} />;
     default:
-      return <Output text={prettyJson(text)} />;
+      return <TerminalOutput text={formattedJson(text)} />;
   }
 }
 
 /** JSON in one line cannot be read. */
-function prettyJson(text: string): string {
+function formattedJson(text: string): string {
   if (!/^\s*[[{]/.test(text) || text.length > 500_000) return text;
   try {
-    return pretty(JSON.parse(text));
+    return prettyJson(JSON.parse(text));
   } catch {
     return text;
   }
 }
 
 function ShellOutput({ text }: { text: string }) {
-  const files = useMemo(() => parsePatch(plain(text)), [text]);
-  if (!files) return <Output text={text} />;
-  return <Files files={files} />;
+  const files = useMemo(() => parsePatch(stripControls(text)), [text]);
+  if (!files) return <TerminalOutput text={text} />;
+  return <PatchFiles files={files} />;
 }

@@ -2,7 +2,7 @@ import { HAS_CONTROLS, SEQUENCES } from './ansiEscapes';
 
 /** What a terminal would have shown of a command's output: colours yes, everything else no. */
 
-export interface Span {
+export interface AnsiSpan {
   text: string;
   /** Classes of ansi.css; empty for plain text. */
   look: string;
@@ -18,10 +18,10 @@ type Mark = 'bold' | 'dim' | 'italic' | 'underline' | 'inverse' | 'strike';
 
 const BLANK: Pen = { fg: null, bg: null, marks: new Set() };
 
-export function spansOf(output: string): Span[] {
+export function spansOf(output: string): AnsiSpan[] {
   if (!HAS_CONTROLS.test(output)) return output ? [{ text: output, look: '' }] : [];
   const text = overwritten(output);
-  const spans: Span[] = [];
+  const spans: AnsiSpan[] = [];
   let pen = BLANK;
   let look = '';
   let from = 0;

@@ -1,13 +1,13 @@
 import type { Denier } from '../../api/messages';
 import { count, counted } from '../../lib/format';
-import { plain } from '../../lib/sanitize';
+import { stripControls } from '../../lib/sanitize';
 import { wishOf } from '../../sessions/labels';
-import { type Fields, fieldsOf, listOf, type ToolResult, textOf } from '../blocks';
+import { type Fields, fieldsOf, listOf, stringOf, type ToolResult } from '../blocks';
 import { compare } from '../diff';
 
 /** A call of a tool and what came of it, said in one line: verb, object, outcome. */
 
-export interface Call {
+export interface ToolCall {
   id: string;
   name: string;
   input: Fields;
@@ -20,28 +20,28 @@ export interface Call {
   running: boolean;
 }
 
-export type Tone = 'quiet' | 'running' | 'asks' | 'good' | 'bad';
+export type SummaryTone = 'quiet' | 'running' | 'asks' | 'good' | 'bad';
 
-export interface Said {
+export interface ToolSummary {
   verb: string;
   object: string;
   /** How the object is set: a path is shortened from the front, code is monospaced. */
   as: 'path' | 'code' | 'words';
   outcome: string;
-  tone: Tone;
+  tone: SummaryTone;
   tally: { added: number; removed: number } | null;
 }
 
-type Words = Pick<Said, 'verb' | 'object' | 'as'> & {
+type Words = Pick<ToolSummary, 'verb' | 'object' | 'as'> & {
   /** The verb while it runs. */
   doing: string;
   outcome?: (result: ToolResult) => string;
 };
 
-export function say(call: Call): Said {
+export function summarize(call: ToolCall): ToolSummary {
   const words = wordsOf(call);
   const { result } = call;
-  const base = { object: plain(words.object), as: words.as, tally: null };
+  const base = { object: stripControls(words.object), as: words.as, tally: null };
   if (!result) {
     return call.running
       ? { ...base, verb: words.doing, outcome: 'running…', tone: 'running' }
@@ -59,7 +59,7 @@ export function say(call: Call): Said {
     return { ...base, verb: words.verb, outcome: failureOf(result.text), tone: 'bad' };
   }
   const changes = isEdit(call.name) ? changesOf(call) : null;
-  const outcome = changes ? '' : plain(words.outcome?.(result) ?? 'done');
+  const outcome = changes ? '' : stripControls(words.outcome?.(result) ?? 'done');
   return {
     ...base,
     verb: words.verb,
@@ -70,30 +70,30 @@ export function say(call: Call): Said {
 }
 
 /** A call that begins only once the person has answered. */
-export function sayAsked(call: Call): Said {
+export function summarizePending(call: ToolCall): ToolSummary {
   const wish = wishOf(call.name);
-  const said = say(call);
+  const said = summarize(call);
   return { ...said, verb: wish ?? said.verb, outcome: 'waits for you', tone: 'asks' };
 }
 
 /** A call that was asked about when its turn was cut off: nobody has allowed it. */
-export function sayUnanswered(call: Call): Said {
-  return { ...say(call), outcome: 'not answered' };
+export function summarizeUnanswered(call: ToolCall): ToolSummary {
+  return { ...summarize(call), outcome: 'not answered' };
 }
 
 /** What Claude wanted to do, and may not have done. */
-function wantedOf({ name }: Call): string | null {
+function wantedOf({ name }: ToolCall): string | null {
   return wishOf(name)?.replace('Wants', 'Wanted') ?? null;
 }
 
-function toneOf(outcome: string): Tone {
+function toneOf(outcome: string): SummaryTone {
   if (/\bfailed$|\bfailed,/.test(outcome)) return 'bad';
   return outcome.endsWith(' passed') ? 'good' : 'quiet';
 }
 
 // ---- edits ----
 
-export interface Change {
+export interface TextChange {
   path: string;
   before: string;
   after: string;
@@ -103,10 +103,10 @@ export function isEdit(name: string): boolean {
   return ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'].includes(name);
 }
 
-const changesRead = new WeakMap<Fields, Change[]>();
+const changesRead = new WeakMap<Fields, TextChange[]>();
 
 /** What an edit replaces with what; of a file that is written whole, the old text is not known. */
-export function changesOf({ name, input }: Pick<Call, 'name' | 'input'>): Change[] {
+export function changesOf({ name, input }: Pick<ToolCall, 'name' | 'input'>): TextChange[] {
   let changes = changesRead.get(input);
   if (!changes) {
     changes = readChanges(name, input);
@@ -115,12 +115,12 @@ export function changesOf({ name, input }: Pick<Call, 'name' | 'input'>): Change
   return changes;
 }
 
-function readChanges(name: string, input: Fields): Change[] {
-  const path = textOf(input.file_path) || textOf(input.notebook_path);
-  const edit = (raw: Fields): Change => ({
+function readChanges(name: string, input: Fields): TextChange[] {
+  const path = stringOf(input.file_path) || stringOf(input.notebook_path);
+  const edit = (raw: Fields): TextChange => ({
     path,
-    before: textOf(raw.old_string),
-    after: textOf(raw.new_string),
+    before: stringOf(raw.old_string),
+    after: stringOf(raw.new_string),
   });
   switch (name) {
     case 'Edit':
@@ -128,17 +128,17 @@ function readChanges(name: string, input: Fields): Change[] {
     case 'MultiEdit':
       return listOf(input.edits).map((each) => edit(fieldsOf(each)));
     case 'Write':
-      return [{ path, before: '', after: textOf(input.content) }];
+      return [{ path, before: '', after: stringOf(input.content) }];
     case 'NotebookEdit':
-      return [{ path, before: '', after: textOf(input.new_source) }];
+      return [{ path, before: '', after: stringOf(input.new_source) }];
     default:
       return [];
   }
 }
 
-const tallied = new WeakMap<readonly Change[], { added: number; removed: number }>();
+const tallied = new WeakMap<readonly TextChange[], { added: number; removed: number }>();
 
-export function tallyOf(changes: readonly Change[]): { added: number; removed: number } {
+export function tallyOf(changes: readonly TextChange[]): { added: number; removed: number } {
   let tally = tallied.get(changes);
   if (!tally) {
     tally = { added: 0, removed: 0 };
@@ -155,7 +155,7 @@ export function tallyOf(changes: readonly Change[]): { added: number; removed: n
 // ---- outcomes ----
 
 /** How it was refused; what the person said is in the result. */
-function refusalOf({ name, deniedBy }: Call, { text, isError }: ToolResult): string | null {
+function refusalOf({ name, deniedBy }: ToolCall, { text, isError }: ToolResult): string | null {
   // older transcripts say it in words alone; what a command printed is no such word
   const denied = isError && /^The user doesn't want to (?:proceed|take this action)/.test(text);
   if (deniedBy === 'rule' && !denied) return 'not allowed';
@@ -173,7 +173,7 @@ function failureOf(text: string): string {
 
 /** The sentence that test runners end with. */
 function testsOf(text: string): string {
-  const tail = plain(text.slice(-3000));
+  const tail = stripControls(text.slice(-3000));
   const parts = ['failed', 'passed'].flatMap((word) => {
     const found = [...tail.matchAll(new RegExp(`\\b(\\d+) ${word}\\b`, 'g'))].at(-1)?.[1];
     return found && found !== '0' ? [`${count(Number(found))} ${word}`] : [];
@@ -210,8 +210,8 @@ function found(what: string, many: string) {
 
 // ---- what each tool does ----
 
-function wordsOf({ name, input, task = null }: Call): Words {
-  const path = textOf(input.file_path) || textOf(input.notebook_path) || textOf(input.path);
+function wordsOf({ name, input, task = null }: ToolCall): Words {
+  const path = stringOf(input.file_path) || stringOf(input.notebook_path) || stringOf(input.path);
   switch (name) {
     case 'Read':
       return { verb: 'Read', doing: 'Reading', object: path, as: 'path', outcome: fileLines };
@@ -226,7 +226,7 @@ function wordsOf({ name, input, task = null }: Call): Words {
       return {
         verb: 'Ran',
         doing: 'Running',
-        object: withoutCd(textOf(input.command)),
+        object: withoutCd(stringOf(input.command)),
         as: 'code',
         outcome: (result) =>
           input.run_in_background === true
@@ -237,7 +237,7 @@ function wordsOf({ name, input, task = null }: Call): Words {
       return {
         verb: 'Searched',
         doing: 'Searching',
-        object: textOf(input.pattern),
+        object: stringOf(input.pattern),
         as: 'code',
         outcome:
           input.output_mode === 'content' ? found('match', 'matches') : found('file', 'files'),
@@ -246,7 +246,7 @@ function wordsOf({ name, input, task = null }: Call): Words {
       return {
         verb: 'Looked for',
         doing: 'Looking for',
-        object: textOf(input.pattern),
+        object: stringOf(input.pattern),
         as: 'code',
         outcome: found('file', 'files'),
       };
@@ -256,16 +256,16 @@ function wordsOf({ name, input, task = null }: Call): Words {
       return {
         verb: 'Looked up',
         doing: 'Looking up',
-        object: `${textOf(input.operation)} ${textOf(input.filePath)}`,
+        object: `${stringOf(input.operation)} ${stringOf(input.filePath)}`,
         as: 'code',
       };
     case 'WebFetch':
-      return { verb: 'Fetched', doing: 'Fetching', object: textOf(input.url), as: 'code' };
+      return { verb: 'Fetched', doing: 'Fetching', object: stringOf(input.url), as: 'code' };
     case 'WebSearch':
       return {
         verb: 'Searched the web',
         doing: 'Searching the web',
-        object: textOf(input.query),
+        object: stringOf(input.query),
         as: 'words',
       };
     case 'TodoWrite':
@@ -296,7 +296,7 @@ export interface Todo {
 export function todosOf(input: Fields): Todo[] {
   return listOf(input.todos)
     .map(fieldsOf)
-    .map((todo) => ({ words: textOf(todo.content), status: textOf(todo.status) || 'pending' }));
+    .map((todo) => ({ words: stringOf(todo.content), status: stringOf(todo.status) || 'pending' }));
 }
 
 function isUnderWay({ status }: Todo): boolean {
@@ -309,10 +309,10 @@ function todosDone(todos: readonly Todo[]): string {
 }
 
 /** Calls that each changed a part of a list, by what the list is after them. */
-export function sayList(todos: readonly Todo[]): Said {
+export function summarizeTasks(todos: readonly Todo[]): ToolSummary {
   return {
     verb: 'Updated the list',
-    object: plain(todos.find(isUnderWay)?.words ?? ''),
+    object: stripControls(todos.find(isUnderWay)?.words ?? ''),
     as: 'words',
     outcome: todosDone(todos),
     tone: 'quiet',
@@ -324,7 +324,7 @@ function rarerWords(name: string, input: Fields, task: string | null): Words {
   const plainly = (verb: string, doing: string, object: unknown): Words => ({
     verb,
     doing,
-    object: typeof object === 'number' ? String(object) : textOf(object),
+    object: typeof object === 'number' ? String(object) : stringOf(object),
     as: 'words',
   });
   switch (name) {
@@ -338,8 +338,8 @@ function rarerWords(name: string, input: Fields, task: string | null): Words {
       return plainly('Added a task', 'Adding a task', input.subject);
     case 'TaskUpdate':
       return {
-        ...plainly('Updated a task', 'Updating a task', task ?? `#${textOf(input.taskId)}`),
-        outcome: () => textOf(input.status).replaceAll('_', ' '),
+        ...plainly('Updated a task', 'Updating a task', task ?? `#${stringOf(input.taskId)}`),
+        outcome: () => stringOf(input.status).replaceAll('_', ' '),
       };
     case 'TaskList':
     case 'TaskGet':
@@ -374,7 +374,7 @@ function rarerWords(name: string, input: Fields, task: string | null): Words {
       const telling = Object.values(input).find(
         (value) => typeof value === 'string' && value !== '' && value.length < 200,
       );
-      return { verb, doing: verb, object: textOf(telling), as: 'code', outcome: lines };
+      return { verb, doing: verb, object: stringOf(telling), as: 'code', outcome: lines };
     }
   }
 }
@@ -382,5 +382,5 @@ function rarerWords(name: string, input: Fields, task: string | null): Words {
 /** `mcp__context7__query-docs` → "context7 · query-docs". */
 function mcpName(name: string): string {
   const parts = /^mcp__(.+?)__(.+)$/.exec(name);
-  return plain(parts ? `${parts[1]?.replaceAll('_', ' ')} · ${parts[2]}` : name);
+  return stripControls(parts ? `${parts[1]?.replaceAll('_', ' ')} · ${parts[2]}` : name);
 }

@@ -1,22 +1,22 @@
 import type { Offers } from '../../api/send';
 import type { Session } from '../../api/sessions';
-import { Choice } from '../../ui/Select';
+import { Select } from '../../ui/Select';
 import { modelName } from '../contextUsage';
-import { modeWords } from './modeLabels';
+import { modeLabel } from './modeLabels';
 
-export interface SwitchProps {
+export interface ModelAndModeProps {
   session: Session;
   offers: Offers | null;
   onOffersWanted(): void;
   onMode(mode: { permissionMode?: string; model?: string }): void;
 }
 
-export function ModelChoice({ session, offers, onOffersWanted, onMode }: SwitchProps) {
+export function ModelSelect({ session, offers, onOffersWanted, onMode }: ModelAndModeProps) {
   const known = offers?.models.find(
     ({ value, displayName }) => value === session.model || displayName === session.model,
   );
   return (
-    <Choice
+    <Select
       label="Model"
       shown={known?.displayName ?? (session.model === null ? 'Model' : modelName(session.model))}
       value={known?.value ?? session.model}
@@ -45,19 +45,19 @@ const MEANING: Readonly<Record<string, string>> = {
   auto: 'Judges by itself what is safe',
 };
 
-export function ModeChoice({ session, offers, onOffersWanted, onMode }: SwitchProps) {
+export function ModeSelect({ session, offers, onOffersWanted, onMode }: ModelAndModeProps) {
   const mode = session.permissionMode ?? 'default';
   return (
-    <Choice
+    <Select
       label="Permission mode"
-      shown={modeWords(mode)}
+      shown={modeLabel(mode)}
       value={mode}
       options={
         offers === null
           ? null
           : offers.modes.map((value) => ({
               value,
-              label: modeWords(value),
+              label: modeLabel(value),
               description: MEANING[value] ?? null,
             }))
       }

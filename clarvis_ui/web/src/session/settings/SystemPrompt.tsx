@@ -65,7 +65,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
   return (
     <section ref={section} class="system-prompt" aria-label="System prompt">
       <h2>System prompt</h2>
-      <p class="system-prompt-state">{stateWords(session)}</p>
+      <p class="system-prompt-state">{systemPromptWords(session)}</p>
       {written !== null ? (
         <>
           <SystemPromptField
@@ -142,7 +142,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
 }
 
 /** Whether it holds, and from when on. */
-export function stateWords({ systemPrompt }: Pick<Session, 'systemPrompt'>): string {
+export function systemPromptWords({ systemPrompt }: Pick<Session, 'systemPrompt'>): string {
   if (systemPrompt === null) return 'Claude Code’s own. Nothing is appended.';
   const { characters, pending } = systemPrompt;
   if (characters === 0) {

@@ -3,7 +3,7 @@ import type { Api } from '../../api/client';
 import type { Offers, SlashCommand } from '../../api/send';
 
 /** What sessions offer: asked for when somebody wants to know, then remembered for a while. */
-export interface OfferStore {
+export interface CapabilityStore {
   of(sessionId: string): ReadonlySignal<Offers | null>;
   /** Asks, unless it is known. */
   want(sessionId: string): void;
@@ -12,7 +12,10 @@ export interface OfferStore {
 
 const FRESH_MS = 5 * 60_000;
 
-export function createOffers(api: Pick<Api, 'offers'>, now: () => number = Date.now): OfferStore {
+export function createCapabilityStore(
+  api: Pick<Api, 'offers'>,
+  now: () => number = Date.now,
+): CapabilityStore {
   const known = new Map<string, { offers: ReturnType<typeof empty>; until: number }>();
 
   function entry(sessionId: string) {

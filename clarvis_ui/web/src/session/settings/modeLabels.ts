@@ -8,6 +8,6 @@ const MODES: Readonly<Record<string, string>> = {
 };
 
 /** How a permission mode is called. */
-export function modeWords(mode: string): string {
+export function modeLabel(mode: string): string {
   return Object.hasOwn(MODES, mode) ? (MODES[mode] as string) : mode;
 }

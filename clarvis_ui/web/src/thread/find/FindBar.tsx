@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { count } from '../../lib/format';
 import { Icon } from '../../ui/Icon';
-import type { Finding } from './useFind';
+import type { Find } from './useFind';
 import './find.css';
 
 /** Words to look for, how many places there are, and ways from one to the next. */
-export function FindBar({ finding }: { finding: Finding }) {
+export function FindBar({ finding }: { finding: Find }) {
   const field = useRef<HTMLInputElement>(null);
   // at once: what is typed next belongs here
   useLayoutEffect(() => {
@@ -49,7 +49,7 @@ export function FindBar({ finding }: { finding: Finding }) {
   );
 }
 
-function wordsFor({ query, total, current, seeking, more, reading }: Finding): string {
+function wordsFor({ query, total, current, seeking, more, reading }: Find): string {
   if (query.trim() === '') return '';
   if (seeking) return 'Looking further back…';
   if (total === 0) return reading ? 'Looking into agents…' : 'Nothing found';

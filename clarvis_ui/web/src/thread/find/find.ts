@@ -1,18 +1,18 @@
-import { blocksOf, pretty } from '../../content/blocks';
-import { say, sayList } from '../../content/tools/toolSummary';
+import { blocksOf, prettyJson } from '../../content/blocks';
+import { summarize, summarizeTasks } from '../../content/tools/toolSummary';
 import type { ShownMessage } from '../../conversation/conversation';
-import type { Folds } from '../../lib/expanded';
+import type { ExpandState } from '../../lib/expanded';
 import { callOf, type Row, type ToolRow } from '../rows/rows';
 import { callsIn, EARLIER, ownRows, SHOWN_AT_FIRST } from '../rows/subagents';
 
 /** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */
 
 /** What subagents said whose conversations are not part of the rows, by the ids of their calls. */
-export type Heard = ReadonlyMap<string, readonly ShownMessage[]>;
+export type SubagentTexts = ReadonlyMap<string, readonly ShownMessage[]>;
 
-const NOBODY: Heard = new Map();
+const NOBODY: SubagentTexts = new Map();
 
-export interface Hit {
+export interface FindHit {
   key: string;
   /** Which of the row's places it is; a row that unfolds counts once. */
   nth: number;
@@ -50,7 +50,7 @@ function read(row: Row): Searched {
     case 'tools': {
       const tasks = row.calls.at(-1)?.tasks ?? [];
       if (tasks.length > 0) {
-        const { verb, object, outcome } = sayList(tasks);
+        const { verb, object, outcome } = summarizeTasks(tasks);
         const folded = tasks.map(({ words }) => words).join('\n');
         return { shown: `${verb} ${object} ${outcome}`, folded };
       }
@@ -74,7 +74,7 @@ function read(row: Row): Searched {
 }
 
 function toolText(row: ToolRow): Searched {
-  const { verb, object, outcome } = say(callOf(row));
+  const { verb, object, outcome } = summarize(callOf(row));
   return {
     shown: `${verb} ${object} ${outcome}`,
     folded: [valuesOf(row.use.input), row.result?.text ?? '', messagesText(row.nested)].join('\n'),
@@ -92,7 +92,7 @@ function valuesOf(value: unknown): string {
 const said = new WeakMap<readonly ShownMessage[], string>();
 
 /** The words of messages, in small letters. */
-export function textOf(messages: readonly ShownMessage[] | undefined): string {
+export function messagesTextOf(messages: readonly ShownMessage[] | undefined): string {
   if (!messages) return '';
   let text = said.get(messages);
   if (text === undefined) {
@@ -114,7 +114,7 @@ function messagesText(messages: readonly ShownMessage[]): string {
         case 'tool_use':
           return valuesOf(block.input);
         case 'unknown':
-          return pretty(block.raw);
+          return prettyJson(block.raw);
         default:
           return '';
       }
@@ -130,10 +130,14 @@ function withoutMarks(text: string): string {
     .replace(/^\s{0,3}(?:#{1,6}|>)\s+/gm, '');
 }
 
-export function hitsIn(rows: readonly Row[], query: string, heard: Heard = NOBODY): Hit[] {
+export function hitsIn(
+  rows: readonly Row[],
+  query: string,
+  heard: SubagentTexts = NOBODY,
+): FindHit[] {
   const words = query.toLowerCase();
   if (words.trim() === '') return [];
-  const hits: Hit[] = [];
+  const hits: FindHit[] = [];
   for (const row of rows) {
     const { shown, folded } = searchedOf(row);
     const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(shown, words) : 0;
@@ -144,21 +148,21 @@ export function hitsIn(rows: readonly Row[], query: string, heard: Heard = NOBOD
   return hits;
 }
 
-function isHeardIn(row: Row, words: string, heard: Heard): boolean {
-  return callsIn(row).some(({ use }) => textOf(heard.get(use.id)).includes(words));
+function isHeardIn(row: Row, words: string, heard: SubagentTexts): boolean {
+  return callsIn(row).some(({ use }) => messagesTextOf(heard.get(use.id)).includes(words));
 }
 
 /** The place that is nearest to a row; where that is the end, the last one. */
 export function nearestOf(
-  hits: readonly Hit[],
+  hits: readonly FindHit[],
   rows: readonly Row[],
   from: string | null,
-): Hit | undefined {
+): FindHit | undefined {
   if (from === null) return hits.at(-1);
   const places = new Map(rows.map((row, at) => [row.key, at]));
   const here = places.get(from) ?? rows.length;
-  const away = ({ key }: Hit) => Math.abs((places.get(key) ?? 0) - here);
-  return hits.reduce<Hit | undefined>(
+  const away = ({ key }: FindHit) => Math.abs((places.get(key) ?? 0) - here);
+  return hits.reduce<FindHit | undefined>(
     (nearest, hit) => (nearest && away(nearest) <= away(hit) ? nearest : hit),
     undefined,
   );
@@ -173,7 +177,12 @@ function placesIn(text: string, words: string): number {
 }
 
 /** Opens what hides the words, down to the row that has them. */
-export function unfoldFor(row: Row, query: string, folds: Folds, heard: Heard = NOBODY): void {
+export function expandFor(
+  row: Row,
+  query: string,
+  folds: ExpandState,
+  heard: SubagentTexts = NOBODY,
+): void {
   const words = query.toLowerCase();
   if (row.kind === 'prompt') {
     folds.of(`${row.key}/words`).value = true;
@@ -183,21 +192,26 @@ export function unfoldFor(row: Row, query: string, folds: Folds, heard: Heard = 
   if (shown.includes(words)) return;
   if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
   folds.of(row.key).value = true;
-  if (row.kind === 'tools') for (const call of row.calls) unfoldFor(call, query, folds, heard);
+  if (row.kind === 'tools') for (const call of row.calls) expandFor(call, query, folds, heard);
   if (row.kind === 'tool') unfoldAgentFor(row, query, folds, heard);
 }
 
 /** And inside of a subagent's conversation, also above what is shown of it at first. */
-function unfoldAgentFor(row: ToolRow, query: string, folds: Folds, heard: Heard): void {
+function unfoldAgentFor(
+  row: ToolRow,
+  query: string,
+  folds: ExpandState,
+  heard: SubagentTexts,
+): void {
   const messages = row.nested.length > 0 ? row.nested : heard.get(row.use.id);
-  if (!messages || !textOf(messages).includes(query.toLowerCase())) return;
+  if (!messages || !messagesTextOf(messages).includes(query.toLowerCase())) return;
   const rows = ownRows(messages, row.running);
   const having = new Set(hitsIn(rows, query).map(({ key }) => key));
   const first = rows.findIndex(({ key }) => having.has(key));
   if (first >= 0 && first < rows.length - SHOWN_AT_FIRST) {
     folds.of(`${row.key}/${EARLIER}`).value = true;
   }
-  for (const inner of rows) if (having.has(inner.key)) unfoldFor(inner, query, folds);
+  for (const inner of rows) if (having.has(inner.key)) expandFor(inner, query, folds);
 }
 
 /** Every place of the words below an element, for the browser to mark. */

@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ShownMessage } from '../../conversation/conversation';
-import type { Folds } from '../../lib/expanded';
+import type { ExpandState } from '../../lib/expanded';
 import type { Row } from '../rows/rows';
-import { find, type Window } from '../scroll/useVirtualScroll';
-import { type Hit, hitsIn, nearestOf, rangesIn, unfoldFor } from './find';
-import { useHeard } from './useSubagentTexts';
+import { findRow, type VirtualScroll } from '../scroll/useVirtualScroll';
+import { expandFor, type FindHit, hitsIn, nearestOf, rangesIn } from './find';
+import { useSubagentTexts } from './useSubagentTexts';
 
-export interface Finding {
+export interface Find {
   open: boolean;
   /** Grows each time finding is asked for again: the field is then ready to be typed over. */
   asked: number;
@@ -24,11 +24,11 @@ export interface Finding {
   close(): void;
 }
 
-export interface FindIn {
+export interface FindOptions {
   box: { current: HTMLElement | null };
   rows: readonly Row[];
-  window: Window;
-  folds: Folds;
+  window: VirtualScroll;
+  folds: ExpandState;
   hasOlder: boolean;
   loading: boolean;
   onOlder(): void;
@@ -39,15 +39,15 @@ export interface FindIn {
 const LEAST_LETTERS = 2;
 
 /** Find in the conversation: over everything loaded, going on into earlier pages as needed. */
-export function useFind(where: FindIn): Finding {
+export function useFind(where: FindOptions): Find {
   const { box, rows, hasOlder, loading, onOlder } = where;
   const [open, setOpen] = useState(false);
   const [asked, setAsked] = useState(0);
   const [query, setQuery] = useState('');
-  const [hit, setHit] = useState<Hit | null>(null);
+  const [hit, setHit] = useState<FindHit | null>(null);
   const [seeking, setSeeking] = useState(false);
   const looking = open && query.trim().length >= LEAST_LETTERS;
-  const { heard, reading, cut } = useHeard(rows, looking, where.fetchSubagent);
+  const { heard, reading, cut } = useSubagentTexts(rows, looking, where.fetchSubagent);
   const hits = useMemo(() => (open ? hitsIn(rows, query, heard) : []), [open, rows, query, heard]);
   const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
   const live = useRef({ ...where, heard });
@@ -56,11 +56,11 @@ export function useFind(where: FindIn): Finding {
   const origin = useRef<string | null>(null);
 
   const go = useCallback(
-    (to: Hit) => {
+    (to: FindHit) => {
       setHit(to);
       const { box, rows, folds, window, heard } = live.current;
       const row = rows.find((each) => each.key === to.key);
-      if (row) unfoldFor(row, query, folds, heard);
+      if (row) expandFor(row, query, folds, heard);
       window.jump(to.key, (box.current?.clientHeight ?? 0) / 4);
     },
     [query],
@@ -138,7 +138,7 @@ function useMarks(
   open: boolean,
   box: { current: HTMLElement | null },
   query: string,
-  hit: Hit | null,
+  hit: FindHit | null,
 ): void {
   useEffect(() => {
     const view = box.current;
@@ -147,7 +147,7 @@ function useMarks(
     let arrived = false;
     const mark = () => {
       registry.set('found', new Highlight(...rangesIn(view, query)));
-      const element = hit && find(view, hit.key);
+      const element = hit && findRow(view, hit.key);
       const places = element ? rangesIn(element, query) : [];
       const here = places[Math.min(hit?.nth ?? 0, places.length - 1)];
       registry.set('found-now', here ? new Highlight(here) : new Highlight());

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ShownMessage } from '../../conversation/conversation';
 import type { Row } from '../rows/rows';
 import { agentIdOf, callsIn, isUnread } from '../rows/subagents';
-import { type Heard, textOf } from './find';
+import { messagesTextOf, type SubagentTexts } from './find';
 
 /** So many are asked for at once. */
 const TOGETHER = 4;
@@ -12,12 +12,12 @@ const MOST_LETTERS = 30_000_000;
 const NOTHING: readonly ShownMessage[] = [];
 
 /** What subagents said that nobody has unfolded yet: read while one looks for words, newest first. */
-export function useHeard(
+export function useSubagentTexts(
   rows: readonly Row[],
   looking: boolean,
   fetchSubagent: (agentId: string) => Promise<readonly ShownMessage[]>,
-): { heard: Heard; reading: boolean; cut: boolean } {
-  const [heard, setHeard] = useState<Heard>(new Map());
+): { heard: SubagentTexts; reading: boolean; cut: boolean } {
+  const [heard, setHeard] = useState<SubagentTexts>(new Map());
   const unread = useMemo(
     () =>
       looking
@@ -26,7 +26,7 @@ export function useHeard(
     [looking, rows, heard],
   );
   const letters = useMemo(
-    () => [...heard.values()].reduce((sum, messages) => sum + textOf(messages).length, 0),
+    () => [...heard.values()].reduce((sum, messages) => sum + messagesTextOf(messages).length, 0),
     [heard],
   );
   const cut = letters > MOST_LETTERS && unread.length > 0;

@@ -5,7 +5,7 @@ import type { Row } from './rows';
  * first row alone, so that messages that come above or below leave all other bundles as they are.
  */
 
-export interface Placed {
+export interface PlacedRow {
   row: Row;
   /** Follows its predecessor without a gap: one tool after another is one list. */
   joined: boolean;
@@ -13,14 +13,14 @@ export interface Placed {
 
 export interface Chunk {
   key: string;
-  rows: readonly Placed[];
+  rows: readonly PlacedRow[];
 }
 
 const ABOUT = 6;
 const MOST = 12;
 
 export function chunksOf(rows: readonly Row[]): Chunk[] {
-  const chunks: { key: string; rows: Placed[] }[] = [];
+  const chunks: { key: string; rows: PlacedRow[] }[] = [];
   let before: Row | undefined;
   for (const row of rows) {
     const last = chunks.at(-1);
@@ -74,9 +74,9 @@ export function hasAny(chunk: Chunk, rows: ReadonlySet<string>): boolean {
 }
 
 /** A bundle to be drawn, or the empty box that stands for bundles that are not. */
-export type Piece = { key: string; chunk: Chunk } | Gap;
+export type ChunkPiece = { key: string; chunk: Chunk } | ChunkGap;
 
-export interface Gap {
+export interface ChunkGap {
   key: string;
   chunk: null;
   /** Which bundles it stands for: from `from` up to, not with, `to`. */
@@ -89,8 +89,8 @@ export function piecesOf(
   chunks: readonly Chunk[],
   isDrawn: (chunk: Chunk) => boolean,
   heightOf: (chunk: Chunk) => number,
-): Piece[] {
-  const pieces: Piece[] = [];
+): ChunkPiece[] {
+  const pieces: ChunkPiece[] = [];
   chunks.forEach((chunk, at) => {
     const last = pieces.at(-1);
     if (isDrawn(chunk)) pieces.push({ key: chunk.key, chunk });

@@ -21,7 +21,7 @@ function gatheredAs(row: Row | undefined): string | null {
 }
 
 /** Calls in a row that are told as one. */
-export function gathered(rows: readonly Row[]): Row[] {
+export function groupTools(rows: readonly Row[]): Row[] {
   const shown: Row[] = [];
   for (let at = 0; at < rows.length; ) {
     const row = rows[at];

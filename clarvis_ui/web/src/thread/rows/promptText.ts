@@ -1,5 +1,5 @@
-import { fieldsOf, textOf } from '../../content/blocks';
-import { plain } from '../../lib/sanitize';
+import { fieldsOf, stringOf } from '../../content/blocks';
+import { stripControls } from '../../lib/sanitize';
 
 /** What a person typed, out of what Claude Code wrapped around it. */
 
@@ -15,12 +15,12 @@ function inside(tag: string, text: string): string | null {
 }
 
 /** A slash command, `!` command or `#` note, or what one of them said. */
-export interface CommandSaid {
+export interface CommandText {
   typed: string | null;
   output: string | null;
 }
 
-export function commandOf(text: string): CommandSaid {
+export function commandOf(text: string): CommandText {
   const name = inside('command-name', text);
   const shell = inside('bash-input', text);
   const note = inside('user-memory-input', text);
@@ -41,8 +41,8 @@ export function commandOf(text: string): CommandSaid {
 /** A notice of the machine in a line; what is longer unfolds. */
 export function noticeOf(text: string): { words: string; detail: string | null } {
   const summary = inside('summary', text);
-  if (summary) return { words: plain(summary), detail: inside('result', text) };
-  const bare = plain(text.replace(/<\/?[a-z][\w-]*(?:\s[^<>]*)?>/gi, ' ')).trim();
+  if (summary) return { words: stripControls(summary), detail: inside('result', text) };
+  const bare = stripControls(text.replace(/<\/?[a-z][\w-]*(?:\s[^<>]*)?>/gi, ' ')).trim();
   const [first = '', ...rest] = bare.split('\n');
   const short = first.length > 200 ? `${first.slice(0, 200)}…` : first;
   return { words: short || 'Notice', detail: rest.length > 0 || short !== first ? bare : null };
@@ -54,7 +54,7 @@ export function withoutJson(text: string): string {
   if (!json) return text;
   try {
     const { error, message } = fieldsOf(JSON.parse(json));
-    const words = textOf(fieldsOf(error).message) || textOf(message);
+    const words = stringOf(fieldsOf(error).message) || stringOf(message);
     return words ? `${before}${words}` : text;
   } catch {
     return text;

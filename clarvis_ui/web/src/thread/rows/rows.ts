@@ -1,8 +1,8 @@
 import type { Denier } from '../../api/messages';
-import { blocksOf, type Image, type ToolResult, type ToolUse } from '../../content/blocks';
-import type { Call, Todo } from '../../content/tools/toolSummary';
+import { blocksOf, type ImageBlock, type ToolResult, type ToolUse } from '../../content/blocks';
+import type { Todo, ToolCall } from '../../content/tools/toolSummary';
 import type { ShownMessage } from '../../conversation/conversation';
-import { gathered } from './groupTools';
+import { groupTools } from './groupTools';
 import { asTyped, commandOf, noticeOf, retried, withoutJson } from './promptText';
 import { isTaskCall, TaskList } from './tasks';
 
@@ -18,7 +18,7 @@ export type PromptRow = Common & {
   kind: 'prompt';
   message: ShownMessage;
   text: string;
-  images: readonly Image[];
+  images: readonly ImageBlock[];
 };
 export type TextRow = Common & { kind: 'text'; message: ShownMessage; text: string };
 export type ThinkingRow = Common & { kind: 'thinking'; text: string };
@@ -60,18 +60,18 @@ export type Row =
   | BranchRow
   | TimeRow;
 
-export interface Circumstances {
+export interface RowOptions {
   /** Whether a turn runs: calls without a result may still get one. */
   running: boolean;
   /** Whether the beginning is missing: results may belong to calls that are not here yet. */
   hasOlder: boolean;
 }
 
-export function callOf({ use, result, deniedBy, task, running }: ToolRow): Call {
+export function callOf({ use, result, deniedBy, task, running }: ToolRow): ToolCall {
   return { id: use.id, name: use.name, input: use.input, result, deniedBy, task, running };
 }
 
-export function rowsOf(messages: readonly ShownMessage[], circumstances: Circumstances): Row[] {
+export function rowsOf(messages: readonly ShownMessage[], circumstances: RowOptions): Row[] {
   return new Reading(messages, circumstances).rows();
 }
 
@@ -88,7 +88,7 @@ class Reading {
 
   constructor(
     messages: readonly ShownMessage[],
-    private readonly circumstances: Circumstances,
+    private readonly circumstances: RowOptions,
   ) {
     for (const message of messages) {
       if (message.parentToolUseId !== null) {
@@ -128,7 +128,7 @@ class Reading {
       this.time(message);
       this.message(message, this.circumstances.running && at >= lastPrompt);
     }
-    return gathered(this.found);
+    return groupTools(this.found);
   }
 
   private add(row: Row): void {
@@ -333,7 +333,7 @@ function wordsOf(message: ShownMessage): string {
 }
 
 /** The new rows, with those that did not change being the very same objects as before. */
-export function keptRows(before: ReadonlyMap<string, Row>, rows: readonly Row[]): Row[] {
+export function reuseRows(before: ReadonlyMap<string, Row>, rows: readonly Row[]): Row[] {
   return rows.map((row) => {
     const old = before.get(row.key);
     return old && sameRow(old, row) ? old : row;

@@ -1,4 +1,4 @@
-import { type ToolResult, type ToolUse, textOf } from '../../content/blocks';
+import { stringOf, type ToolResult, type ToolUse } from '../../content/blocks';
 import type { Todo } from '../../content/tools/toolSummary';
 
 /** Tasks that Claude keeps call by call, put together again: the list after each of the calls. */
@@ -17,10 +17,10 @@ export class TaskList {
   /** What became of the list with a call and its result. */
   after({ name, input }: ToolUse, result: ToolResult | null): readonly Todo[] {
     if (result && !result.isError) {
-      const words = textOf(input.subject);
-      const status = textOf(input.status);
+      const words = stringOf(input.subject);
+      const status = stringOf(input.status);
       const made = name === 'TaskCreate' ? CREATED.exec(result.text)?.[1] : undefined;
-      const changed = textOf(input.taskId);
+      const changed = stringOf(input.taskId);
       if (made) this.tasks.set(made, { words, status: 'pending' });
       else if (name === 'TaskUpdate' && status === 'deleted') this.tasks.delete(changed);
       else if (name === 'TaskUpdate') {
@@ -37,6 +37,6 @@ export class TaskList {
 
   /** What a task is called that a call names by its number. */
   named({ input }: ToolUse): string | null {
-    return this.tasks.get(textOf(input.taskId))?.words ?? null;
+    return this.tasks.get(stringOf(input.taskId))?.words ?? null;
   }
 }

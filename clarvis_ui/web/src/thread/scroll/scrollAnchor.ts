@@ -1,4 +1,4 @@
 import { createContext } from 'preact';
 
 /** Called before something unfolds: what is in sight then stays where it is. */
-export const Hold = createContext<() => void>(() => {});
+export const HoldScroll = createContext<() => void>(() => {});

@@ -1,6 +1,6 @@
 /** Where one was reading in each session, over refreshes and in new tabs. */
 
-export type Spot =
+export type ScrollPosition =
   | { at: 'end' }
   /** A row, and how far below the upper edge it stood. */
   | { at: 'row'; key: string; uuid: string; offset: number };
@@ -27,12 +27,12 @@ function isKept(raw: unknown): raw is Kept[number] {
   );
 }
 
-export function recall(storage: Storage, session: string): Spot {
+export function readScrollPosition(storage: Storage, session: string): ScrollPosition {
   const found = read(storage).find(([id]) => id === session);
   return found ? { at: 'row', key: found[1], uuid: found[2], offset: found[3] } : { at: 'end' };
 }
 
-export function remember(storage: Storage, session: string, spot: Spot): void {
+export function writeScrollPosition(storage: Storage, session: string, spot: ScrollPosition): void {
   const others = read(storage).filter(([id]) => id !== session);
   // the end needs no entry: it is where everything opens
   if (spot.at === 'row') others.unshift([session, spot.key, spot.uuid, Math.round(spot.offset)]);

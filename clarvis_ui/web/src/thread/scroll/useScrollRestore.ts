@@ -2,20 +2,20 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { sessionHref } from '../../app/routes';
 import { linkedMessage } from '../messageLink';
 import { type Row, shows } from '../rows/rows';
-import { recall, remember, type Spot } from './scrollPosition';
-import { find, type Window } from './useVirtualScroll';
+import { readScrollPosition, type ScrollPosition, writeScrollPosition } from './scrollPosition';
+import { findRow, type VirtualScroll } from './useVirtualScroll';
 
-export interface SpotIn {
+export interface ScrollRestoreOptions {
   sessionId: string;
   rows: readonly Row[];
-  window: Window;
+  window: VirtualScroll;
   box: { current: HTMLElement | null };
   hasOlder: boolean;
   loading: boolean;
   onOlder(pages?: number): void;
 }
 
-type Wanted = { link: string } | { spot: Spot & { at: 'row' } } | 'beginning';
+type Wanted = { link: string } | { spot: ScrollPosition & { at: 'row' } } | 'beginning';
 
 const SAVE_AFTER_MS = 250;
 /** What comes before a message that is meant is seen a little, too. */
@@ -27,7 +27,10 @@ const MOST_STEPS = 20;
  * Where the view begins: at the message that the address names, else where one was reading, else
  * at the end. Earlier pages are asked for until the place is there.
  */
-export function useSpot(where: SpotIn): { notice: string | null; toBeginning(): void } {
+export function useScrollRestore(where: ScrollRestoreOptions): {
+  notice: string | null;
+  toBeginning(): void;
+} {
   const { sessionId, rows, window: view, box, hasOlder, loading, onOlder } = where;
   const [wanted, setWanted] = useState<Wanted | null>(() => firstWanted(sessionId));
   const [notice, setNotice] = useState<string | null>(null);
@@ -72,7 +75,7 @@ export function useSpot(where: SpotIn): { notice: string | null; toBeginning(): 
       clearTimeout(timer);
       const { view, wanted } = live.current;
       const spot = wanted ? null : view.spot();
-      if (spot) remember(localStorage, sessionId, spot);
+      if (spot) writeScrollPosition(localStorage, sessionId, spot);
       // whoever moved on from the message of a link comes back to where he went
       if (spot && view.moved() && linkedMessage(location.hash, sessionId)) {
         history.replaceState(history.state, '', sessionHref(sessionId));
@@ -122,14 +125,14 @@ function wayTo(wanted: Wanted): string {
 function firstWanted(sessionId: string): Wanted | null {
   const link = linkedMessage(location.hash, sessionId);
   if (link) return { link };
-  const spot = recall(localStorage, sessionId);
+  const spot = readScrollPosition(localStorage, sessionId);
   return spot.at === 'row' ? { spot } : null;
 }
 
 /** Shows which message was meant, once it is drawn. */
 function flash(box: HTMLElement | null, key: string): void {
   requestAnimationFrame(() => {
-    const element = box && find(box, key);
+    const element = box && findRow(box, key);
     if (!element) return;
     element.dataset.meant = 'true';
     element.tabIndex = -1;

@@ -2,15 +2,15 @@ import { options, type RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   type Chunk,
+  type ChunkPiece,
   guessedHeight,
   hasAny,
   lastOf,
-  type Piece,
   piecesOf,
   rowsIn,
 } from '../rows/chunks';
-import type { Spot } from './scrollPosition';
-import { type Box, drawingOf, isWithin } from './visibleChunks';
+import type { ScrollPosition } from './scrollPosition';
+import { type ChunkBox, chunksToDraw, isWithin } from './visibleChunks';
 
 /** Closer than this to the end is at the end. */
 const NEAR_END = 48;
@@ -18,9 +18,9 @@ const NEAR_END = 48;
 const LAST_SCREENS = 1.5;
 const LEAST_SCREEN = 800;
 
-export interface Window {
+export interface VirtualScroll {
   /** The bundles that are drawn, and boxes as high as the others; the last ones always are. */
-  pieces: readonly Piece[];
+  pieces: readonly ChunkPiece[];
   /** Whether the view keeps to the end as the conversation grows. */
   following: boolean;
   far: boolean;
@@ -30,26 +30,26 @@ export interface Window {
   hold(): void;
   /** Whether the person has moved since the last jump. */
   moved(): boolean;
-  spot(): Spot | null;
+  spot(): ScrollPosition | null;
 }
 
 /** Rows in sight and how far below the upper edge they stand; the first one is the place. */
 type Anchors = readonly { key: string; offset: number }[];
 
 /** A row can become part of another one when it is known what comes before it: then the next. */
-const MOST_ANCHORS = 8;
+const MAX_ANCHORS = 8;
 
 /**
  * Which bundles are drawn, and where the view stands. Everything else has its measured height, so
  * that ten thousand messages cost what is in sight. What comes above moves nothing: browsers that
  * anchor scrolling do it, and what they leave over is put right before it is seen.
  */
-export function useWindow(
+export function useVirtualScroll(
   box: RefObject<HTMLElement | null>,
   inner: RefObject<HTMLElement | null>,
   chunks: readonly Chunk[],
   onNearTop: () => void,
-): Window {
+): VirtualScroll {
   const heights = useRef(new Map<string, number>());
   const anchors = useRef<Anchors>([]);
   const lastTop = useRef(0);
@@ -98,7 +98,7 @@ export function useWindow(
     const sight = { top: scrollTop, height: clientHeight };
     const { chunks, drawn: before } = live.current;
     const boxes = boxesIn(column, chunks, heightOf).filter((one) => isWithin(one, sight));
-    const { drawn: near, waits } = drawingOf(boxes, sight);
+    const { drawn: near, waits } = chunksToDraw(boxes, sight);
     const rows = rowsIn(chunks.filter(({ key }) => near.has(key)));
     if (rows.size !== before.size || [...rows].some((key) => !before.has(key))) setDrawn(rows);
     if (waits) lookSoon();
@@ -131,8 +131,8 @@ export function useWindow(
     if (followingNow.current) {
       view.scrollTop = view.scrollHeight;
     } else {
-      const there = anchors.current.find(({ key }) => find(view, key));
-      const element = there && find(view, there.key);
+      const there = anchors.current.find(({ key }) => findRow(view, key));
+      const element = there && findRow(view, there.key);
       const moved = element ? topIn(view, element) - there.offset : 0;
       if (Math.abs(moved) >= 1) view.scrollTop += moved;
       // nothing had been drawn here, or all of it is gone: what is in sight now is what stays
@@ -219,7 +219,7 @@ export function useWindow(
         follow(false);
       },
       moved: () => !jumping.current,
-      spot(): Spot | null {
+      spot(): ScrollPosition | null {
         if (followingNow.current) return { at: 'end' };
         const at = anchors.current[0];
         for (const { rows } of live.current.chunks) {
@@ -247,8 +247,8 @@ function boxesIn(
   column: HTMLElement,
   chunks: readonly Chunk[],
   heightOf: (chunk: Chunk) => number,
-): Box[] {
-  const boxes: Box[] = [];
+): ChunkBox[] {
+  const boxes: ChunkBox[] = [];
   for (const element of column.children) {
     if (!(element instanceof HTMLElement)) continue;
     const { chunk, from, to } = element.dataset;
@@ -280,7 +280,7 @@ function topIn(view: HTMLElement, element: Element): number {
   return element.getBoundingClientRect().top - view.getBoundingClientRect().top;
 }
 
-export function find(view: HTMLElement, key: string): HTMLElement | null {
+export function findRow(view: HTMLElement, key: string): HTMLElement | null {
   return view.querySelector(`[data-row="${CSS.escape(key)}"]`);
 }
 
@@ -294,7 +294,7 @@ function anchorsIn(view: HTMLElement, column: HTMLElement): Anchors {
       const offset = topIn(view, row);
       if (offset > view.clientHeight) return found;
       if (offset + row.offsetHeight > 1) found.push({ key: row.dataset.row, offset });
-      if (found.length === MOST_ANCHORS) return found;
+      if (found.length === MAX_ANCHORS) return found;
     }
   }
   return found;

@@ -1,14 +1,14 @@
 /** What of a long conversation is worth drawing now, and what can wait for the next frame. */
 
 /** A bundle of rows as it stands, drawn or as an empty box. */
-export interface Box {
+export interface ChunkBox {
   key: string;
   top: number;
   height: number;
   drawn: boolean;
 }
 
-export interface Sight {
+export interface Viewport {
   top: number;
   height: number;
 }
@@ -19,19 +19,19 @@ const MARGIN = 1.5;
 const IN_SIGHT_A_FRAME = 3;
 const AHEAD_A_FRAME = 1;
 
-export interface Drawing {
+export interface DrawnChunks {
   drawn: ReadonlySet<string>;
   /** Whether something near has still to be drawn. */
   waits: boolean;
 }
 
 /** Whether it is near enough to be drawn. */
-export function isWithin(box: Box, sight: Sight): boolean {
+export function isWithin(box: ChunkBox, sight: Viewport): boolean {
   return distance(box, sight) <= MARGIN * sight.height;
 }
 
 /** Of the bundles within reach: all that are there already, and the next nearest to the view. */
-export function drawingOf(boxes: readonly Box[], sight: Sight): Drawing {
+export function chunksToDraw(boxes: readonly ChunkBox[], sight: Viewport): DrawnChunks {
   const drawn = new Set<string>();
   const missing: { key: string; away: number }[] = [];
   for (const box of boxes) {
@@ -46,6 +46,6 @@ export function drawingOf(boxes: readonly Box[], sight: Sight): Drawing {
 }
 
 /** How far a box is from what is seen; negative or nothing where it is part of it. */
-function distance(box: Box, { top, height }: Sight): number {
+function distance(box: ChunkBox, { top, height }: Viewport): number {
   return Math.max(box.top - (top + height), top - (box.top + box.height));
 }

@@ -1,18 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { blocksOf, type Fields } from '../../../src/content/blocks';
-import { type Call, say, sayAsked, sayUnanswered } from '../../../src/content/tools/toolSummary';
+import {
+  summarize,
+  summarizePending,
+  summarizeUnanswered,
+  type ToolCall,
+} from '../../../src/content/tools/toolSummary';
 
 function told(
   name: string,
   input: Fields,
   output: unknown = 'ok',
   isError = false,
-  more: Partial<Call> = {},
+  more: Partial<ToolCall> = {},
 ): string {
   const [result] = blocksOf([
     { type: 'tool_result', tool_use_id: 't', content: output, is_error: isError },
   ]);
-  const call: Call = {
+  const call: ToolCall = {
     id: 't',
     name,
     input,
@@ -21,7 +26,7 @@ function told(
     running: false,
     ...more,
   };
-  const { verb, object, outcome, tally } = say(call);
+  const { verb, object, outcome, tally } = summarize(call);
   const counts = tally ? `+${tally.added} −${tally.removed}` : outcome;
   return [verb, object, counts].filter(Boolean).join(' | ');
 }
@@ -110,7 +115,7 @@ describe('a call in a line', () => {
   ])('%s', (line, expected) => expect(line).toBe(expected));
 
   test('says that it runs, or that nothing came of it', () => {
-    const call: Call = {
+    const call: ToolCall = {
       id: 't',
       name: 'Bash',
       input: { command: 'ls' },
@@ -118,13 +123,21 @@ describe('a call in a line', () => {
       deniedBy: null,
       running: true,
     };
-    expect(say(call)).toMatchObject({ verb: 'Running', tone: 'running' });
+    expect(summarize(call)).toMatchObject({ verb: 'Running', tone: 'running' });
     // whether it began is not known
     const cutOff = { ...call, running: false };
-    expect(say(cutOff)).toMatchObject({ verb: 'Wanted to run', outcome: 'no result' });
-    expect(sayUnanswered(cutOff)).toMatchObject({ verb: 'Wanted to run', outcome: 'not answered' });
-    expect(sayAsked(call)).toMatchObject({ verb: 'Wants to run', outcome: 'waits for you' });
-    expect(sayAsked({ ...call, name: 'AskUserQuestion' })).toMatchObject({ verb: 'Asking' });
+    expect(summarize(cutOff)).toMatchObject({ verb: 'Wanted to run', outcome: 'no result' });
+    expect(summarizeUnanswered(cutOff)).toMatchObject({
+      verb: 'Wanted to run',
+      outcome: 'not answered',
+    });
+    expect(summarizePending(call)).toMatchObject({
+      verb: 'Wants to run',
+      outcome: 'waits for you',
+    });
+    expect(summarizePending({ ...call, name: 'AskUserQuestion' })).toMatchObject({
+      verb: 'Asking',
+    });
   });
 
   test('nonsense in its input costs only the words', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keptRows, type Row, rowsOf, shows } from '../../../src/thread/rows/rows';
+import { type Row, reuseRows, rowsOf, shows } from '../../../src/thread/rows/rows';
 import { call, message, prompt, reply, result, said } from '../../support/messages';
 
 const DONE = { running: false, hasOlder: false };
@@ -88,7 +88,7 @@ describe('calls and results', () => {
     ];
     const before = rowsOf(messages, DONE);
     const known = new Map(before.map((row) => [row.key, row]));
-    expect(keptRows(known, rowsOf(messages, DONE))[0]).toBe(before[0]);
+    expect(reuseRows(known, rowsOf(messages, DONE))[0]).toBe(before[0]);
   });
 
   test('many of one kind are one row, unless one failed', () => {
@@ -235,7 +235,7 @@ test('rows that did not change stay the same objects', () => {
   const messages = [prompt('a', '1'), reply('b', '2'), call('c', 't', 'Bash')];
   const first = rowsOf(messages, DONE);
   const kept = new Map(first.map((row) => [row.key, row]));
-  const next = keptRows(kept, rowsOf([...messages, result('d', 't')], DONE));
+  const next = reuseRows(kept, rowsOf([...messages, result('d', 't')], DONE));
   expect(next[0]).toBe(first[0]);
   expect(next[1]).toBe(first[1]);
   expect(next[2]).not.toBe(first[2]);

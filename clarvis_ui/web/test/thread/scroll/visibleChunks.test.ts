@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { chunksOf, hasAny, lastOf, piecesOf, rowsIn } from '../../../src/thread/rows/chunks';
 import { rowsOf } from '../../../src/thread/rows/rows';
-import { type Box, drawingOf, isWithin } from '../../../src/thread/scroll/visibleChunks';
+import { type ChunkBox, chunksToDraw, isWithin } from '../../../src/thread/scroll/visibleChunks';
 import { reply } from '../../support/messages';
 
 const SIGHT = { top: 1000, height: 100 };
-const box = (top: number): Box => ({ key: `at ${top}`, top, height: 50, drawn: false });
-const drawnAt = (top: number): Box => ({ ...box(top), drawn: true });
+const box = (top: number): ChunkBox => ({ key: `at ${top}`, top, height: 50, drawn: false });
+const drawnAt = (top: number): ChunkBox => ({ ...box(top), drawn: true });
 const keys = (...tops: number[]) => new Set(tops.map((top) => `at ${top}`));
 
 describe('what is drawn next', () => {
   test('is what is in sight, a few at a time', () => {
     const boxes = [960, 1010, 1060, 1090].map(box);
-    const first = drawingOf(boxes, SIGHT);
+    const first = chunksToDraw(boxes, SIGHT);
     expect(first.drawn.size).toBe(3);
     expect(first.waits).toBe(true);
-    const second = drawingOf(
+    const second = chunksToDraw(
       boxes.map((each) => ({ ...each, drawn: first.drawn.has(each.key) })),
       SIGHT,
     );
@@ -25,13 +25,13 @@ describe('what is drawn next', () => {
 
   test('is the nearest, above or below, once all in sight is there', () => {
     const boxes = [box(800), box(900), drawnAt(1010), box(1110), box(1200)];
-    const { drawn, waits } = drawingOf(boxes, SIGHT);
+    const { drawn, waits } = chunksToDraw(boxes, SIGHT);
     expect(drawn).toEqual(keys(1010, 1110));
     expect(waits).toBe(true);
   });
 
   test('leaves alone what is there already', () => {
-    expect(drawingOf([800, 1010].map(drawnAt), SIGHT)).toEqual({
+    expect(chunksToDraw([800, 1010].map(drawnAt), SIGHT)).toEqual({
       drawn: keys(800, 1010),
       waits: false,
     });
