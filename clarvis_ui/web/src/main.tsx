@@ -18,7 +18,7 @@ import { createBrowserStorage, storageOf } from './lib/storage';
 import { sentenceOf, titleOf } from './sessions/labels';
 import { followVisibleHeight } from './ui/visibleHeight';
 
-const place = createRouter(window);
+const router = createRouter(window);
 const memory = createBrowserStorage(storageOf(window), window);
 const clarvis = createAppStore({
   api: createApi(fetch.bind(window)),
@@ -28,7 +28,7 @@ const clarvis = createAppStore({
   name: browserName(navigator.userAgent),
 });
 const { auth: door, sessions, attention: questions } = clarvis;
-const known = (id: string | null) =>
+const sessionOf = (id: string | null) =>
   id === null ? undefined : sessions.listing.value.sessions.get(id);
 
 const notifications = createNotifications(
@@ -36,14 +36,14 @@ const notifications = createNotifications(
   notifierOf(window),
   memory,
   (attention) => {
-    const session = known(attention.sessionId);
+    const session = sessionOf(attention.sessionId);
     return {
       title: session ? titleOf(session) : 'Clarvis',
       body: `Claude ${sentenceOf(attention)}`,
     };
   },
   (sessionId) => {
-    const session = known(sessionId);
+    const session = sessionOf(sessionId);
     return session ? titleOf(session) : 'Clarvis';
   },
   (sessionId) => {
@@ -55,25 +55,25 @@ const commanding = createCommandSetup({
   speak: (words) => speak(window, words),
   follow(sessionId) {
     const nothingOpen =
-      !place.session.value &&
-      !place.inbox.value &&
-      !place.archive.value &&
-      !place.usage.value &&
-      !place.timeline.value;
+      !router.session.value &&
+      !router.inbox.value &&
+      !router.archive.value &&
+      !router.usage.value &&
+      !router.timeline.value;
     if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });
 sendOnPageHide(window, commanding);
 
 effect(() => {
-  const session = known(place.session.value);
+  const session = sessionOf(router.session.value);
   showInTab(document, questions.inbox.value.open.length, session ? titleOf(session) : null);
 });
 
-void door.start(place.takeLoginCode());
+void door.start(router.takeLoginCode());
 // a login link that is pasted into an open page changes the address and loads nothing
-place.onChange(() => {
-  const code = place.takeLoginCode();
+router.onChange(() => {
+  const code = router.takeLoginCode();
   if (code !== null) void door.start(code);
 });
 
@@ -82,10 +82,10 @@ followVisibleHeight(window);
 const root = document.getElementById('clarvis');
 if (root) {
   render(
-    <App clarvis={clarvis} place={place} notifications={notifications} commanding={commanding} />,
+    <App clarvis={clarvis} router={router} notifications={notifications} commanding={commanding} />,
     root,
   );
 }
 // a session in the address is wanted at once, the rest when the list stands
-if (place.session.value !== null) prefetchPages();
+if (router.session.value !== null) prefetchPages();
 else addEventListener('load', () => setTimeout(prefetchPages, 500));

@@ -104,11 +104,11 @@ export interface Api {
   prefer(telling: Telling): Promise<Outcome<{ telling: Telling | null }>>;
   usage(by: UsageBy, after: string | null, signal?: AbortSignal): Promise<Outcome<Usage>>;
   /** What was done when, with so many of the prompts. */
-  timeline(looked: Looked, prompts: number, signal?: AbortSignal): Promise<Outcome<Timeline>>;
+  timeline(query: Looked, prompts: number, signal?: AbortSignal): Promise<Outcome<Timeline>>;
   /** Stops the turn that runs; what waits in line is held. */
   interrupt(id: string): Promise<Outcome<null>>;
   /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
-  left(id: string): Promise<Outcome<Left>>;
+  interruptedTurn(id: string): Promise<Outcome<Left>>;
   continueTurn(id: string): Promise<Outcome<null>>;
   setMode(id: string, mode: ModeChange): Promise<Outcome<Session>>;
   settings(id: string, signal?: AbortSignal): Promise<Outcome<Settings>>;
@@ -210,16 +210,16 @@ export function createApi(fetcher: typeof fetch): Api {
       if (after !== null) query.set('after', after);
       return request('GET', `/api/usage?${query}`, readUsage, { signal });
     },
-    timeline(looked, prompts, signal) {
-      const query = timelineQuery(looked, prompts);
+    timeline(query, prompts, signal) {
+      const search = timelineQuery(query, prompts);
       const path =
-        looked.session === null
-          ? `/api/timeline?${query}`
-          : session(looked.session, `/timeline?${query}`);
+        query.session === null
+          ? `/api/timeline?${search}`
+          : session(query.session, `/timeline?${search}`);
       return request('GET', path, readTimeline, { signal });
     },
     interrupt: (id) => done(session(id, '/interrupt'), { hold: true }),
-    left: (id) => request('GET', session(id, '?limit=1'), readLeft),
+    interruptedTurn: (id) => request('GET', session(id, '?limit=1'), readLeft),
     continueTurn: (id) => done(session(id, '/continue')),
     setMode: (id, mode) => request('POST', session(id, '/mode'), readSession, { body: mode }),
     settings: (id, signal) => request('GET', session(id, '/settings'), readSettings, { signal }),

@@ -57,7 +57,7 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
   let ping: ReturnType<typeof setTimeout> | undefined;
   let deadline: ReturnType<typeof setTimeout> | undefined;
   let flushing: ReturnType<typeof setTimeout> | undefined;
-  let heard: KeeperEvent[] = [];
+  let buffered: KeeperEvent[] = [];
   /** From where on nothing is missing, and how far we are. */
   let covered: Position | null = null;
   let last: Position | null = null;
@@ -150,7 +150,7 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
         break;
       case 'event':
         last = frame.event.position ?? last;
-        heard.push(frame.event);
+        buffered.push(frame.event);
         flushing ??= setTimeout(flush, TOGETHER_MS);
         break;
       case 'pong':
@@ -164,9 +164,9 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
   function flush(): void {
     clearTimeout(flushing);
     flushing = undefined;
-    if (heard.length === 0) return;
-    const events = heard;
-    heard = [];
+    if (buffered.length === 0) return;
+    const events = buffered;
+    buffered = [];
     listener.onEvents(events);
   }
 
@@ -190,7 +190,7 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
       socket = null;
       for (const timer of [retry, ping, deadline, flushing]) clearTimeout(timer);
       flushing = undefined;
-      heard = [];
+      buffered = [];
       covered = last = null;
       subscribed = false;
       open?.close();

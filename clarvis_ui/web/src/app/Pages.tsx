@@ -10,7 +10,7 @@ import type { AppStore } from './store';
 
 export interface SelectedPageProps {
   clarvis: AppStore;
-  place: Router;
+  router: Router;
   notifications: Notifications;
   commanding: CommandSetup;
   /** Offers to begin anew, with words to go with it. */
@@ -37,28 +37,28 @@ export function prefetchPages(): void {
 /** What is beside the list: a session, another page, or the command bar. */
 export function SelectedPage({
   clarvis,
-  place,
+  router,
   notifications,
   commanding,
   onFresh,
 }: SelectedPageProps) {
   const { complete } = clarvis.sessions.listing.value;
-  const id = place.session.value;
+  const id = router.session.value;
   // a request from before would be refused, and its answer come after one is logged in
   if (clarvis.auth.state.value !== 'open') return null;
-  const branches = place.branches.value;
+  const branches = router.branches.value;
   if (id !== null && branches !== null) {
     const compared = branches === 'tree' ? null : branches;
     return <BranchesPage key={id} clarvis={clarvis} id={id} compared={compared} />;
   }
   if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} onFresh={onFresh} />;
-  if (place.inbox.value) return <Inbox clarvis={clarvis} notifications={notifications} />;
-  if (place.usage.value) return <UsagePage clarvis={clarvis} />;
-  const wanted = place.search.value;
+  if (router.inbox.value) return <Inbox clarvis={clarvis} notifications={notifications} />;
+  if (router.usage.value) return <UsagePage clarvis={clarvis} />;
+  const wanted = router.search.value;
   if (wanted !== null) return <SearchPage clarvis={clarvis} wanted={wanted} />;
-  const looked = place.timeline.value;
-  if (looked !== null) return <TimelinePage clarvis={clarvis} looked={looked} />;
-  if (place.archive.value) return <ArchivePage clarvis={clarvis} />;
+  const timeline = router.timeline.value;
+  if (timeline !== null) return <TimelinePage clarvis={clarvis} timeline={timeline} />;
+  if (router.archive.value) return <ArchivePage clarvis={clarvis} />;
   // until the list is complete, the sessions that one could go on with are not known
   if (!complete) return null;
   return (

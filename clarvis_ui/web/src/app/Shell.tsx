@@ -20,17 +20,17 @@ import './shell.css';
 
 export interface ShellProps {
   clarvis: AppStore;
-  place: Router;
+  router: Router;
   notifications: Notifications;
   commanding: CommandSetup;
 }
 
 /** The sidebar and what is selected in it; on a phone one of the two at a time. */
-export function Shell({ clarvis, place, notifications, commanding }: ShellProps) {
+export function Shell({ clarvis, router, notifications, commanding }: ShellProps) {
   const { sessions, attention: questions, auth: door } = clarvis;
   const inbox = questions.inbox.value;
-  const selectedId = place.session.value;
-  const asked = useMemo(() => openBySession(inbox), [inbox]);
+  const selectedId = router.session.value;
+  const openAttention = useMemo(() => openBySession(inbox), [inbox]);
   const beginning = useMemo(
     () => createNewSessionStore({ api: clarvis.api, memory: clarvis.storage, go: goToSession }),
     [clarvis],
@@ -38,8 +38,8 @@ export function Shell({ clarvis, place, notifications, commanding }: ShellProps)
   const near = workdirNear(selectedId, sessions);
   useEffect(() => commanding.command.suggest(near), [commanding, near]);
   // a conversation has its own questions below it, its branches have not
-  const readId = place.branches.value === null ? selectedId : null;
-  const waitingElsewhere = place.inbox.value
+  const readId = router.branches.value === null ? selectedId : null;
+  const waitingElsewhere = router.inbox.value
     ? 0
     : inbox.open.filter(({ sessionId }) => sessionId !== readId).length;
   const archived = useMemo(
@@ -47,11 +47,11 @@ export function Shell({ clarvis, place, notifications, commanding }: ShellProps)
     [sessions.newestFirst.value],
   );
   const elsewhere =
-    place.inbox.value ||
-    place.archive.value ||
-    place.usage.value ||
-    place.search.value !== null ||
-    place.timeline.value !== null;
+    router.inbox.value ||
+    router.archive.value ||
+    router.usage.value ||
+    router.search.value !== null ||
+    router.timeline.value !== null;
   const showing = selectedId === null && !elsewhere ? 'list' : 'session';
 
   return (
@@ -63,10 +63,10 @@ export function Shell({ clarvis, place, notifications, commanding }: ShellProps)
           newestFirst={sessions.newestFirst.value}
           selectedId={selectedId}
           memory={clarvis.storage}
-          asked={asked}
+          openAttention={openAttention}
           doing={clarvis.activity.texts.value}
           due={<ArchiveLink archive={clarvis.archive.status.value} archived={archived} />}
-          inbox={<InboxLink waiting={inbox.open.length} current={place.inbox.value} />}
+          inbox={<InboxLink waiting={inbox.open.length} current={router.inbox.value} />}
           onNew={() => beginning.show(near)}
           onCommand={() => openBar(commanding)}
           onRename={sessions.rename}
@@ -76,7 +76,7 @@ export function Shell({ clarvis, place, notifications, commanding }: ShellProps)
           <WaitingElsewhereContext.Provider value={waitingElsewhere}>
             <SelectedPage
               clarvis={clarvis}
-              place={place}
+              router={router}
               notifications={notifications}
               commanding={commanding}
               onFresh={beginning.offer}

@@ -34,10 +34,10 @@ export function createAuth(api: Api): Auth {
 
   /** Null where nobody said anything about it. */
   async function letIn(): Promise<boolean | null> {
-    const known = await api.health();
-    if (!known.ok && known.failure.code === NOT_LOGGED_IN) return false;
+    const outcome = await api.health();
+    if (!outcome.ok && outcome.failure.code === NOT_LOGGED_IN) return false;
     // whoever is told about the keeper has come past the door
-    return known.ok || known.failure.code.startsWith('keeper_') ? true : null;
+    return outcome.ok || outcome.failure.code.startsWith('keeper_') ? true : null;
   }
 
   function shut(): void {
@@ -67,9 +67,9 @@ export function createAuth(api: Api): Auth {
         if (state.value === 'open') return;
       }
       // an old link is no reason to turn away who is in already
-      const known = await api.health();
-      const stranger = !known.ok && known.failure.code === NOT_LOGGED_IN;
-      greeting = stranger ? null : known;
+      const outcome = await api.health();
+      const stranger = !outcome.ok && outcome.failure.code === NOT_LOGGED_IN;
+      greeting = stranger ? null : outcome;
       state.value = stranger ? 'shut' : 'open';
       if (!stranger) failure.value = null;
     },
@@ -88,12 +88,12 @@ export function createAuth(api: Api): Auth {
       if (state.value === 'open') await api.health();
     },
     async check() {
-      const known = knocking.value ? null : await letIn();
-      if (known === true && state.value === 'shut' && !knocking.value) {
+      const isKnown = knocking.value ? null : await letIn();
+      if (isKnown === true && state.value === 'shut' && !knocking.value) {
         failure.value = null;
         state.value = 'open';
       }
-      return known !== null;
+      return isKnown !== null;
     },
   };
 }

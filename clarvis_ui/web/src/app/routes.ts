@@ -34,23 +34,23 @@ function parts(fragment: string): string[] {
 }
 
 export function parseRoute(fragment: string): Route {
-  const given = new URLSearchParams(parts(fragment).join('&'));
+  const parameters = new URLSearchParams(parts(fragment).join('&'));
   return {
-    session: given.get('session') || null,
-    inbox: given.has('inbox'),
-    archive: given.has('archive'),
-    usage: given.has('usage'),
-    search: given.has('search') ? wantedIn(given) : null,
-    timeline: given.has('timeline') ? lookedIn(given) : null,
-    branches: branchesIn(given),
-    login: given.get('login') || null,
+    session: parameters.get('session') || null,
+    inbox: parameters.has('inbox'),
+    archive: parameters.has('archive'),
+    usage: parameters.has('usage'),
+    search: parameters.has('search') ? wantedIn(parameters) : null,
+    timeline: parameters.has('timeline') ? lookedIn(parameters) : null,
+    branches: branchesIn(parameters),
+    login: parameters.get('login') || null,
   };
 }
 
 /** The same place without the code, all other parts as they were. */
 export function withoutLogin(fragment: string): string {
-  const kept = parts(fragment).filter((part) => !part.startsWith('login='));
-  return kept.length > 0 ? `#${kept.join('&')}` : '';
+  const others = parts(fragment).filter((part) => !part.startsWith('login='));
+  return others.length > 0 ? `#${others.join('&')}` : '';
 }
 
 /** Back to the list: a place without a session. */
@@ -65,12 +65,12 @@ export const ARCHIVE_HREF = '#archive';
 /** What was used: tokens and cost. */
 export const USAGE_HREF = '#usage';
 
-function wantedIn(given: URLSearchParams): Wanted {
+function wantedIn(parameters: URLSearchParams): Wanted {
   return {
-    words: given.get('search') ?? '',
-    kind: oneOf(SEARCH_KINDS, given.get('kind')),
-    workdir: given.get('in') || null,
-    best: given.has('best'),
+    words: parameters.get('search') ?? '',
+    kind: oneOf(SEARCH_KINDS, parameters.get('kind')),
+    workdir: parameters.get('in') || null,
+    best: parameters.has('best'),
   };
 }
 
@@ -86,11 +86,11 @@ export function searchHref(wanted: Partial<Wanted> = {}): string {
   return `#${fragment}`;
 }
 
-function lookedIn(given: URLSearchParams): Looked {
-  const [from, to] = [readMoment(given.get('from')), readMoment(given.get('to'))];
+function lookedIn(parameters: URLSearchParams): Looked {
+  const [from, to] = [readMoment(parameters.get('from')), readMoment(parameters.get('to'))];
   return {
-    session: given.get('of') || null,
-    workdir: given.get('in') || null,
+    session: parameters.get('of') || null,
+    workdir: parameters.get('in') || null,
     span: from !== null && to !== null && from < to ? { from, to } : null,
   };
 }
@@ -107,14 +107,14 @@ export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): 
   return `#${fragment}`;
 }
 
-function branchesIn(given: URLSearchParams): Route['branches'] {
-  const session = given.get('session');
-  if (!session || !given.has('branches')) return null;
-  const other = given.get('with');
+function branchesIn(parameters: URLSearchParams): Route['branches'] {
+  const session = parameters.get('session');
+  if (!session || !parameters.has('branches')) return null;
+  const other = parameters.get('with');
   if (!other) return 'tree';
   return {
-    one: { session, tip: given.get('branches') || null },
-    other: { session: other, tip: given.get('withTip') || null },
+    one: { session, tip: parameters.get('branches') || null },
+    other: { session: other, tip: parameters.get('withTip') || null },
   };
 }
 

@@ -101,7 +101,7 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
   const hookNotices = createHookNotices(events);
   const activity = createActivity(events);
   const folds = createExpandStates();
-  const kept = createArchiveStore(api);
+  const archive = createArchiveStore(api);
   const knocking = createPoller(door.check, page, () => LOOK_AT_DOOR_MS);
 
   effect(() => {
@@ -110,7 +110,7 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
     if (door.state.value === 'open') {
       sessions.start();
       questions.reload();
-      kept.start();
+      archive.start();
       socket.start();
     } else {
       // whoever comes next may not be allowed to see what is here
@@ -122,7 +122,7 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
       offers.forget();
       hookNotices.forget();
       activity.forget();
-      kept.stop();
+      archive.stop();
     }
   });
 
@@ -136,7 +136,7 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
     drafts: createDrafts(memory),
     expandStates: folds,
     storage: memory,
-    archive: kept,
+    archive: archive,
     activity,
     hookNotices,
     spokenRequest: signal<SpokenRequest | null>(null),

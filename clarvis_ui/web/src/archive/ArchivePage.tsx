@@ -12,11 +12,11 @@ import './archive.css';
 
 /** What Claude Code deletes before long, and what is kept of what it has deleted. */
 export function ArchivePage({ clarvis }: { clarvis: AppStore }) {
-  const { archive: kept, sessions } = clarvis;
-  const archive = kept.status.value;
-  const known = sessions.listing.value.sessions;
+  const { archive, sessions } = clarvis;
+  const status = archive.status.value;
+  const listed = sessions.listing.value.sessions;
   const gone = sessions.newestFirst.value.filter((session) => session.archived);
-  useEffect(() => void kept.refresh(), [kept]);
+  useEffect(() => void archive.refresh(), [archive]);
 
   return (
     <div class="inbox">
@@ -26,18 +26,18 @@ export function ArchivePage({ clarvis }: { clarvis: AppStore }) {
       </header>
       <div class="inbox-log">
         <div class="inbox-column archive">
-          {archive && <Holding archive={archive} onSwitch={(on) => void kept.switch(on)} />}
+          {status && <Holding archive={status} onSwitch={(on) => void archive.switch(on)} />}
           <p class="archive-problem" role="alert">
-            {kept.failure.value?.sentence}
+            {archive.failure.value?.sentence}
           </p>
-          {archive && archive.due.length > 0 && (
+          {status && status.due.length > 0 && (
             <section aria-label="Deleted before long">
               <h2>Deleted before long</h2>
               <ul>
-                {archive.due.map(({ sessionId, at }) => (
+                {status.due.map(({ sessionId, at }) => (
                   <li key={sessionId}>
                     <a href={sessionHref(sessionId)} dir="auto">
-                      {nameOf(known.get(sessionId))}
+                      {nameOf(listed.get(sessionId))}
                     </a>
                     <time dateTime={at ?? undefined}>{fullTime(at)}</time>
                   </li>

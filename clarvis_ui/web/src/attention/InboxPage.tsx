@@ -21,9 +21,9 @@ export interface InboxPageProps {
 export function InboxPage({ clarvis, notifications }: InboxPageProps) {
   const { attention: questions, sessions } = clarvis;
   const inbox = questions.inbox.value;
-  const known = sessions.listing.value.sessions;
+  const listed = sessions.listing.value.sessions;
   const now = useNow(20_000);
-  const sessionOf = (attention: Attention) => known.get(attention.sessionId);
+  const sessionOf = (attention: Attention) => listed.get(attention.sessionId);
 
   return (
     <div class="inbox">

@@ -25,8 +25,8 @@ export type DraftedAttention = Pick<Attention, 'id' | 'sessionId' | 'tool' | 'in
 
 /** Answers half given, over every refresh and every look at another session. */
 export interface AnswerDrafts {
-  read(asked: DraftedAttention): AnswerDraft;
-  write(asked: DraftedAttention, half: AnswerDraft): void;
+  read(attention: DraftedAttention): AnswerDraft;
+  write(attention: DraftedAttention, half: AnswerDraft): void;
   /** It was answered. */
   forget(attentionId: string): void;
   /** It is no longer asked, and nobody answered: Claude may ask the same again, under a new id. */
@@ -49,25 +49,25 @@ export function createAnswerDrafts(
   function leave(key: string): void {
     const half = fields(memory.read(key));
     memory.forget(key);
-    const asked = text(half?.asked);
-    if (asked !== null) memory.write(LEFT + asked, { ...half, left: now() });
+    const content = text(half?.asked);
+    if (content !== null) memory.write(LEFT + content, { ...half, left: now() });
   }
 
   return {
-    read(asked) {
-      const own = memory.read(KEY + asked.id);
+    read(attention) {
+      const own = memory.read(KEY + attention.id);
       if (own !== null) return readHalf(own);
-      const before = LEFT + contentOf(asked);
-      const left = fields(memory.read(before));
-      if (!left) return NOTHING;
+      const before = LEFT + contentOf(attention);
+      const withdrawn = fields(memory.read(before));
+      if (!withdrawn) return NOTHING;
       memory.forget(before);
-      memory.write(KEY + asked.id, left);
-      return readHalf(left);
+      memory.write(KEY + attention.id, withdrawn);
+      return readHalf(withdrawn);
     },
-    write(asked, half) {
+    write(attention, half) {
       const begun = half.open !== null || Object.keys(half.choices).length > 0;
-      if (begun) memory.write(KEY + asked.id, { ...half, asked: contentOf(asked) });
-      else memory.forget(KEY + asked.id);
+      if (begun) memory.write(KEY + attention.id, { ...half, asked: contentOf(attention) });
+      else memory.forget(KEY + attention.id);
     },
     forget: (attentionId) => memory.forget(KEY + attentionId),
     withdraw: (attentionId) => leave(KEY + attentionId),
@@ -86,8 +86,8 @@ export function createAnswerDrafts(
 /** The same for the same question of the same session, in whatever order its input is written. */
 function contentOf({ sessionId, tool, input }: DraftedAttention): string {
   const words = JSON.stringify([sessionId, tool, input], (_, value: unknown) => {
-    const given = Array.isArray(value) ? null : fields(value);
-    return given ? Object.fromEntries(Object.entries(given).sort()) : value;
+    const record = Array.isArray(value) ? null : fields(value);
+    return record ? Object.fromEntries(Object.entries(record).sort()) : value;
   });
   return `${sessionId}.${words.length}.${digest(words)}`;
 }
@@ -104,16 +104,16 @@ function digest(words: string): string {
 }
 
 function readHalf(raw: unknown): AnswerDraft {
-  const given = fields(raw);
-  if (!given) return NOTHING;
-  const choices = Object.entries(fields(given.choices) ?? {}).map(([question, one]) => {
+  const stored = fields(raw);
+  if (!stored) return NOTHING;
+  const choices = Object.entries(fields(stored.choices) ?? {}).map(([question, one]) => {
     const choice = fields(one) ?? {};
     const labels = each(choice.labels, text);
     return [question, { labels, other: verbatim(choice.other), typed: choice.typed === true }];
   });
   return {
-    open: text(given.open),
-    text: typeof given.text === 'string' ? given.text : null,
+    open: text(stored.open),
+    text: typeof stored.text === 'string' ? stored.text : null,
     choices: Object.fromEntries(choices),
   };
 }

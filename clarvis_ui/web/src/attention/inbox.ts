@@ -136,13 +136,13 @@ export function openIn(inbox: Inbox, sessionId: string): Attention[] {
 }
 
 export function openBySession(inbox: Inbox): ReadonlyMap<string, readonly Attention[]> {
-  const found = new Map<string, Attention[]>();
+  const bySession = new Map<string, Attention[]>();
   for (const attention of inbox.open) {
-    const asked = found.get(attention.sessionId) ?? [];
-    asked.push(attention);
-    found.set(attention.sessionId, asked);
+    const open = bySession.get(attention.sessionId) ?? [];
+    open.push(attention);
+    bySession.set(attention.sessionId, open);
   }
-  return found;
+  return bySession;
 }
 
 export function lastSettledIn(inbox: Inbox, sessionId: string): SettledAttention | null {

@@ -40,7 +40,7 @@ export function createNotifications(
   go: (sessionId: string) => void,
 ): Notifications {
   const state = signal<NotificationState>(stateNow());
-  const shown = new Map<string, () => void>();
+  const visible = new Map<string, () => void>();
   const isWanted = (): boolean => state.value === 'on' && !notifier.isLookedAt();
 
   function stateNow(): NotificationState {
@@ -51,16 +51,16 @@ export function createNotifications(
   }
 
   events.on('attention/raised', ({ attention }) => {
-    if (!isWanted() || shown.has(attention.id)) return;
+    if (!isWanted() || visible.has(attention.id)) return;
     const { title, body } = words(attention);
-    shown.set(
+    visible.set(
       attention.id,
       notifier.show(title, body, attention.id, () => go(attention.sessionId)),
     );
   });
   events.on('attention/settled', ({ attentionId }) => {
-    shown.get(attentionId)?.();
-    shown.delete(attentionId);
+    visible.get(attentionId)?.();
+    visible.delete(attentionId);
   });
   events.on('session/notified', (event) => {
     if (!isWanted() || !isNews(event)) return;

@@ -66,9 +66,9 @@ export function createAttentionStore(
     async answer(attentionId, answer) {
       if (inbox.value.answering.has(attentionId)) return;
       dispatch({ type: 'answer/begun', attentionId });
-      const asked = inbox.value.open.find(({ id }) => id === attentionId);
+      const attention = inbox.value.open.find(({ id }) => id === attentionId);
       // what was sent before is held with the rest
-      if (answer.hold && asked) await sent(asked.sessionId);
+      if (answer.hold && attention) await sent(attention.sessionId);
       const outcome = await api.resolve(attentionId, answer, by);
       if (outcome.ok) {
         // the socket usually said so already
@@ -105,6 +105,6 @@ export function browserName(agent: string): string {
     [/CrOS/, 'Chromebook'],
     [/Linux/, 'Linux'],
   ] as const;
-  const found = device.find(([pattern]) => pattern.test(agent));
-  return found ? `Clarvis on ${found[1]}` : 'Clarvis';
+  const match = device.find(([pattern]) => pattern.test(agent));
+  return match ? `Clarvis on ${match[1]}` : 'Clarvis';
 }

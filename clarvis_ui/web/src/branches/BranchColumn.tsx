@@ -33,10 +33,10 @@ export function BranchColumn({
 }: BranchColumnProps) {
   /** The pages after the first one that were asked for. */
   const [rest, setRest] = useState<readonly Message[]>([]);
-  const [left, setLeft] = useState(first.after);
+  const [cursor, setLeft] = useState(first.after);
   const [problem, setProblem] = useState('');
   const messages = useMemo(() => [...first.messages, ...rest], [first, rest]);
-  const after = rest.length === 0 ? first.after : left;
+  const after = rest.length === 0 ? first.after : cursor;
 
   async function more(from: string | null): Promise<void> {
     const outcome = await clarvis.api.branch(one, other, from);
@@ -47,7 +47,7 @@ export function BranchColumn({
   }
 
   // whoever has read it to the end sees what is said next
-  const grown = rest.length > 0 && left === null && first.total > messages.length;
+  const grown = rest.length > 0 && cursor === null && first.total > messages.length;
   const last = messages.at(-1)?.uuid ?? null;
   useEffect(() => {
     if (grown) void more(last);

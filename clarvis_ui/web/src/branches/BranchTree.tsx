@@ -55,7 +55,7 @@ export function BranchTree({ clarvis, id, nodes, family, more }: BranchTreeProps
               chosen={chosen}
               alone={all.length === 1}
               onChoose={(key) => setPicked(chosenWith(chosen, key))}
-              onGoOn={(left) => void goOn(left)}
+              onGoOn={(node) => void goOn(node)}
             />
           ))}
         </ul>

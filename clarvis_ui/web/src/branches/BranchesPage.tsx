@@ -71,10 +71,10 @@ interface Found {
 const PAUSE_MS = 1000;
 
 function useBranches({ api, sessions }: AppStore, id: string): Found {
-  const [found, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
-  const news = familyNews(id, found.family, sessions.listing.value.sessions);
+  const [loaded, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
+  const news = familyNews(id, loaded.family, sessions.listing.value.sessions);
   // asked again until every session has been read
-  const unfinished = found.family && !found.family.complete ? found : null;
+  const unfinished = loaded.family && !loaded.family.complete ? loaded : null;
   useAbortableEffect(
     async (signal) => {
       setFound({ family: null, inside: null, problem: '' });
@@ -86,15 +86,15 @@ function useBranches({ api, sessions }: AppStore, id: string): Found {
   useAbortableEffect(
     async (signal) => {
       // the first answer is still to come
-      if (found.family === null && found.problem === '') return;
+      if (loaded.family === null && loaded.problem === '') return;
       const all = await load(api, id, signal);
       // what is shown stays until there is a better answer
-      if (all && (all.problem === '' || found.family === null)) setFound(all);
+      if (all && (all.problem === '' || loaded.family === null)) setFound(all);
     },
-    [api, id, news, found.problem, unfinished],
+    [api, id, news, loaded.problem, unfinished],
     PAUSE_MS,
   );
-  return found;
+  return loaded;
 }
 
 async function load(api: AppStore['api'], id: string, leaving: AbortSignal): Promise<Found | null> {

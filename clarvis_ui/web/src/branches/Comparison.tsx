@@ -47,7 +47,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
     [clarvis, nodes, one, other, sides],
   );
   const pair = useRef<HTMLDivElement>(null);
-  const [shown, setShown] = useShown(pair);
+  const [visibleSide, setShown] = useShown(pair);
 
   async function bring(from: 0 | 1): Promise<void> {
     if (sides === null) return;
@@ -78,14 +78,14 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
     );
   }
   if (sides === null) return late ? <p class="branches-wait">Reading both…</p> : null;
-  const [left, right] = sides;
+  const [first, right] = sides;
   return (
     <div class="branches-log compared">
       <nav class="compared-nav" aria-label="What is compared">
         <a href={branchesHref(one.session)}>All branches</a>
         <a href={comparedHref({ one: other, other: one })}>Swap sides</a>
       </nav>
-      <Past clarvis={clarvis} compared={compared} shared={left.first.shared} />
+      <Past clarvis={clarvis} compared={compared} shared={first.first.shared} />
       <p class="branches-problem" role="alert">
         {refused}
       </p>
@@ -96,7 +96,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
             key={side}
             type="button"
             class="quiet"
-            aria-pressed={shown === side}
+            aria-pressed={visibleSide === side}
             onClick={() => setShown(side)}
           >
             <bdi>{names[side]}</bdi>
@@ -122,7 +122,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
         })}
       </div>
       <FileChanges
-        one={left.work}
+        one={first.work}
         other={right.work}
         names={names}
         workdir={clarvis.sessions.listing.value.sessions.get(one.session)?.workdir ?? null}
@@ -160,13 +160,13 @@ function useSides(clarvis: AppStore, { one, other }: ComparedBranches) {
         if (!first.ok) return first.failure.sentence;
         return work.ok ? { first: first.value, work: work.value } : work.failure.sentence;
       };
-      void Promise.all([read(one, other), read(other, one)]).then(([left, right]) => {
+      void Promise.all([read(one, other), read(other, one)]).then(([first, right]) => {
         if (signal.aborted) return;
         setReading(false);
-        if (typeof left !== 'string' && typeof right !== 'string') {
-          setSides([left, right]);
+        if (typeof first !== 'string' && typeof right !== 'string') {
+          setSides([first, right]);
           setProblem('');
-        } else if (sides === null) setProblem(typeof left === 'string' ? left : String(right));
+        } else if (sides === null) setProblem(typeof first === 'string' ? first : String(right));
         // else what is shown stays until it is known better
       });
     },
@@ -177,20 +177,20 @@ function useSides(clarvis: AppStore, { one, other }: ComparedBranches) {
 
 /** Another number when something was said on one of them, once the last was read. */
 function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean): number {
-  const heard = sessionNews([one.session, other.session], sessions.listing.value.sessions);
-  const [news, setNews] = useState({ heard, count: 0 });
+  const newestKey = sessionNews([one.session, other.session], sessions.listing.value.sessions);
+  const [news, setNews] = useState({ newestKey: newestKey, count: 0 });
   const [waits, setWaits] = useState(false);
-  const late = heard !== news.heard;
+  const late = newestKey !== news.newestKey;
   useEffect(() => {
     if (late && !waits && !reading) setWaits(true);
   }, [late, waits, reading]);
-  const newest = useRef(heard);
-  newest.current = heard;
+  const newest = useRef(newestKey);
+  newest.current = newestKey;
   useEffect(() => {
     if (!waits) return;
     const timer = setTimeout(() => {
       setWaits(false);
-      setNews(({ count }) => ({ heard: newest.current, count: count + 1 }));
+      setNews(({ count }) => ({ newestKey: newest.current, count: count + 1 }));
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [waits]);
@@ -255,7 +255,7 @@ function Past({
 
 /** On a phone one of the two is in sight: by the buttons, or by a swipe. */
 function useShown(pair: { current: HTMLDivElement | null }) {
-  const [shown, setShown] = useState<0 | 1>(0);
+  const [visibleSide, setShown] = useState<0 | 1>(0);
   useEffect(() => {
     const box = pair.current;
     if (!box) return;
@@ -267,7 +267,7 @@ function useShown(pair: { current: HTMLDivElement | null }) {
     setShown(side);
     pair.current?.children[side]?.scrollIntoView({ block: 'nearest', inline: 'start' });
   }
-  return [shown, show] as const;
+  return [visibleSide, show] as const;
 }
 
 /** As the tree calls it; a path that another session left, by what was first asked on it. */
@@ -279,12 +279,12 @@ function nameOf(
 ): string {
   const node = allNodes(nodes ?? []).find(({ key }) => key === tipKey(tip));
   if (node) return node.first ?? node.title;
-  const asked = tip.tip === null ? '' : firstPrompt(first?.messages ?? []);
+  const prompt = tip.tip === null ? '' : firstPrompt(first?.messages ?? []);
   const session = clarvis.sessions.listing.value.sessions.get(tip.session);
-  return asked || (session ? titleOf(session) : 'The other');
+  return prompt || (session ? titleOf(session) : 'The other');
 }
 
 function firstPrompt(messages: readonly Message[]): string {
-  const asked = rowsOf(messages, { running: false, hasOlder: true });
-  return asked.find((row) => row.kind === 'prompt')?.text ?? '';
+  const rows = rowsOf(messages, { running: false, hasOlder: true });
+  return rows.find((row) => row.kind === 'prompt')?.text ?? '';
 }

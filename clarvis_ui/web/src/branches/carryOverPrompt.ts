@@ -20,8 +20,10 @@ export interface CarryOver {
 }
 
 export function carryOverPrompt({ title, from, into, workdir }: CarryOver): string {
-  const known = new Set(into.decisions.map((each) => `${each.about}\n${each.decision}`));
-  const decisions = from.decisions.filter((each) => !known.has(`${each.about}\n${each.decision}`));
+  const decided = new Set(into.decisions.map((each) => `${each.about}\n${each.decision}`));
+  const decisions = from.decisions.filter(
+    (each) => !decided.has(`${each.about}\n${each.decision}`),
+  );
   const files = pairedFiles(from.files, into.files).filter(
     ({ where }) => where === 'both' || where === 'one',
   );
@@ -52,16 +54,16 @@ export function carryOverPrompt({ title, from, into, workdir }: CarryOver): stri
 function fileList(files: readonly FilePair[], more: number, workdir: string | null): string {
   if (files.length === 0) return '';
   let room = MOST_DIFFERENCE;
-  const told = files.slice(0, MOST_LISTED).map((pair) => {
+  const listed = files.slice(0, MOST_LISTED).map((pair) => {
     const name = `- \`${relativeTo(pair.path, workdir)}\`: ${fateWords(pair)}`;
     const lines = differencesOf(pair).map(patchOf).join('\n');
     if (lines === '' || lines.length > room) return name;
     room -= lines.length;
     return `${name}\n${fenced(lines)}`;
   });
-  const left = files.length - told.length + more;
-  if (left > 0) told.push(`- and ${left} more`);
-  return `What changed there and is not so here:\n${told.join('\n')}`;
+  const omitted = files.length - listed.length + more;
+  if (omitted > 0) listed.push(`- and ${omitted} more`);
+  return `What changed there and is not so here:\n${listed.join('\n')}`;
 }
 
 function fateWords({ one, where }: FilePair): string {

@@ -47,8 +47,8 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
     const node = sessionNode(kin, session, main);
     nodes.set(node.key, node);
   }
-  const left = (inside?.branches ?? []).filter((branch) => branch.tip !== null);
-  for (const branch of left) {
+  const leftBranches = (inside?.branches ?? []).filter((branch) => branch.tip !== null);
+  for (const branch of leftBranches) {
     const node = leftNode(branch, session);
     nodes.set(node.key, node);
   }
@@ -56,7 +56,7 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
     const node = nodes.get(kin.sessionId);
     if (node) (parentOf(kin, session, inside, nodes)?.children ?? top).push(node);
   }
-  for (const branch of left) {
+  for (const branch of leftBranches) {
     const node = nodes.get(tipKey({ session, tip: branch.tip }));
     const parent = nodes.get(tipKey({ session, tip: branch.leaves })) ?? nodes.get(session);
     if (node && parent && parent !== node) parent.children.push(node);
@@ -150,8 +150,8 @@ export function sessionNews(
   sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
 ): string {
   const seen = ids.map((id) => {
-    const known = sessions.get(id);
-    return known ? `${known.modified} ${known.messageCount}` : '';
+    const session = sessions.get(id);
+    return session ? `${session.modified} ${session.messageCount}` : '';
   });
   return seen.join('|');
 }
@@ -184,9 +184,9 @@ export function pairedFiles(one: readonly FileChange[], other: readonly FileChan
   const theirs = new Map(other.map((file) => [file.path, file]));
   const mine = new Set(one.map((file) => file.path));
   const pairs: FilePair[] = one.map((file) => {
-    const there = theirs.get(file.path) ?? null;
-    const where = there === null ? 'one' : endsAlike(file, there) ? 'same' : 'both';
-    return { path: file.path, where, one: file, other: there };
+    const counterpart = theirs.get(file.path) ?? null;
+    const where = counterpart === null ? 'one' : endsAlike(file, counterpart) ? 'same' : 'both';
+    return { path: file.path, where, one: file, other: counterpart };
   });
   for (const file of other) {
     if (!mine.has(file.path))

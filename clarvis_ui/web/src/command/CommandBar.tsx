@@ -15,7 +15,7 @@ const CommandOverlay = lazy(async () => (await import('./CommandViews')).Command
 export function openBar({ command }: CommandSetup): void {
   const inPage = document.querySelector<HTMLElement>('.say-panel textarea');
   if (inPage?.checkVisibility({ visibilityProperty: true })) inPage.focus();
-  else command.shown.value = true;
+  else command.isShown.value = true;
 }
 
 /** Ctrl+K, or Cmd+K, wherever one is; the bar itself is fetched when it is first needed. */
@@ -23,11 +23,11 @@ export function CommandBar({ clarvis, commanding, currentId }: CommandBarProps) 
   const { command, undoSend: holding } = commanding;
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
-      const asked = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
-      if (!asked || event.shiftKey || event.altKey || event.isComposing) return;
+      const isShortcut = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+      if (!isShortcut || event.shiftKey || event.altKey || event.isComposing) return;
       event.preventDefault();
       event.stopPropagation();
-      if (command.shown.value) command.shown.value = false;
+      if (command.isShown.value) command.isShown.value = false;
       else openBar(commanding);
     }
     // before anything else in the page takes the key
@@ -35,7 +35,7 @@ export function CommandBar({ clarvis, commanding, currentId }: CommandBarProps) 
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true });
   }, [commanding, command]);
 
-  const wanted = command.shown.value || holding.entries.value.length > 0;
+  const wanted = command.isShown.value || holding.entries.value.length > 0;
   if (!wanted) return null;
   return (
     <CommandOverlay

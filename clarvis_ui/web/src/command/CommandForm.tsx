@@ -42,12 +42,12 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     () => opensFor(sessions, text.value, currentId),
     [sessions, text.value, currentId],
   );
-  const known = useMemo(() => new Map(sessions.map((one) => [one.id, one])), [sessions]);
-  const hits = titled(known, useMessageHits(api, text.value));
-  const asked = spokenActionOf(text.value);
-  const of = asked && sessionOf(asked);
+  const byId = useMemo(() => new Map(sessions.map((one) => [one.id, one])), [sessions]);
+  const hits = titled(byId, useMessageHits(api, text.value));
+  const action = spokenActionOf(text.value);
+  const of = action && sessionOf(action);
   const options: DestinationOption[] = [
-    ...(asked && of ? [{ key: ASKED, asked, of }] : []),
+    ...(action && of ? [{ key: ASKED, asked: action, of }] : []),
     ...(empty ? [] : ways.value.map((way) => ({ key: destinationKey(way), way }))),
     ...opens.map((session) => ({ key: `open ${session.id}`, session })),
     ...hits.map((hit) => ({ key: `find ${hit.sessionId} ${hit.uuid}`, hit })),
@@ -82,7 +82,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     const option = options.find((one) => one.key === key);
     if (option && 'asked' in option) {
       location.hash = sessionHref(option.of.id);
-      commanding.ask({ sessionId: option.of.id, asked: option.asked });
+      commanding.ask({ sessionId: option.of.id, action: option.asked });
       onDone?.();
       return;
     }

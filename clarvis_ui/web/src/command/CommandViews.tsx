@@ -18,7 +18,7 @@ export function CommandOverlay(props: CommandFormProps & { onEdit(): void }) {
   return (
     <>
       <SentNotices commanding={form.commanding} onEdit={onEdit} />
-      {form.commanding.command.shown.value && <CommandDialog {...form} />}
+      {form.commanding.command.isShown.value && <CommandDialog {...form} />}
     </>
   );
 }

@@ -96,7 +96,7 @@ export function DestinationList({
 }
 
 /** What Enter does in place of sending it. */
-function AskedView({ asked, of }: { asked: SpokenAction; of: Session }) {
+function AskedView({ asked: action, of }: { asked: SpokenAction; of: Session }) {
   return (
     <>
       <Icon name="resume" />
@@ -106,7 +106,7 @@ function AskedView({ asked, of }: { asked: SpokenAction; of: Session }) {
             <kbd>Enter</kbd>:{' '}
           </>
         )}
-        {ASKED_WORDS[asked.kind === 'recap' ? asked.telling : asked.kind]}{' '}
+        {ASKED_WORDS[action.kind === 'recap' ? action.telling : action.kind]}{' '}
         <b dir="auto">{titleOf(of)}</b>
       </span>
       <span class="say-why">{isTouch() ? 'Send' : <kbd>Tab</kbd>} sends it as a message</span>

@@ -60,13 +60,13 @@ function resuming(
   decided: Routing | null,
   sessions: ReadonlyMap<string, Session>,
 ): Destination {
-  const known = sessions.get(fit.sessionId);
+  const session = sessions.get(fit.sessionId);
   return {
     kind: 'resume',
     sessionId: fit.sessionId,
-    title: (known && titleOf(known)) ?? fit.title ?? 'Untitled session',
+    title: (session && titleOf(session)) ?? fit.title ?? 'Untitled session',
     because: withinASentence(decided?.reason ?? fit.because) ?? LATELY,
-    copy: known?.origin === 'terminal',
+    copy: session?.origin === 'terminal',
     ...(fit.leavesPlanFor && { leavesPlanFor: fit.leavesPlanFor }),
   };
 }
@@ -90,9 +90,9 @@ export function opensFor(
   const others = newestFirst.filter((session) => session.id !== currentId);
   if (words.trim() === '') return others.slice(0, OFFERED);
   if (words.length > LONGEST_TITLE || words.includes('\n')) return [];
-  const found = matching(others, words);
-  const inTitle = new Set(found.filter((session) => isIn(titleOf(session), words)));
-  return [...inTitle, ...found.filter((session) => !inTitle.has(session))].slice(0, OFFERED);
+  const matches = matching(others, words);
+  const inTitle = new Set(matches.filter((session) => isIn(titleOf(session), words)));
+  return [...inTitle, ...matches.filter((session) => !inTitle.has(session))].slice(0, OFFERED);
 }
 
 function isIn(title: string, words: string): boolean {

@@ -19,17 +19,17 @@ export function createReadAloud(
   const state = persistedSignal(memory, 'aloud', ['off', 'on']);
   const wanted = new Set<string>();
   /** What was said last in a session, in a turn that is listened to. */
-  const said = new Map<string, string>();
+  const lastReplies = new Map<string, string>();
 
   events.on(['message/added', 'turn/finished'], (event) => {
     if (event.type === 'message/added') {
       const { kind, parentToolUseId, content } = event.message;
       if (wanted.size === 0 || kind !== 'reply' || parentToolUseId !== null) return;
       const words = textOf(content);
-      if (words !== '') said.set(event.sessionId, words);
+      if (words !== '') lastReplies.set(event.sessionId, words);
     } else if (event.uuid !== null && wanted.delete(event.uuid)) {
-      const words = speakable(said.get(event.sessionId) ?? '');
-      said.delete(event.sessionId);
+      const words = speakable(lastReplies.get(event.sessionId) ?? '');
+      lastReplies.delete(event.sessionId);
       if (state.value === 'on' && event.outcome === 'done' && words !== null) speak(words);
     }
   });

@@ -11,7 +11,7 @@ export interface CommandSetup {
   undoSend: UndoSend;
   readAloud: ReadAloud;
   /** Words that mean a button of a session's page: that page does what they mean. */
-  ask(wish: SpokenRequest): void;
+  ask(request: SpokenRequest): void;
   /** Whether something is written in a session's field: then nothing is put there. */
   hasDraft(sessionId: string): boolean;
 }
@@ -41,7 +41,7 @@ export function createCommandSetup({ clarvis, speak, follow }: CommandSetupOptio
     memory,
     sessions: computed(() => sessions.listing.value.sessions),
     // in the page itself one stays with what one began; over it one goes on with what one did
-    onSend: (text, way) => holding.begin(text, way, !command.shown.value),
+    onSend: (text, way) => holding.begin(text, way, !command.isShown.value),
   });
   effect(() => {
     if (door.state.value === 'open') holding.restore();
@@ -50,9 +50,9 @@ export function createCommandSetup({ clarvis, speak, follow }: CommandSetupOptio
     command,
     undoSend: holding,
     readAloud: aloud,
-    ask(wish) {
+    ask(request) {
       command.write('');
-      clarvis.spokenRequest.value = wish;
+      clarvis.spokenRequest.value = request;
     },
     hasDraft: (sessionId) => clarvis.drafts.read(sessionId).text.trim() !== '',
   };

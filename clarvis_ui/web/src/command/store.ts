@@ -11,7 +11,7 @@ import { type Destination, destinationKey, destinationsOf } from './destinations
 /** What one says without choosing a session, and where it is going to go. */
 export interface CommandStore {
   /** Whether the bar is open over the page. */
-  readonly shown: Signal<boolean>;
+  readonly isShown: Signal<boolean>;
   /** Kept over refreshes until it is sent. */
   readonly text: ReadonlySignal<string>;
   /** Every way it can go; the first is the one that suggests itself. */
@@ -58,7 +58,7 @@ export function createCommandStore({
   sessions,
   onSend,
 }: CommandStoreOptions): CommandStore {
-  const shown = signal(false);
+  const isShown = signal(false);
   const text = signal(verbatim(memory.read(KEY)));
   const routed = signal<Routed>({ words: '', routing: null });
   const failure = signal<Failure | null>(null);
@@ -81,12 +81,12 @@ export function createCommandStore({
   /** The answer for these very words; an older one never takes the place of a newer. */
   async function ask(): Promise<Outcome<Routing> | null> {
     clearTimeout(pause);
-    const asked = words.value;
-    const outcome = await request.send((signal) => api.route(asked, signal));
+    const requested = words.value;
+    const outcome = await request.send((signal) => api.route(requested, signal));
     if (outcome === null) return null;
     batch(() => {
       failure.value = outcome.ok ? null : outcome.failure;
-      routed.value = { words: asked, routing: outcome.ok ? outcome.value : null };
+      routed.value = { words: requested, routing: outcome.ok ? outcome.value : null };
     });
     return outcome;
   }
@@ -114,7 +114,7 @@ export function createCommandStore({
   if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
 
   return {
-    shown,
+    isShown: isShown,
     text,
     destinations: ways,
     chosen,
@@ -138,16 +138,16 @@ export function createCommandStore({
       suggested.value = path;
     },
     async send() {
-      const said = words.value;
-      if (said === '') return false;
-      if (said !== routed.value.words && wanted.value === null) {
+      const command = words.value;
+      if (command === '') return false;
+      if (command !== routed.value.words && wanted.value === null) {
         const outcome = await ask();
         // not known where it belongs, or it says something else by now
-        if (!outcome?.ok || words.value !== said) return false;
+        if (!outcome?.ok || words.value !== command) return false;
       }
       const way = chosen.value;
       if (way.kind === 'new' && way.workdir === null) return false;
-      onSend(said, way);
+      onSend(command, way);
       batch(() => {
         own.value = null;
         write('');

@@ -64,8 +64,8 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
     entries.value.find((entry) => entry.uuid === uuid);
 
   function put(entry: PendingCommand): void {
-    const known = entries.value.findIndex(({ uuid }) => uuid === entry.uuid);
-    const next = known < 0 ? [...entries.value, entry] : entries.value.toSpliced(known, 1, entry);
+    const index = entries.value.findIndex(({ uuid }) => uuid === entry.uuid);
+    const next = index < 0 ? [...entries.value, entry] : entries.value.toSpliced(index, 1, entry);
     const settled = next.filter(({ state }) => state === 'sent');
     const old = new Set(settled.slice(0, -SHOWN));
     entries.value = next.filter((each) => !old.has(each));
@@ -157,14 +157,14 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
       if (find(uuid)?.state === 'sent') drop(uuid);
     },
     restore() {
-      for (const found of memory.keys(PREFIX)) {
-        const entry = readEntry(memory.read(found));
+      for (const storageKey of memory.keys(PREFIX)) {
+        const entry = readEntry(memory.read(storageKey));
         if (!entry || find(entry.uuid)) continue;
         if (entry.state === 'unsent') put(entry);
         else if (entry.due <= Date.now()) void send(entry);
         else {
           later(entry.uuid, entry.due + ANOTHER_TAB_MS - Date.now(), () => {
-            if (memory.read(found) !== null) void send(entry);
+            if (memory.read(storageKey) !== null) void send(entry);
           });
         }
       }
@@ -175,33 +175,42 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
 
 /** Written by ourselves, but perhaps by another version. */
 function readEntry(raw: unknown): PendingCommand | null {
-  const given = fields(raw);
-  const uuid = given && text(given.uuid);
-  const way = readWay(given?.way);
-  if (!given || !uuid || !way || verbatim(given.text) === '') return null;
-  const unsent = given.state === 'unsent';
+  const stored = fields(raw);
+  const uuid = stored && text(stored.uuid);
+  const way = readWay(stored?.way);
+  if (!stored || !uuid || !way || verbatim(stored.text) === '') return null;
+  const unsent = stored.state === 'unsent';
   return {
     uuid,
-    text: verbatim(given.text),
+    text: verbatim(stored.text),
     way,
-    due: typeof given.due === 'number' ? given.due : 0,
+    due: typeof stored.due === 'number' ? stored.due : 0,
     state: unsent ? 'unsent' : 'held',
-    problem: text(given.problem),
-    elsewhere: given.elsewhere === true,
+    problem: text(stored.problem),
+    elsewhere: stored.elsewhere === true,
     sessionId: null,
     follow: false,
   };
 }
 
 function readWay(raw: unknown): Destination | null {
-  const given = fields(raw);
-  const sessionId = text(given?.sessionId);
-  const routing = text(given?.routing);
-  const kept = routing === null ? {} : { routing };
-  if (given?.kind === 'resume' && sessionId) {
-    const title = text(given.title) ?? 'Untitled session';
-    return { kind: 'resume', sessionId, title, because: null, copy: given.copy === true, ...kept };
+  const stored = fields(raw);
+  const sessionId = text(stored?.sessionId);
+  const routing = text(stored?.routing);
+  const routed = routing === null ? {} : { routing };
+  if (stored?.kind === 'resume' && sessionId) {
+    const title = text(stored.title) ?? 'Untitled session';
+    return {
+      kind: 'resume',
+      sessionId,
+      title,
+      because: null,
+      copy: stored.copy === true,
+      ...routed,
+    };
   }
-  const workdir = text(given?.workdir);
-  return given?.kind === 'new' && workdir ? { kind: 'new', workdir, because: null, ...kept } : null;
+  const workdir = text(stored?.workdir);
+  return stored?.kind === 'new' && workdir
+    ? { kind: 'new', workdir, because: null, ...routed }
+    : null;
 }

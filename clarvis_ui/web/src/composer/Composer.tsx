@@ -16,7 +16,7 @@ export interface ComposerProps {
   draft: Draft;
   running: boolean;
   /** What was said before, the last first. */
-  said: () => readonly string[];
+  recentPrompts: () => readonly string[];
   /** Null while they are not known. */
   commands: readonly SlashCommand[] | null;
   /** Mode and model, where the header has no room for them. */
@@ -45,9 +45,9 @@ export function Composer(props: ComposerProps) {
   latest.current = draft;
 
   const typed = commandTyped(draft.text, caret);
-  const found = typed === null ? [] : matchingCommands(props.commands ?? [], typed);
+  const matches = typed === null ? [] : matchingCommands(props.commands ?? [], typed);
   const completing =
-    typed !== null && closed !== draft.text && (found.length > 0 || props.commands === null);
+    typed !== null && closed !== draft.text && (matches.length > 0 || props.commands === null);
   const empty = draft.text.trim() === '' && draft.pictures.length === 0;
 
   useEffect(() => {
@@ -88,12 +88,12 @@ export function Composer(props: ComposerProps) {
   }
 
   function recall(step: 1 | -1): boolean {
-    const said = props.said();
+    const prompts = props.recentPrompts();
     const { at, written } = recalled.current;
     const next = at + step;
-    if (next < -1 || next >= said.length) return false;
+    if (next < -1 || next >= prompts.length) return false;
     recalled.current = { at: next, written: at === -1 ? draft.text : written };
-    write(next === -1 ? recalled.current.written : (said[next] as string));
+    write(next === -1 ? recalled.current.written : (prompts[next] as string));
     return true;
   }
 
@@ -138,12 +138,12 @@ export function Composer(props: ComposerProps) {
       case 'ArrowDown':
       case 'ArrowUp': {
         const step = event.key === 'ArrowDown' ? 1 : -1;
-        if (found.length > 0) setActive((active + step + found.length) % found.length);
-        return found.length > 0;
+        if (matches.length > 0) setActive((active + step + matches.length) % matches.length);
+        return matches.length > 0;
       }
       case 'Tab':
       case 'Enter': {
-        const command = found[active];
+        const command = matches[active];
         // what is typed in full is sent, not completed once more
         if (!command || (event.key === 'Enter' && command.name === typed)) return false;
         complete(command);
@@ -158,7 +158,7 @@ export function Composer(props: ComposerProps) {
     <div class="composer" data-dragging={dragging}>
       {completing && (
         <SlashCommands
-          commands={props.commands === null ? null : found}
+          commands={props.commands === null ? null : matches}
           active={active}
           onPick={complete}
         />
@@ -174,7 +174,7 @@ export function Composer(props: ComposerProps) {
         aria-label="Message"
         aria-autocomplete="list"
         aria-controls={completing ? 'commands' : undefined}
-        aria-activedescendant={completing && found.length > 0 ? `command-${active}` : undefined}
+        aria-activedescendant={completing && matches.length > 0 ? `command-${active}` : undefined}
         placeholder={running ? 'Message… goes next in line' : 'Message…'}
         value={draft.text}
         onInput={(event) => {

@@ -12,30 +12,32 @@ export interface SpokenActionBarProps {
 
 /** Says what Enter does with the words in the field, and what else can be done with them. */
 export function SpokenActionBar({ meant, onConfirm, onSend }: SpokenActionBarProps) {
-  const { asked, found } = meant;
-  const nothing = asked.kind === 'decided' && found?.quotes.length === 0;
+  const { action, quotation } = meant;
+  const nothing = action.kind === 'decided' && quotation?.quotes.length === 0;
   return (
     <section class="asking" aria-label="What these words do">
-      {asked.kind === 'decided' && found && found.quotes.length > 0 && (
+      {action.kind === 'decided' && quotation && quotation.quotes.length > 0 && (
         <>
           <p>
-            Decided earlier about <b dir="auto">{asked.about}</b>:
+            Decided earlier about <b dir="auto">{action.about}</b>:
           </p>
           <ul>
-            {found.quotes.map(({ text, elsewhere }) => (
+            {quotation.quotes.map(({ text, elsewhere }) => (
               <li key={text} dir="auto">
                 {elsewhere !== null && <i>In “{elsewhere}”: </i>}
                 {text}
               </li>
             ))}
           </ul>
-          {found.left > 0 && <p>{found.left} more would not fit.</p>}
+          {quotation.omitted > 0 && <p>{quotation.omitted} more would not fit.</p>}
         </>
       )}
-      {asked.kind === 'decided' && found === null && <p role="status">Looking for decisions…</p>}
+      {action.kind === 'decided' && quotation === null && (
+        <p role="status">Looking for decisions…</p>
+      )}
       {nothing && (
         <p role="status">
-          No decision about <b dir="auto">{asked.about}</b> was found.{' '}
+          No decision about <b dir="auto">{action.about}</b> was found.{' '}
           {isTouch() ? 'Send' : 'Enter'} asks Claude.
         </p>
       )}
@@ -45,7 +47,7 @@ export function SpokenActionBar({ meant, onConfirm, onSend }: SpokenActionBarPro
             <kbd>Enter</kbd> {wordsFor(meant)}
           </button>
           <button type="button" class="quiet" onClick={onSend}>
-            <kbd>Ctrl Enter</kbd> {asked.kind === 'decided' ? 'Ask without it' : 'Send to Claude'}
+            <kbd>Ctrl Enter</kbd> {action.kind === 'decided' ? 'Ask without it' : 'Send to Claude'}
           </button>
         </p>
       )}
@@ -54,14 +56,14 @@ export function SpokenActionBar({ meant, onConfirm, onSend }: SpokenActionBarPro
 }
 
 /** Whether Enter does something else than to send the words. */
-export function confirms({ asked, found }: DetectedAction): boolean {
-  return asked.kind !== 'decided' || (found !== null && found.quotes.length > 0);
+export function confirms({ action, quotation }: DetectedAction): boolean {
+  return action.kind !== 'decided' || (quotation !== null && quotation.quotes.length > 0);
 }
 
-function wordsFor({ asked, found }: DetectedAction): string {
-  switch (asked.kind) {
+function wordsFor({ action, quotation }: DetectedAction): string {
+  switch (action.kind) {
     case 'recap':
-      return asked.telling === 'quick'
+      return action.telling === 'quick'
         ? 'Quick recap of this session'
         : 'Detailed recap of this session';
     case 'skip':
@@ -69,8 +71,8 @@ function wordsFor({ asked, found }: DetectedAction): string {
     case 'alternative':
       return 'Explore it in a copy of this session';
     case 'decided':
-      return `Ask with ${counted(found?.quotes.length ?? 0, 'decision')} quoted before it (about ${counted(found?.tokens ?? 0, 'token')})`;
+      return `Ask with ${counted(quotation?.quotes.length ?? 0, 'decision')} quoted before it (about ${counted(quotation?.tokens ?? 0, 'token')})`;
     default:
-      return asked satisfies never;
+      return action satisfies never;
   }
 }

@@ -36,9 +36,9 @@ export function createDrafts(memory: BrowserStorage): Drafts {
   const words = (sessionId: string): string => verbatim(fields(memory.read(key(sessionId)))?.text);
 
   function pictures(sessionId: string): readonly AttachedImage[] {
-    const found = each(memory.read(picturesKey(sessionId)), readPicture);
-    pictured.set(sessionId, found);
-    return found;
+    const images = each(memory.read(picturesKey(sessionId)), readPicture);
+    pictured.set(sessionId, images);
+    return images;
   }
 
   return {

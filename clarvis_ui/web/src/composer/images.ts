@@ -26,6 +26,6 @@ export function imagesOf(content: readonly Block[]): AttachedImage[] {
 }
 
 export function contentOf(words: string, pictures: readonly AttachedImage[]): Block[] {
-  const said = words === '' ? [] : [{ type: 'text', text: words }];
-  return [...pictures.map(imageBlock), ...said];
+  const blocks = words === '' ? [] : [{ type: 'text', text: words }];
+  return [...pictures.map(imageBlock), ...blocks];
 }

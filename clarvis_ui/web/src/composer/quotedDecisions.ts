@@ -21,7 +21,7 @@ export interface Quotation {
   text: string;
   tokens: number;
   /** How many were found and do not fit. */
-  left: number;
+  omitted: number;
 }
 
 const SMALL = new Set(
@@ -54,19 +54,19 @@ function stem(word: string): string {
 /** What the session itself knows, the newest first as not all may fit, then what was found besides. */
 export function quotesOf(
   sessionId: string,
-  known: readonly Decision[],
+  decisions: readonly Decision[],
   all: readonly Decision[],
   hits: readonly Hit[],
 ): Quote[] {
-  const own = known.map((one): Quote => ({ text: sentence(one), elsewhere: null })).reverse();
-  const told = new Set(known.map(({ uuid }) => uuid ?? null));
+  const own = decisions.map((one): Quote => ({ text: sentence(one), elsewhere: null })).reverse();
+  const quotedUuids = new Set(decisions.map(({ uuid }) => uuid ?? null));
   for (const hit of hits) {
     if (!hit.decision) continue;
     const here = hit.sessionId === sessionId;
-    if (here && told.has(hit.uuid)) continue;
+    if (here && quotedUuids.has(hit.uuid)) continue;
     const whole = here ? all.find(({ uuid }) => uuid === hit.uuid) : undefined;
     const text = whole ? sentence(whole) : answered(hit.snippet.map(({ text }) => text).join(''));
-    if (here) told.add(hit.uuid);
+    if (here) quotedUuids.add(hit.uuid);
     own.push({ text, elsewhere: here ? null : (hit.title ?? 'another session') });
   }
   return own.filter(({ text }, at) => text !== '' && own.findIndex((o) => o.text === text) === at);
@@ -74,18 +74,18 @@ export function quotesOf(
 
 function sentence({ about, decision, reason, at }: Decision): string {
   const when = !at ? '' : ` (${at.slice(0, 10)})`;
-  const asked = /[?？]$/.test(about.trim()) ? about.trim() : `${about}:`;
-  return `${line(`${asked} ${decision}${reason ? ` — ${reason}` : ''}`)}${when}`;
+  const question = /[?？]$/.test(about.trim()) ? about.trim() : `${about}:`;
+  return `${line(`${question} ${decision}${reason ? ` — ${reason}` : ''}`)}${when}`;
 }
 
 const ANSWERED =
   /^(?:User has answered|Your questions have been answered)[^"]*((?:"[^"]+"="[^"]*"[,.\s]*)+)You can now continue[^"]*$/;
 
 /** Questions and answers without the words that Claude Code puts around them, where all is there. */
-function answered(found: string): string {
-  const pairs = ANSWERED.exec(found.trim())?.[1]?.matchAll(/"([^"]+)"="([^"]*)"/g) ?? [];
-  const said = [...pairs].map(([, question, answer]) => `${question} ${answer}`);
-  return line(said.length > 0 ? said.join('; ') : found);
+function answered(text: string): string {
+  const pairs = ANSWERED.exec(text.trim())?.[1]?.matchAll(/"([^"]+)"="([^"]*)"/g) ?? [];
+  const answers = [...pairs].map(([, question, answer]) => `${question} ${answer}`);
+  return line(answers.length > 0 ? answers.join('; ') : text);
 }
 
 function line(text: string): string {
@@ -106,7 +106,7 @@ export function quotation(about: string, quotes: readonly Quote[]): Quotation {
     fitting.push(quote);
   }
   const text = lines.join('\n');
-  return { quotes: fitting, text, tokens: tokensOf(text), left: quotes.length - fitting.length };
+  return { quotes: fitting, text, tokens: tokensOf(text), omitted: quotes.length - fitting.length };
 }
 
 /** The person's message with the quotation before it. */

@@ -11,7 +11,7 @@ export type SpokenAction =
 /** Said in the command bar, of a session. */
 export interface SpokenRequest {
   sessionId: string;
-  asked: SpokenAction;
+  action: SpokenAction;
 }
 
 // what is longer is a task
@@ -103,16 +103,16 @@ const DECIDED = new RegExp(
 
 /** What is meant by these words; null where they are a message. */
 export function spokenActionOf(text: string): SpokenAction | null {
-  const said = text.trim();
-  if (said.length > LONGEST || said.includes('\n') || said.startsWith('/')) return null;
-  const words = core(unquoted(said.replaceAll('’', "'")));
+  const typed = text.trim();
+  if (typed.length > LONGEST || typed.includes('\n') || typed.startsWith('/')) return null;
+  const words = core(unquoted(typed.replaceAll('’', "'")));
   const about = DECIDED.exec(words)
     ?.slice(1)
     .find((one) => one !== undefined);
-  if (about !== undefined) return aboutOf(about, said);
+  if (about !== undefined) return aboutOf(about, typed);
   // a question of another kind, or two sentences, is for Claude
-  const wish = core(words.replace(POLITE, ''));
-  for (const each of [words, wish]) {
+  const request = core(words.replace(POLITE, ''));
+  for (const each of [words, request]) {
     if (QUICKLY.test(each)) return { kind: 'recap', telling: 'quick' };
     if (AT_LENGTH.test(each)) return { kind: 'recap', telling: 'detailed' };
     if (PLAINLY.test(each)) return { kind: 'recap', telling: 'quick' };
@@ -138,7 +138,7 @@ function core(words: string): string {
     .replaceAll(/\s+/g, ' ');
 }
 
-function aboutOf(words: string, said: string): SpokenAction | null {
+function aboutOf(words: string, typed: string): SpokenAction | null {
   const about = words.replaceAll(/^["'“”„«]+|["'“”„»]+$/g, '').trim();
   // "… about the database and then migrate it" is more than a question
   if (
@@ -149,7 +149,7 @@ function aboutOf(words: string, said: string): SpokenAction | null {
   ) {
     return null;
   }
-  return { kind: 'decided', about, words: said };
+  return { kind: 'decided', about, words: typed };
 }
 
 function summed(): string {

@@ -16,7 +16,7 @@ export function useFileDrop(take: (files: readonly File[]) => void): boolean {
       event.preventDefault();
       setDragging(true);
     }
-    function left(event: DragEvent): void {
+    function onLeave(event: DragEvent): void {
       if (event.relatedTarget === null) setDragging(false);
     }
     function dropped(event: DragEvent): void {
@@ -26,11 +26,11 @@ export function useFileDrop(take: (files: readonly File[]) => void): boolean {
       latest.current([...event.dataTransfer.files]);
     }
     document.addEventListener('dragover', over);
-    document.addEventListener('dragleave', left);
+    document.addEventListener('dragleave', onLeave);
     document.addEventListener('drop', dropped);
     return () => {
       document.removeEventListener('dragover', over);
-      document.removeEventListener('dragleave', left);
+      document.removeEventListener('dragleave', onLeave);
       document.removeEventListener('drop', dropped);
     };
   }, []);

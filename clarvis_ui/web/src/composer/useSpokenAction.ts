@@ -17,9 +17,9 @@ const MOST_HITS = 20;
 
 /** What the words in the field mean, if they mean a button, and what was decided where they ask. */
 export interface DetectedAction {
-  asked: SpokenAction;
+  action: SpokenAction;
   /** Null while it is looked for, or where something else is meant. */
-  found: Quotation | null;
+  quotation: Quotation | null;
 }
 
 export function useSpokenAction(
@@ -28,8 +28,8 @@ export function useSpokenAction(
   words: string,
   bare: boolean,
 ): DetectedAction | null {
-  const asked = bare ? spokenActionOf(words) : null;
-  const about = asked?.kind === 'decided' ? asked.about : null;
+  const action = bare ? spokenActionOf(words) : null;
+  const about = action?.kind === 'decided' ? action.about : null;
   const { value } = useRequest(
     about === null
       ? null
@@ -38,8 +38,8 @@ export function useSpokenAction(
     [api, session.id, session.workdir, about],
     PAUSE_MS,
   );
-  if (asked === null) return null;
-  return { asked, found: value?.about === about ? value.quotation : null };
+  if (action === null) return null;
+  return { action: action, quotation: value?.about === about ? value.quotation : null };
 }
 
 async function decidedAbout(
@@ -49,12 +49,12 @@ async function decidedAbout(
   signal: AbortSignal,
 ): Promise<Quotation> {
   const words = tellingWords(about).join(' ');
-  const [standing, found] = await Promise.all([
+  const [standing, search] = await Promise.all([
     api.resume(id, signal),
     api.search({ words, kind: 'decision', workdir, best: true }, null, signal, MOST_HITS),
   ]);
   // what cannot be asked for is not found: the question can be sent all the same
   const all = standing.ok ? standing.value.decisions : [];
-  const hits = found.ok ? found.value.hits : [];
+  const hits = search.ok ? search.value.hits : [];
   return quotation(about, quotesOf(id, decisionsAbout(all, about), all, hits));
 }

@@ -87,16 +87,16 @@ function useColours(
   const [coloured, setColoured] = useState<{ text: string; pieces: ColouredPiece[] | null } | null>(
     null,
   );
-  const known = languageOf(language);
+  const grammar = languageOf(language);
   useEffect(() => {
     const element = box.current;
-    if (never || known === null || !element) return;
+    if (never || grammar === null || !element) return;
     let wanted = true;
     const observer = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
       void import('./highlighter')
-        .then(({ colour }) => colour(text, known))
+        .then(({ colour }) => colour(text, grammar))
         .then(
           (pieces) => wanted && setColoured({ text, pieces }),
           () => {}, // without colours it can be read as well
@@ -107,7 +107,7 @@ function useColours(
       wanted = false;
       observer.disconnect();
     };
-  }, [box, text, known, never]);
+  }, [box, text, grammar, never]);
   // the same words in other elements: what was selected of them stays so
   const pieces = coloured?.text === text ? coloured.pieces : null;
   const drawn = useRef(pieces);

@@ -61,9 +61,9 @@ export function Tally({ added, removed }: { added: number; removed: number }) {
 const MOST_LINES = 400;
 
 export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
-  const shown = useMemo(() => withGaps(lines), [lines]);
+  const visible = useMemo(() => withGaps(lines), [lines]);
   const all = useExpandState()('all');
-  const some = all.value ? shown : shown.slice(0, MOST_LINES);
+  const some = all.value ? visible : visible.slice(0, MOST_LINES);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide lines are scrolled with the keys */}
@@ -73,12 +73,12 @@ export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
             line.kind === 'gap' ? (
               <GapLines key={at} name={`gap ${at}`} gap={line} />
             ) : (
-              <DiffLine key={at} {...line} />
+              <DiffLineView key={at} {...line} />
             ),
           )}
         </div>
       </div>
-      {some.length < shown.length && (
+      {some.length < visible.length && (
         <ShowMore fold={all}>Show all {counted(lines.length, 'line')}</ShowMore>
       )}
     </>
@@ -87,7 +87,7 @@ export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
 
 function GapLines({ name, gap }: { name: string; gap: DiffGap }) {
   const open = useExpandState()(name);
-  if (open.value) return gap.lines.map((line, at) => <DiffLine key={at} {...line} />);
+  if (open.value) return gap.lines.map((line, at) => <DiffLineView key={at} {...line} />);
   return (
     <ShowMore fold={open} kind="diff-gap">
       {counted(gap.lines.length, 'unchanged line')}
@@ -97,7 +97,7 @@ function GapLines({ name, gap }: { name: string; gap: DiffGap }) {
 
 const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
 
-function DiffLine({ kind, parts }: DiffLine) {
+function DiffLineView({ kind, parts }: DiffLine) {
   return (
     <div class={`diff-line ${kind}`}>
       <span class="diff-sign">{SIGNS[kind]}</span>

@@ -4,7 +4,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { safeHref, stripControls } from '../lib/sanitize';
 import { memo } from '../ui/memo';
 import { Code } from './Code';
-import { GrowingMarkdown, lex, unescape } from './markdownTokens';
+import { decodeEntities, GrowingMarkdown, lex } from './markdownTokens';
 import { StreamingText } from './StreamingText';
 import './markdown.css';
 
@@ -81,7 +81,9 @@ function block(token: MarkedToken, growing: boolean, live: boolean): ComponentCh
       return <p dir="auto">{inlines(token.tokens, live)}</p>;
     case 'text':
       // a line of a tight list
-      return <>{token.tokens ? inlines(token.tokens, live) : words(unescape(token.text), live)}</>;
+      return (
+        <>{token.tokens ? inlines(token.tokens, live) : words(decodeEntities(token.text), live)}</>
+      );
     case 'heading':
       return heading(token.depth, inlines(token.tokens, live));
     case 'code':
@@ -176,7 +178,7 @@ function inlines(tokens: readonly Token[], live: boolean): ComponentChildren {
 function inline(token: MarkedToken, live: boolean): ComponentChildren {
   switch (token.type) {
     case 'text':
-      return token.tokens ? inlines(token.tokens, live) : words(unescape(token.text), live);
+      return token.tokens ? inlines(token.tokens, live) : words(decodeEntities(token.text), live);
     case 'escape':
       return words(token.text, live);
     case 'strong':
@@ -192,10 +194,10 @@ function inline(token: MarkedToken, live: boolean): ComponentChildren {
     case 'checkbox':
       return <Tick done={token.checked} />;
     case 'link':
-      return <Link href={unescape(token.href)}>{inlines(token.tokens, live)}</Link>;
+      return <Link href={decodeEntities(token.href)}>{inlines(token.tokens, live)}</Link>;
     case 'image':
       // an image of another server would tell it who reads this: it is a link
-      return <Link href={unescape(token.href)}>{words(token.text || 'image', live)}</Link>;
+      return <Link href={decodeEntities(token.href)}>{words(token.text || 'image', live)}</Link>;
     default:
       return words(token.raw, live); // html and whatever comes: as it was written
   }

@@ -61,45 +61,45 @@ export function blocksOf(content: unknown): readonly ContentBlock[] {
 
 function blockOf(raw: unknown): ContentBlock {
   if (typeof raw === 'string') return { type: 'text', text: raw };
-  const given = fieldsOf(raw);
-  switch (given.type) {
+  const block = fieldsOf(raw);
+  switch (block.type) {
     case 'text':
-      return { type: 'text', text: stringOf(given.text) };
+      return { type: 'text', text: stringOf(block.text) };
     case 'thinking':
-      return { type: 'thinking', text: stringOf(given.thinking) };
+      return { type: 'thinking', text: stringOf(block.thinking) };
     case 'redacted_thinking':
       return { type: 'thinking', text: '' };
     case 'image':
-      return imageOf(given) ?? { type: 'unknown', name: 'image', raw };
+      return imageOf(block) ?? { type: 'unknown', name: 'image', raw };
     case 'tool_use':
     case 'server_tool_use':
     case 'mcp_tool_use':
       return {
         type: 'tool_use',
-        id: stringOf(given.id),
-        name: stringOf(given.name) || 'Tool',
-        input: fieldsOf(given.input),
+        id: stringOf(block.id),
+        name: stringOf(block.name) || 'Tool',
+        input: fieldsOf(block.input),
       };
     case 'tool_result':
     case 'mcp_tool_result':
     case 'web_search_tool_result':
-      return resultOf(given);
+      return resultOf(block);
     default:
-      return { type: 'unknown', name: stringOf(given.type) || 'block', raw };
+      return { type: 'unknown', name: stringOf(block.type) || 'block', raw };
   }
 }
 
-function imageOf(given: Fields): ({ type: 'image' } & ImageBlock) | null {
-  const source = fieldsOf(given.source);
+function imageOf(block: Fields): ({ type: 'image' } & ImageBlock) | null {
+  const source = fieldsOf(block.source);
   const mediaType = stringOf(source.media_type);
   const data = stringOf(source.data);
   return mediaType && data ? { type: 'image', mediaType, data } : null;
 }
 
-function resultOf(given: Fields): ToolResult {
+function resultOf(block: Fields): ToolResult {
   const words: string[] = [];
   const images: ImageBlock[] = [];
-  const content = given.content;
+  const content = block.content;
   if (typeof content === 'string') words.push(content);
   for (const part of listOf(content)) {
     const block = blockOf(part);
@@ -109,10 +109,10 @@ function resultOf(given: Fields): ToolResult {
   }
   return {
     type: 'tool_result',
-    toolUseId: stringOf(given.tool_use_id),
+    toolUseId: stringOf(block.tool_use_id),
     text: words.join('\n'),
     images,
-    isError: given.is_error === true,
+    isError: block.is_error === true,
   };
 }
 

@@ -49,10 +49,10 @@ export function compare(before: string, after: string): TextComparison {
     const here = linesOf(change.value);
     const next = changes[at + 1];
     if (change.removed && next?.added) {
-      const there = linesOf(next.value);
-      lines.push(...replaced(here, there));
+      const replacement = linesOf(next.value);
+      lines.push(...replaced(here, replacement));
       removed += here.length;
-      added += there.length;
+      added += replacement.length;
       at += 1;
     } else if (change.removed) {
       lines.push(...here.map((text) => whole('removed', text)));
@@ -119,19 +119,19 @@ export function withGaps(lines: readonly DiffLine[]): readonly (DiffLine | DiffG
   lines.forEach((line, at) => {
     if (line.kind !== 'same') near.fill(1, Math.max(0, at - CONTEXT), at + CONTEXT + 1);
   });
-  const shown: (DiffLine | DiffGap)[] = [];
+  const visible: (DiffLine | DiffGap)[] = [];
   for (let at = 0; at < lines.length; ) {
     let end = at;
     while (end < lines.length && !near[end]) end += 1;
     const aside = lines.slice(at, end);
     // a gap of one line would take as much room as the line
-    if (aside.length > 1) shown.push({ kind: 'gap', lines: aside });
-    else shown.push(...aside);
+    if (aside.length > 1) visible.push({ kind: 'gap', lines: aside });
+    else visible.push(...aside);
     const line = lines[end];
-    if (line) shown.push(line);
+    if (line) visible.push(line);
     at = end + 1;
   }
-  return shown;
+  return visible;
 }
 
 export interface FileChange {

@@ -14,10 +14,10 @@ const Standing = createContext<Place | null>(null);
 /** What is inside has this name among its neighbours; `folds` begins a conversation. */
 export function ExpandScope({ name, folds, children }: WithinProps) {
   const around = useContext(Standing);
-  const kept = folds ?? around?.folds;
+  const state = folds ?? around?.folds;
   const whole = folds || !around ? name : `${around.name}/${name}`;
-  const place = useMemo(() => (kept ? { folds: kept, name: whole } : null), [kept, whole]);
-  return <Standing.Provider value={place}>{children}</Standing.Provider>;
+  const scope = useMemo(() => (state ? { folds: state, name: whole } : null), [state, whole]);
+  return <Standing.Provider value={scope}>{children}</Standing.Provider>;
 }
 
 interface WithinProps {
@@ -28,8 +28,8 @@ interface WithinProps {
 
 /** Whether a part is unfolded; outside of a conversation it is so only while it is drawn. */
 export function useExpandState(): (part: string, first?: boolean) => Signal<boolean> {
-  const place = useContext(Standing);
+  const scope = useContext(Standing);
   const own = useMemo(createExpandState, []);
   return (part, first) =>
-    place ? place.folds.of(`${place.name}/${part}`, first) : own.of(part, first);
+    scope ? scope.folds.of(`${scope.name}/${part}`, first) : own.of(part, first);
 }

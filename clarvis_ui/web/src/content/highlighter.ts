@@ -18,10 +18,10 @@ export async function colour(code: string, language: string): Promise<ColouredPi
     if (!grammar) return null;
     lowlight.register(language, grammar);
   }
-  const found: ColouredPiece[] = [];
+  const pieces: ColouredPiece[] = [];
   const walk = (nodes: readonly Node[], look: string) => {
     for (const node of nodes) {
-      if (node.type === 'text') found.push({ text: node.value, look });
+      if (node.type === 'text') pieces.push({ text: node.value, look });
       else if (node.type === 'element') {
         const classes = node.properties.className;
         walk(node.children, Array.isArray(classes) ? String(classes[0]) : look);
@@ -29,5 +29,5 @@ export async function colour(code: string, language: string): Promise<ColouredPi
     }
   };
   walk(lowlight.highlight(language, code).children, '');
-  return found;
+  return pieces;
 }

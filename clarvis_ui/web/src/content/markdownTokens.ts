@@ -57,10 +57,10 @@ export class GrowingMarkdown {
 
 /** The index from which the last few blocks begin; gaps between blocks do not count. */
 function lastBlocks(tokens: readonly Token[], amount: number): number {
-  let left = amount;
+  let remaining = amount;
   for (let at = tokens.length - 1; at >= 0; at -= 1) {
-    if (tokens[at]?.type !== 'space') left -= 1;
-    if (left === 0) return at;
+    if (tokens[at]?.type !== 'space') remaining -= 1;
+    if (remaining === 0) return at;
   }
   return 0;
 }
@@ -86,7 +86,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** `&lt;` and its like, which a browser would have read if this were HTML. */
-export function unescape(text: string): string {
+export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, dec, hex, name) => {
     if (name) return ENTITIES[name.toLowerCase()] ?? all;

@@ -217,8 +217,8 @@ function pageAbove(
 ): ConversationState {
   const at = positionIn(state, readPosition(page.position));
   // older than something that was told of the part above: it would be missing from it
-  const known = Math.max(state.pageAt, state.aboveAt);
-  if (above !== state.before || !at.sameEpoch || at.seq < known) return state;
+  const newest = Math.max(state.pageAt, state.aboveAt);
+  if (above !== state.before || !at.sameEpoch || at.seq < newest) return state;
   const here = new Set(state.messages.map((message) => message.uuid));
   return dropConfirmed({
     ...state,
@@ -256,7 +256,7 @@ function markLost(
   accepted: readonly string[],
 ): ConversationState {
   const resting = page.session.state === 'idle' || page.session.state === 'error';
-  const known = new Set([page.turn?.uuid, ...page.queue.map((queued) => queued.uuid)]);
+  const atKeeper = new Set([page.turn?.uuid, ...page.queue.map((queued) => queued.uuid)]);
   const waiting = new Set(state.queue.map((queued) => queued.uuid));
   // what failed says so already
   const failed = new Set(state.failed.map((turn) => turn.uuid));
@@ -265,7 +265,7 @@ function markLost(
     .reduce((next, { uuid, state: way }) => {
       const lost = (problem: string) => changeOptimistic(next, uuid, { state: 'failed', problem });
       if (way === 'sending') {
-        if (!known.has(uuid)) return lost('The page was left before it had arrived.');
+        if (!atKeeper.has(uuid)) return lost('The page was left before it had arrived.');
         return changeOptimistic(next, uuid, { state: 'accepted', problem: null });
       }
       // what Claude was given a moment ago is in no line any more, and not in the conversation yet
@@ -344,20 +344,20 @@ function applyNew(state: ConversationState, event: ReducedEvent): ConversationSt
 function insertMessage(state: ConversationState, event: MessageAdded): ConversationState {
   const { message, after } = event;
   const partial = isFinalOf(message, state.partial, state.messages) ? null : state.partial;
-  const known = indexOf(state.messages, message.uuid);
+  const index = indexOf(state.messages, message.uuid);
   const anchor = after === null ? -1 : indexOf(state.messages, after);
   const above = after !== null && anchor < 0 && state.before !== null;
 
   // across the edge of what is loaded nothing can be moved: only a new page says what stands there
-  if (known >= 0 && (above || (known === 0 && after !== null && state.before !== null))) {
+  if (index >= 0 && (above || (index === 0 && after !== null && state.before !== null))) {
     return { ...state, partial, waiting: [] };
   }
   if (above) return { ...state, partial, aboveAt: state.seen };
   if (anchor < 0 || after === message.uuid) {
-    const messages = known < 0 ? [...state.messages, message] : state.messages.with(known, message);
+    const messages = index < 0 ? [...state.messages, message] : state.messages.with(index, message);
     return { ...state, partial, messages };
   }
-  const others = known < 0 ? state.messages : state.messages.toSpliced(known, 1);
+  const others = index < 0 ? state.messages : state.messages.toSpliced(index, 1);
   const behind = indexOf(others, after as string) + 1;
   return { ...state, partial, messages: others.toSpliced(behind, 0, message) };
 }
@@ -377,14 +377,18 @@ function failTurn(
   error: Trouble,
 ): ConversationState {
   const { partial, taken, messages, turn } = state;
-  const known = turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
-  if (known === undefined) {
+  const failedBefore =
+    turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
+  if (failedBefore === undefined) {
     const failed = withFailedTurn(state.failed, uuid, error, partial, taken, messages);
     return markFailed({ ...state, turn: null, partial: null, failed });
   }
   // told by the end of the turn already, which does not say all of it
-  if (known.error.code !== UNKNOWN) return state;
-  return { ...state, failed: state.failed.with(state.failed.indexOf(known), { ...known, error }) };
+  if (failedBefore.error.code !== UNKNOWN) return state;
+  return {
+    ...state,
+    failed: state.failed.with(state.failed.indexOf(failedBefore), { ...failedBefore, error }),
+  };
 }
 
 /** Ours whose turns failed: they are not on their way any more, and they are not lost. */

@@ -193,8 +193,8 @@ export function createConversationStore(
     const { optimistic: sendings, failed } = state;
     const own = sendings.find((sending) => sending.uuid === uuid);
     if (own) return own.state === 'failed' || own.state === 'elsewhere' ? own : undefined;
-    const left = failed.findLast((turn) => turn.prompt?.uuid === uuid);
-    return left?.prompt ? fromTurn(left.prompt) : undefined;
+    const failedTurn = failed.findLast((turn) => turn.prompt?.uuid === uuid);
+    return failedTurn?.prompt ? fromTurn(failedTurn.prompt) : undefined;
   }
 
   void load();
@@ -238,36 +238,36 @@ export function createConversationStore(
       void sendOff(sending);
     },
     retry(uuid) {
-      const left = unsent(uuid);
-      if (!left) return;
-      const sending: OptimisticMessage = { ...left, state: 'sending', problem: null };
+      const message = unsent(uuid);
+      if (!message) return;
+      const sending: OptimisticMessage = { ...message, state: 'sending', problem: null };
       dispatch({ type: 'sending/begun', sending });
       void sendOff(sending);
     },
     wordsOf: (uuid) => unsent(uuid)?.text ?? '',
     adopt: (sending) => dispatch({ type: 'sending/begun', sending }),
     async sendElsewhere(uuid, how) {
-      const left = unsent(uuid);
-      if (!left) return null;
-      const prompt = { sessionId: id, content: left.content, uuid };
+      const message = unsent(uuid);
+      if (!message) return null;
+      const prompt = { sessionId: id, content: message.content, uuid };
       const outcome = await api.send(how === 'fork' ? { ...prompt, fork: true } : prompt);
       if (!outcome.ok) notSent(uuid, outcome.failure);
       else if (outcome.value.sessionId === id) dispatch({ type: 'sending/accepted', uuid });
       else {
         const copy = outcome.value.sessionId;
-        outbox.store(copy, [{ ...left, state: 'accepted', problem: null }], []);
+        outbox.store(copy, [{ ...message, state: 'accepted', problem: null }], []);
         dispatch({ type: 'sending/withdrawn', uuid });
         return copy;
       }
       return null;
     },
     withdraw(uuid) {
-      const left = unsent(uuid);
-      if (!left) return null;
+      const message = unsent(uuid);
+      if (!message) return null;
       // it may have arrived all the same, or wait until a turn that was cut off goes on
-      if (left.state === 'failed') void api.cancelQueued(id, uuid);
+      if (message.state === 'failed') void api.cancelQueued(id, uuid);
       dispatch({ type: 'sending/withdrawn', uuid });
-      return left;
+      return message;
     },
     async settled() {
       const ways = [...onTheirWay.values()];

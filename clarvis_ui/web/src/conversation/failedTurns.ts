@@ -78,11 +78,13 @@ export function isUnwritten(uuid: string): boolean {
 export function messagesOfFailedTurn(
   turn: FailedTurn,
   sessionId: string,
-  known: readonly Message[],
+  messages: readonly Message[],
 ): readonly Message[] {
-  const here = new Set(known.map((message) => message.uuid));
+  const here = new Set(messages.map((message) => message.uuid));
   const whole = turn.messages.filter((message) => !here.has(message.uuid));
-  const cut = turn.blocks.filter((block) => !known.some((one) => isFinalOf(one, block, known)));
+  const cut = turn.blocks.filter(
+    (block) => !messages.some((one) => isFinalOf(one, block, messages)),
+  );
   return [
     ...whole.map((message) => once(message, () => ({ ...message, uuid: PREFIX + message.uuid }))),
     ...cut.map((block) => once(block, () => blockAsMessage(block, sessionId))),

@@ -7,7 +7,7 @@ import type { Message, Partial } from '../api/messages';
 export function isFinalOf(
   message: Message,
   partial: Partial | null,
-  known: readonly Message[],
+  messages: readonly Message[],
 ): boolean {
   if (partial === null || message.messageId !== partial.messageId) return false;
   const [block] = message.content;
@@ -26,7 +26,7 @@ export function isFinalOf(
       return partial.kind satisfies never;
   }
   // blocks are finished in order: as many as came before it, and one more
-  const finished = known.filter(
+  const finished = messages.filter(
     (other) => other.messageId === message.messageId && other.uuid !== message.uuid,
   );
   return finished.length >= partial.index;

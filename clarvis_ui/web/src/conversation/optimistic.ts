@@ -26,16 +26,16 @@ export function withOptimistic(
   sendings: readonly OptimisticMessage[],
   sending: OptimisticMessage,
 ): OptimisticMessage[] {
-  const known = sendings.findIndex((other) => other.uuid === sending.uuid);
-  return known < 0 ? [...sendings, sending] : sendings.toSpliced(known, 1, sending);
+  const index = sendings.findIndex((other) => other.uuid === sending.uuid);
+  return index < 0 ? [...sendings, sending] : sendings.toSpliced(index, 1, sending);
 }
 
 export function withoutOptimistic(
   sendings: readonly OptimisticMessage[],
   uuid: string,
 ): readonly OptimisticMessage[] {
-  const left = sendings.filter((sending) => sending.uuid !== uuid);
-  return left.length === sendings.length ? sendings : left;
+  const others = sendings.filter((sending) => sending.uuid !== uuid);
+  return others.length === sendings.length ? sendings : others;
 }
 
 /**

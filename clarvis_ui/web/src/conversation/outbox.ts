@@ -20,19 +20,19 @@ export function createOutbox(memory: BrowserStorage): Outbox {
     restore: (sessionId) =>
       memory
         .keys(key(sessionId))
-        .map((found) => readSending(memory.read(found)))
+        .map((storageKey) => readSending(memory.read(storageKey)))
         .filter((sending) => sending !== null)
         .sort((a, b) => a.begun - b.begun),
     store(sessionId, now, before) {
-      const left = new Set(now.map((sending) => sending.uuid));
+      const current = new Set(now.map((sending) => sending.uuid));
       for (const sending of before) {
-        if (!left.has(sending.uuid)) memory.forget(key(sessionId, sending.uuid));
+        if (!current.has(sending.uuid)) memory.forget(key(sessionId, sending.uuid));
       }
       for (const sending of now) {
         if (before.includes(sending)) continue;
-        const kept = memory.write(key(sessionId, sending.uuid), sending);
+        const isStored = memory.write(key(sessionId, sending.uuid), sending);
         // images may be more than a browser keeps; the words never are
-        if (!kept) memory.write(key(sessionId, sending.uuid), withoutImages(sending));
+        if (!isStored) memory.write(key(sessionId, sending.uuid), withoutImages(sending));
       }
     },
   };
@@ -47,18 +47,18 @@ function withoutImages(sending: OptimisticMessage): OptimisticMessage {
 }
 
 function readSending(raw: unknown): OptimisticMessage | null {
-  const given = fields(raw);
-  const uuid = given && text(given.uuid);
-  if (!given || !uuid || !Array.isArray(given.content)) return null;
+  const stored = fields(raw);
+  const uuid = stored && text(stored.uuid);
+  if (!stored || !uuid || !Array.isArray(stored.content)) return null;
   return {
     uuid,
-    text: verbatim(given.text),
-    content: given.content.filter((block) => typeof fields(block)?.type === 'string'),
-    images: typeof given.images === 'number' ? given.images : 0,
-    ...(given.interrupt === true && { interrupt: true }),
-    state: oneOf(OPTIMISTIC_STATES, given.state) ?? 'failed',
-    problem: text(given.problem),
-    behind: text(given.behind),
-    begun: typeof given.begun === 'number' ? given.begun : 0,
+    text: verbatim(stored.text),
+    content: stored.content.filter((block) => typeof fields(block)?.type === 'string'),
+    images: typeof stored.images === 'number' ? stored.images : 0,
+    ...(stored.interrupt === true && { interrupt: true }),
+    state: oneOf(OPTIMISTIC_STATES, stored.state) ?? 'failed',
+    problem: text(stored.problem),
+    behind: text(stored.behind),
+    begun: typeof stored.begun === 'number' ? stored.begun : 0,
   };
 }

@@ -43,39 +43,39 @@ export async function moveIntoDraft(
   line: SessionQueue,
   field: DraftField,
 ): Promise<string> {
-  const found = await contents(queue, line);
-  if (typeof found === 'string') return found;
+  const messages = await contents(queue, line);
+  if (typeof messages === 'string') return messages;
   const before = field.current;
-  const after = withMessages(before, found);
+  const after = withMessages(before, messages);
   field.write(after);
 
-  const kept: Content[] = [];
+  const returned: Content[] = [];
   let late = 0;
   let elsewhere = 0;
   let problem = '';
-  for (const message of found) {
+  for (const message of messages) {
     const outcome = await line.api.cancelQueued(line.id, message.uuid);
     if (outcome.ok) {
       line.withdrawn(message.uuid);
-      kept.push(message);
+      returned.push(message);
     } else if (isSaid(outcome.failure)) late += 1;
     else if (isElsewhere(outcome.failure)) {
       elsewhere += 1;
       // all tabs write one draft: what we take out of it may be what another tab has put there
-      if (message.text === '' || !before.text.includes(message.text)) kept.push(message);
+      if (message.text === '' || !before.text.includes(message.text)) returned.push(message);
     } else {
       // whether it has left the line is not known: its words stay in the field as well
-      kept.push(message);
+      returned.push(message);
       problem = `${outcome.failure.sentence} What could not be taken back may still be in line.`;
       break;
     }
   }
   // who has typed on meanwhile keeps all of it
-  if (kept.length < found.length && field.current === after) {
-    field.write(withMessages(before, kept));
+  if (returned.length < messages.length && field.current === after) {
+    field.write(withMessages(before, returned));
   }
   if (problem === '' && late > 0) {
-    return found.length === 1
+    return messages.length === 1
       ? 'It was too late to take it back.'
       : `It was too late to take back ${counted(late, 'message')}.`;
   }
@@ -92,27 +92,27 @@ interface Content {
 
 /** What they were sent with; a sentence where it cannot be known, or cannot stand in a field. */
 async function contents(queue: readonly Queued[], line: SessionQueue): Promise<Content[] | string> {
-  const known = new Map<string, readonly Block[]>(
+  const contents = new Map<string, readonly Block[]>(
     line.sendings
       .filter(({ uuid, images }) => queue.some((one) => one.uuid === uuid && one.images === images))
       .map(({ uuid, content }) => [uuid, content]),
   );
-  if (queue.some(({ uuid, images }) => images > 0 && !known.has(uuid))) {
+  if (queue.some(({ uuid, images }) => images > 0 && !contents.has(uuid))) {
     const outcome = await line.api.waiting(line.id);
     if (!outcome.ok) return outcome.failure.sentence;
-    for (const { uuid, content } of outcome.value) known.set(uuid, content);
+    for (const { uuid, content } of outcome.value) contents.set(uuid, content);
   }
-  const found = queue.map(({ uuid, text, images }) => ({
+  const messages = queue.map(({ uuid, text, images }) => ({
     uuid,
     text,
     images,
-    pictures: imagesOf(known.get(uuid) ?? []),
-    whole: (known.get(uuid) ?? []).every(fitsIntoField),
+    pictures: imagesOf(contents.get(uuid) ?? []),
+    whole: (contents.get(uuid) ?? []).every(fitsIntoField),
   }));
-  if (found.some(({ images, pictures, whole }) => !whole || pictures.length !== images)) {
+  if (messages.some(({ images, pictures, whole }) => !whole || pictures.length !== images)) {
     return 'This has more than words and images, which the field cannot hold. It stays in line.';
   }
-  return found;
+  return messages;
 }
 
 function fitsIntoField(block: Block): boolean {

@@ -33,10 +33,10 @@ export type QueuedMessage = Queued & {
 /** What waits for a running turn, and what is held: shown as chips, not as part of the
  * conversation. */
 export function queuedMessages(state: Conversation): QueuedMessage[] {
-  const known = new Set(state.queue.map((queued) => queued.uuid));
+  const inQueue = new Set(state.queue.map((queued) => queued.uuid));
   const stopping = new Set(state.optimistic.filter((one) => one.interrupt).map(({ uuid }) => uuid));
   const onTheirWay = state.optimistic
-    .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !known.has(uuid))
+    .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !inQueue.has(uuid))
     .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
     .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
   const all = [...state.queue, ...onTheirWay];
@@ -59,14 +59,14 @@ export function visibleMessages(state: Conversation): readonly VisibleMessage[] 
     const at = failedTurnIndex(turn, state.messages, state.before !== null);
     return at === null ? [] : [{ at, turn, shown: shownFailed(state, turn) }];
   });
-  const told = new Set(failed.flatMap(({ shown }) => shown.map((message) => message.uuid)));
+  const shownUuids = new Set(failed.flatMap(({ shown }) => shown.map((message) => message.uuid)));
   const own = state.optimistic.filter(
-    ({ state: way, uuid }) => way !== 'elsewhere' && !queued.has(uuid) && !told.has(uuid),
+    ({ state: way, uuid }) => way !== 'elsewhere' && !queued.has(uuid) && !shownUuids.has(uuid),
   );
   return [
     ...withFailed(state.messages, failed),
-    ...(taken === null ? [] : [shown(state.sessionId, taken)]),
-    ...own.map((sending) => shown(state.sessionId, sending)),
+    ...(taken === null ? [] : [visibleMessage(state.sessionId, taken)]),
+    ...own.map((sending) => visibleMessage(state.sessionId, sending)),
   ];
 }
 
@@ -91,14 +91,18 @@ function withFailed(
 
 /** What the transcript does not have of a turn that failed, and why it failed. */
 function shownFailed(state: Conversation, turn: FailedTurn): readonly VisibleMessage[] {
-  const said = messagesOfFailedTurn(turn, state.sessionId, state.messages);
-  const known = state.messages.some((message) => message.uuid === turn.uuid);
-  const own = known ? undefined : state.optimistic.find((sending) => sending.uuid === turn.uuid);
-  const prompt = known ? null : (own ?? turn.prompt);
-  if (prompt === null) return [...said, reasonMessage(turn, state.sessionId)];
+  const written = messagesOfFailedTurn(turn, state.sessionId, state.messages);
+  const isWritten = state.messages.some((message) => message.uuid === turn.uuid);
+  const own = isWritten
+    ? undefined
+    : state.optimistic.find((sending) => sending.uuid === turn.uuid);
+  const prompt = isWritten ? null : (own ?? turn.prompt);
+  if (prompt === null) return [...written, reasonMessage(turn, state.sessionId)];
   const bubble = shownPrompt(state.sessionId, prompt, turn);
   // the bubble says why; behind what was streamed nothing else would say that it broke off
-  return said.length === 0 ? [bubble] : [bubble, ...said, reasonMessage(turn, state.sessionId)];
+  return written.length === 0
+    ? [bubble]
+    : [bubble, ...written, reasonMessage(turn, state.sessionId)];
 }
 
 /** Where the errors begin with which the messages end. */
@@ -111,10 +115,10 @@ function saidBeforeIt(
   turn: FailedTurn,
   sessionId: string,
 ): readonly VisibleMessage[] {
-  const said = shown.filter((message) => message.kind !== 'error');
-  return said.some((message) => message.role === 'assistant')
-    ? [...said, headingMessage(turn, sessionId)]
-    : said;
+  const written = shown.filter((message) => message.kind !== 'error');
+  return written.some((message) => message.role === 'assistant')
+    ? [...written, headingMessage(turn, sessionId)]
+    : written;
 }
 
 const shownPrompts = new WeakMap<object, { turn: FailedTurn; message: VisibleMessage }>();
@@ -144,15 +148,15 @@ function takenByOthers({
   // a command leaves no prompt behind
   if (taken.text.trim() === '' || taken.text.startsWith('/')) return null;
   if (sendings.some((sending) => sending.uuid === taken.uuid)) return null;
-  const said = messages.findLast((message) => message.uuid === taken.uuid || isTyped(message));
-  const here = said && (said.uuid === taken.uuid || textOf(said.content) === taken.text.trim());
+  const last = messages.findLast((message) => message.uuid === taken.uuid || isTyped(message));
+  const here = last && (last.uuid === taken.uuid || textOf(last.content) === taken.text.trim());
   return here ? null : taken;
 }
 
 const shownSendings = new WeakMap<OptimisticMessage | Queued, VisibleMessage>();
 
 /** The same object for the same sending: what did not change is not drawn again. */
-function shown(sessionId: string, sending: OptimisticMessage | Queued): VisibleMessage {
+function visibleMessage(sessionId: string, sending: OptimisticMessage | Queued): VisibleMessage {
   let message = shownSendings.get(sending);
   if (!message) {
     message = asMessage(sessionId, sending);

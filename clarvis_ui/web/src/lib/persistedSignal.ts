@@ -7,8 +7,8 @@ export function persistedSignal<T extends string>(
   key: string,
   choices: readonly [T, ...T[]],
 ): Signal<T> {
-  const kept = memory.read(key);
-  const choice = signal<T>(choices.find((word) => word === kept) ?? choices[0]);
+  const stored = memory.read(key);
+  const choice = signal<T>(choices.find((word) => word === stored) ?? choices[0]);
   effect(() => void memory.write(key, choice.value));
   return choice;
 }

@@ -75,13 +75,13 @@ export function pageVisibilityOf(document: Document, window: Window): PageVisibi
   return {
     isHidden: () => document.visibilityState === 'hidden',
     onReturn(listener) {
-      const shown = () => {
+      const onVisible = () => {
         if (document.visibilityState === 'visible') listener();
       };
-      document.addEventListener('visibilitychange', shown);
+      document.addEventListener('visibilitychange', onVisible);
       window.addEventListener('online', listener);
       return () => {
-        document.removeEventListener('visibilitychange', shown);
+        document.removeEventListener('visibilitychange', onVisible);
         window.removeEventListener('online', listener);
       };
     },

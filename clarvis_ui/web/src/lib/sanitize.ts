@@ -21,8 +21,8 @@ export function stripControls(text: string): string {
 export function revealInvisible(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
-    .replace(CONTROLS, (found) => named(found))
-    .replace(DECEIVING, (found) => named(found));
+    .replace(CONTROLS, (character) => named(character))
+    .replace(DECEIVING, (character) => named(character));
 }
 
 function named(character: string): string {

@@ -47,16 +47,16 @@ export function createBrowserStorage(
       }
     },
     keys(prefix) {
-      const found = [...here.keys()].filter((key) => key.startsWith(prefix));
+      const keys = [...here.keys()].filter((key) => key.startsWith(prefix));
       try {
         for (let index = 0; index < (storage?.length ?? 0); index += 1) {
           const key = storage?.key(index);
-          if (key?.startsWith(OURS + prefix)) found.push(key.slice(OURS.length));
+          if (key?.startsWith(OURS + prefix)) keys.push(key.slice(OURS.length));
         }
       } catch {
         // as if there were none
       }
-      return found;
+      return keys;
     },
     onElsewhere(listener) {
       const hear = ({ key }: StorageEvent): void => {

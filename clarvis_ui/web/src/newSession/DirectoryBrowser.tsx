@@ -17,13 +17,13 @@ export interface DirectoryBrowserProps {
 export function DirectoryBrowser({ api, from, onChoose, onBack }: DirectoryBrowserProps) {
   const at = useSignal<Directories | null>(null);
   const failure = useSignal('');
-  const asked = useRef<string | null>(null);
+  const requested = useRef<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
 
   async function go(path: string | null): Promise<void> {
-    asked.current = path;
+    requested.current = path;
     const outcome = await api.directories(path);
-    if (asked.current !== path) return; // another one was opened in the meantime
+    if (requested.current !== path) return; // another one was opened in the meantime
     if (!outcome.ok && at.value === null && path !== null) return go(null);
     failure.value = outcome.ok ? '' : outcome.failure.sentence;
     if (!outcome.ok) return;

@@ -18,8 +18,8 @@ const SHOWN = 200;
 
 /** One of the directories that are known, or any other that may be looked into. */
 export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryChooserProps) {
-  const known = useMemo(() => projects.filter(({ path }) => path?.startsWith('/')), [projects]);
-  const browsing = useSignal(known.length === 0);
+  const absolute = useMemo(() => projects.filter(({ path }) => path?.startsWith('/')), [projects]);
+  const browsing = useSignal(absolute.length === 0);
   const query = useSignal('');
   const field = useRef<HTMLInputElement>(null);
 
@@ -34,7 +34,7 @@ export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryC
         from={chosen}
         onChoose={onChoose}
         onBack={
-          known.length === 0
+          absolute.length === 0
             ? null
             : () => {
                 browsing.value = false;
@@ -45,7 +45,7 @@ export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryC
   }
 
   const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = known.filter(({ path }) =>
+  const matches = absolute.filter(({ path }) =>
     words.every((word) => path?.toLowerCase().includes(word)),
   );
 
@@ -67,7 +67,7 @@ export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryC
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return;
             event.preventDefault(); // the form is not ready to be sent by this
-            const path = found[0]?.path;
+            const path = matches[0]?.path;
             if (path) onChoose(path);
           }}
         />
@@ -82,7 +82,7 @@ export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryC
         </button>
       </div>
       <ul class="chooser-list">
-        {found.slice(0, SHOWN).map(({ key, label, path, sessions }) => (
+        {matches.slice(0, SHOWN).map(({ key, label, path, sessions }) => (
           <li key={key}>
             <button type="button" class="quiet" onClick={() => path && onChoose(path)}>
               <b>{label}</b>
@@ -91,7 +91,9 @@ export function DirectoryChooser({ projects, chosen, api, onChoose }: DirectoryC
             </button>
           </li>
         ))}
-        {found.length === 0 && <li class="chooser-nothing">No known directory is called that.</li>}
+        {matches.length === 0 && (
+          <li class="chooser-nothing">No known directory is called that.</li>
+        )}
       </ul>
     </section>
   );

@@ -21,17 +21,17 @@ export interface NewSessionDialogProps {
 /** Where, what, and how: the prompt is all one has to type. On a phone it fills the screen. */
 export function NewSessionDialog({ beginning, sessions, api }: NewSessionDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const shown = beginning.shown.value;
+  const isShown = beginning.isShown.value;
 
   useLayoutEffect(() => {
-    if (!shown) {
+    if (!isShown) {
       dialog.current?.close();
       return;
     }
     dialog.current?.showModal();
     // a dialog focuses what comes first in it; one came here to type
     dialog.current?.querySelector<HTMLElement>('[data-begin]')?.focus();
-  }, [shown]);
+  }, [isShown]);
 
   return (
     <dialog
@@ -46,7 +46,7 @@ export function NewSessionDialog({ beginning, sessions, api }: NewSessionDialogP
         if (event.target === dialog.current) beginning.hide();
       }}
     >
-      {shown && <Form beginning={beginning} sessions={sessions} api={api} />}
+      {isShown && <Form beginning={beginning} sessions={sessions} api={api} />}
     </dialog>
   );
 }

@@ -18,7 +18,7 @@ export interface NewSessionPreset {
 /** A session that is about to begin: where, with which words, and how. */
 export interface NewSessionStore {
   /** Whether the dialog is shown. */
-  readonly shown: ReadonlySignal<boolean>;
+  readonly isShown: ReadonlySignal<boolean>;
   readonly workdir: ReadonlySignal<string | null>;
   /** The first prompt; kept over refreshes until it is sent. */
   readonly text: ReadonlySignal<string>;
@@ -57,7 +57,7 @@ export function createNewSessionStore({
   memory,
   go,
 }: NewSessionStoreOptions): NewSessionStore {
-  const shown = signal(false);
+  const isShown = signal(false);
   const workdir = signal<string | null>(null);
   const text = signal(verbatim(memory.read(TEXT_KEY)));
   const model = signal('');
@@ -102,7 +102,7 @@ export function createNewSessionStore({
   }
 
   return {
-    shown,
+    isShown: isShown,
     workdir,
     text,
     model,
@@ -113,7 +113,7 @@ export function createNewSessionStore({
     failure,
     show(suggested) {
       failure.value = null;
-      shown.value = true;
+      isShown.value = true;
       if (suggested !== null) void choose(suggested);
     },
     offer(fresh) {
@@ -127,11 +127,11 @@ export function createNewSessionStore({
         // anew, so that what is offered there is matched with these
         workdir.value = null;
         if (fresh.workdir !== null) void choose(fresh.workdir);
-        shown.value = true;
+        isShown.value = true;
       });
     },
     hide() {
-      shown.value = false;
+      isShown.value = false;
     },
     choose: (next) => void choose(next),
     write: setText,
@@ -152,7 +152,7 @@ export function createNewSessionStore({
         starting.value = false;
         failure.value = outcome.ok ? null : outcome.failure;
         if (!outcome.ok) return;
-        shown.value = false;
+        isShown.value = false;
         setText('');
         setSystemPrompt('');
       });

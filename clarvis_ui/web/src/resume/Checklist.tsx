@@ -61,16 +61,16 @@ function Group({ title, categories }: { title: string; categories: readonly Cate
 
 /** What was said of a category, what Claude asked, and what is missing. */
 function Inside({ category }: { category: Category }) {
-  const { confidence, discussed, asked, keyPoints, missing } = category;
-  const known = [
+  const { confidence, discussed, asked: lastQuestion, keyPoints, missing } = category;
+  const facts = [
     confidence !== null && `confidence ${Math.round(confidence * 100)} %`,
     discussed !== null && `discussed last ${fullTime(discussed)}`,
   ].filter(Boolean);
   return (
     <div class="checklist-inside">
-      {known.length > 0 && <p class="checklist-known">{known.join(', ')}</p>}
+      {facts.length > 0 && <p class="checklist-known">{facts.join(', ')}</p>}
       <Lines title="You said" lines={keyPoints} />
-      {asked && <Lines title="Claude asked last" lines={[asked]} />}
+      {lastQuestion && <Lines title="Claude asked last" lines={[lastQuestion]} />}
       <Lines title="Missing" lines={missing.map((text) => ({ text, at: null }))} />
     </div>
   );
@@ -82,8 +82,8 @@ function Lines({ title, lines }: { title: string; lines: readonly Said[] }) {
     <>
       <h5>{title}</h5>
       <ul>
-        {lines.map(({ text, at }, place) => (
-          <li key={place} dir="auto" title={fullTime(at) || undefined}>
+        {lines.map(({ text, at }, index) => (
+          <li key={index} dir="auto" title={fullTime(at) || undefined}>
             {text}
           </li>
         ))}

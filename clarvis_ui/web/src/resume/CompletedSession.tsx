@@ -27,10 +27,10 @@ export function CompletedSession({
   onNew,
 }: CompletedSessionProps) {
   const { id, givenUp } = session;
-  const told = useTold(api, session, standing);
+  const report = useTold(api, session, standing);
   const [reading, setReading] = useState(false);
   const [problem, setProblem] = useState('');
-  const specification = told?.specification ?? null;
+  const specification = report?.specification ?? null;
 
   async function takeBack(): Promise<void> {
     const outcome = await api.giveUp(id, false);
@@ -38,7 +38,7 @@ export function CompletedSession({
     if (outcome.ok) onChanged(outcome.value);
   }
 
-  if (givenUp === null && told?.outcome !== 'complete') return null;
+  if (givenUp === null && report?.outcome !== 'complete') return null;
   return (
     <section class="finished" aria-label="How it ended">
       <p>{givenUp === null ? completeWords(session) : givenUpWords(givenUp)}</p>
@@ -52,7 +52,7 @@ export function CompletedSession({
           View the specification
         </button>
       )}
-      <button type="button" onClick={() => onNew(told?.gone ?? false)}>
+      <button type="button" onClick={() => onNew(report?.gone ?? false)}>
         Start new
       </button>
       <p class="finished-problem" role="alert">
@@ -68,15 +68,15 @@ function useTold(api: CompletedSessionProps['api'], session: Session, standing: 
   const { id, progress, givenUp, modified } = session;
   // what was told on coming back holds until something else is said
   const [opened] = useState(modified);
-  const known = modified === opened ? standing : null;
+  const loaded = modified === opened ? standing : null;
   const covered = progress?.of === 'checklist' && progress.complete;
-  const wanted = known === null && (covered || givenUp !== null);
+  const wanted = loaded === null && (covered || givenUp !== null);
   const { value } = useRequest(wanted ? (signal) => api.resume(id, signal) : null, [
     api,
     id,
     modified,
   ]);
-  return known ?? value;
+  return loaded ?? value;
 }
 
 function completeWords({ progress }: Session): string {

@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<Telling, string>> = {
 
 /** For whoever comes back to a session after a while: where were we? */
 export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapProps) {
-  const { cold, telling, standing, known } = coming;
+  const { cold, telling, standing, isLevelKnown } = coming;
   const [closed, setClosed] = useState(false);
   const [opened, setOpened] = useState(false);
   useEffect(() => {
@@ -41,11 +41,11 @@ export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapP
   }, [quiet]);
   const quietly = quiet && coming.called === 0;
   const line = cold && coming.late && !opened && !closed && !quietly;
-  const back = cold && !closed && !quietly && known && !line;
-  const shown = back && telling !== 'dive';
+  const back = cold && !closed && !quietly && isLevelKnown && !line;
+  const isShown = back && telling !== 'dive';
 
   useEffect(() => {
-    if (!shown) return;
+    if (!isShown) return;
     function onKeyDown(event: KeyboardEvent): void {
       if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing) return;
       const at = event.target;
@@ -55,7 +55,7 @@ export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapP
     }
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, [shown]);
+  }, [isShown]);
 
   function choose(chosen: Telling): void {
     coming.choose(chosen);

@@ -18,8 +18,8 @@ export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number
 
 /** What was chosen last as far as this browser knows; null where nobody chose yet. */
 export function readRecapLevel(memory: BrowserStorage): Telling | null {
-  const kept = memory.read(KEY);
-  return TELLINGS.find((telling) => telling === kept) ?? null;
+  const stored = memory.read(KEY);
+  return TELLINGS.find((telling) => telling === stored) ?? null;
 }
 
 export function writeRecapLevel(memory: BrowserStorage, telling: Telling): void {

@@ -19,7 +19,7 @@ export interface RecapState {
   choose(telling: Telling): void;
   standing: Standing | null;
   /** Whether it is known what was chosen in other browsers. */
-  known: boolean;
+  isLevelKnown: boolean;
   /** Whether the conversation was shown before it: then it may not push what is being read. */
   late: boolean;
   /** Whether it was asked for and cannot be told. */
@@ -51,7 +51,7 @@ export function useRecap(
   const [called, setCalled] = useState(0);
   const [telling, setTelling] = useState<Telling | null>(() => readRecapLevel(memory));
   const [standing, setStanding] = useState<Standing | null>(null);
-  const [known, setKnown] = useState(false);
+  const [isLevelKnown, setKnown] = useState(false);
   const [answered, setAnswered] = useState(false);
   const [late, setLate] = useState(false);
   const [tries, setTries] = useState(0);
@@ -78,7 +78,7 @@ export function useRecap(
   );
 
   const footed = useDelayed(FOOT_MS);
-  const waits = cold && !(known && answered);
+  const waits = cold && !(isLevelKnown && answered);
   useEffect(() => {
     if (!waits || !loaded) return;
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
@@ -102,7 +102,7 @@ export function useRecap(
       if (wanted !== 'dive' || cold) setCalled((before) => before + 1);
     },
     standing,
-    known,
+    isLevelKnown: isLevelKnown,
     late: late && called === 0,
     failed: answered && standing === null,
     again() {

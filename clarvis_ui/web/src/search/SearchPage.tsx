@@ -91,8 +91,8 @@ export function SearchPage({ clarvis, wanted }: { clarvis: AppStore; wanted: Wan
 
 function Filters({ clarvis, wanted }: { clarvis: AppStore; wanted: Wanted }) {
   const workdirs = useMemo(() => {
-    const known = clarvis.sessions.newestFirst.value.map(({ workdir }) => workdir);
-    return [...new Set(known)].filter((workdir) => workdir !== null);
+    const workdirs = clarvis.sessions.newestFirst.value.map(({ workdir }) => workdir);
+    return [...new Set(workdirs)].filter((workdir) => workdir !== null);
   }, [clarvis.sessions.newestFirst.value]);
   const go = (change: Partial<Wanted>) => location.replace(searchHref({ ...wanted, ...change }));
 

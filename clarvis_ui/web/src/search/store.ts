@@ -87,8 +87,8 @@ export function indexedPercent({ stage, done, total }: Index): number | null {
 
 /** Where it was said. A subagent's words stand inside of its call: that is the place. */
 export function hitHref({ sessionId, uuid, agentId, toolUseId }: Hit): string {
-  const place = agentId === null ? uuid : toolUseId;
-  return place === null ? sessionHref(sessionId) : messageHref(sessionId, place);
+  const message = agentId === null ? uuid : toolUseId;
+  return message === null ? sessionHref(sessionId) : messageHref(sessionId, message);
 }
 
 // what is longer is said to Claude, not looked for

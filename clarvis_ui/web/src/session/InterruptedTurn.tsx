@@ -15,7 +15,7 @@ export interface InterruptedTurnProps {
   session: Session;
   messages: readonly ShownMessage[];
   /** What is left of it. */
-  left: Left;
+  turn: Left;
   api: Pick<Api, 'continueTurn'>;
   onCompact(): void;
   /** Back into the field. */
@@ -27,18 +27,18 @@ const NOTHING: Left = { questions: [], said: [], waited: [], begun: true };
 
 /** What is left of a turn that was cut off; told anew when something of it was taken back. */
 export function useInterruptedTurn(
-  api: Pick<Api, 'left'>,
+  api: Pick<Api, 'interruptedTurn'>,
   id: string,
   cutOff: boolean,
   queue: readonly Queued[],
 ): Left {
-  const { value } = useRequest(cutOff ? () => api.left(id) : null, [api, id, queue]);
+  const { value } = useRequest(cutOff ? () => api.interruptedTurn(id) : null, [api, id, queue]);
   return value ?? NOTHING;
 }
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */
 export function InterruptedTurn(props: InterruptedTurnProps) {
-  const { session, messages, left, api, onCompact, onEdit } = props;
+  const { session, messages, turn: left, api, onCompact, onEdit } = props;
   const { id, error } = session;
   const { questions, said, waited, begun } = left;
   const [problem, setProblem] = useState('');

@@ -10,7 +10,7 @@ export interface RunsElsewhereProps {
   /** Messages that were not sent because somebody else runs the session. */
   sendings: readonly OptimisticMessage[];
   /** The last that Claude Code said of itself there. */
-  told: string | null;
+  notice: string | null;
   onFork(uuid: string): void;
   onWait(uuid: string): void;
   /** Nothing is sent: the words go back to where one types. */
@@ -20,7 +20,7 @@ export interface RunsElsewhereProps {
 
 /** Somebody else runs this session: one writer at a time, and nothing that is typed gets lost. */
 export function RunsElsewhere(props: RunsElsewhereProps) {
-  const { session, sendings, told } = props;
+  const { session, sendings, notice: told } = props;
   const where = whereWords(session);
   const now = useNow(20_000);
   if (where === null && sendings.length === 0) return null;

@@ -130,10 +130,10 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   }
 
   /** Does what a button would do, in place of sending the words. */
-  async function act(asked: SpokenAction): Promise<void> {
-    switch (asked.kind) {
+  async function act(action: SpokenAction): Promise<void> {
+    switch (action.kind) {
       case 'recap':
-        coming.call(asked.telling);
+        coming.call(action.telling);
         break;
       case 'skip':
         coming.call('dive');
@@ -145,27 +145,27 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
       }
       case 'decided':
         // where it is asked for in the field, it is seen what would be sent
-        setDraft({ text: asked.words, pictures: [] });
+        setDraft({ text: action.words, pictures: [] });
         focusField();
     }
   }
 
   async function confirm(): Promise<void> {
-    if (meant?.asked.kind === 'decided') {
-      if (meant.found && confirms(meant)) send(withQuotation(meant.found, words), []);
+    if (meant?.action.kind === 'decided') {
+      if (meant.quotation && confirms(meant)) send(withQuotation(meant.quotation, words), []);
     } else if (meant) {
       setDraft({ text: '', pictures: [] });
-      await act(meant.asked);
+      await act(meant.action);
     }
   }
 
   // what was said in the command bar, of this session
-  const wish = clarvis.spokenRequest.value;
+  const request = clarvis.spokenRequest.value;
   useEffect(() => {
-    if (wish?.sessionId !== id || messages.length === 0) return;
+    if (request?.sessionId !== id || messages.length === 0) return;
     clarvis.spokenRequest.value = null;
-    void act(wish.asked);
-  }, [wish, id, messages.length > 0]);
+    void act(request.action);
+  }, [request, id, messages.length > 0]);
 
   const switches = {
     session,
@@ -173,8 +173,8 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     onOffersWanted: () => clarvis.capabilities.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
-  const left = !running && isLeft(session);
-  const remains = useInterruptedTurn(clarvis.api, id, left, conversation.queue);
+  const isInterrupted = !running && isLeft(session);
+  const remains = useInterruptedTurn(clarvis.api, id, isInterrupted, conversation.queue);
   const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
   useEffect(() => {
     unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
@@ -229,16 +229,16 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           sessionId={id}
           workdir={session.workdir}
           running={running}
-          interrupted={left}
+          interrupted={isInterrupted}
         />
         <p class="session-problem" role="alert">
           {problem || talk.failure.value?.sentence}
         </p>
-        {left && (
+        {isInterrupted && (
           <InterruptedTurn
             session={session}
             messages={messages}
-            left={remains}
+            turn={remains}
             api={clarvis.api}
             onCompact={() => talk.send('/compact', [])}
             onEdit={(waited) => void edit([waited])}
@@ -274,7 +274,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         <RunsElsewhere
           session={session}
           sendings={conversation.optimistic.filter((sending) => sending.state === 'elsewhere')}
-          told={clarvis.hookNotices.texts.value.get(id) ?? null}
+          notice={clarvis.hookNotices.texts.value.get(id) ?? null}
           onFork={(uuid) => void goOn(uuid, 'fork')}
           onWait={(uuid) => void goOn(uuid, 'wait')}
           onWatch={takeBack}
@@ -303,12 +303,12 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           <Composer
             draft={draft.value}
             running={running}
-            said={() => inputHistory(talk.conversation.value)}
+            recentPrompts={() => inputHistory(talk.conversation.value)}
             commands={offers?.commands ?? null}
             onCommandsWanted={() => clarvis.capabilities.want(id)}
             onDraft={setDraft}
             onSend={send}
-            instead={meant && (confirms(meant) || !meant.found) ? () => void confirm() : null}
+            instead={meant && (confirms(meant) || !meant.quotation) ? () => void confirm() : null}
             onStop={() => void stop()}
           >
             <div class="composer-switches">

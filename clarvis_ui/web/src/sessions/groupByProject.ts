@@ -42,11 +42,11 @@ export function groupByProject(sessions: readonly Session[]): SessionSection[] {
     }
     project.sessions.push(session);
   }
-  const found = [...projects.values()];
-  for (const project of found) {
+  const sections = [...projects.values()];
+  for (const project of sections) {
     if ((sharing.get(project.label) ?? 0) > 1) project.parent = parentOf(project.path);
   }
-  return found;
+  return sections;
 }
 
 export function projectOf(session: Session): string {

@@ -11,11 +11,11 @@ export function titleOf(session: Session): string {
 /** What others tell of a session, under the name that the list has for it now. */
 export function titled<Told extends { sessionId: string; title: string | null }>(
   sessions: ReadonlyMap<string, Session>,
-  told: readonly Told[],
+  items: readonly Told[],
 ): Told[] {
-  return told.map((one) => {
-    const known = sessions.get(one.sessionId);
-    return known ? { ...one, title: titleOf(known) } : one;
+  return items.map((one) => {
+    const session = sessions.get(one.sessionId);
+    return session ? { ...one, title: titleOf(session) } : one;
   });
 }
 
@@ -55,13 +55,13 @@ export interface SessionStatus {
 /** What is known of a session beside its row in the list. */
 export interface LiveState {
   /** Its open questions. */
-  asked: readonly Asked[];
+  attention: readonly Asked[];
   /** What it does just now, in words. */
   doing: string | null;
   unread: boolean;
 }
 
-const NOTHING_LIVE: LiveState = { asked: [], doing: null, unread: false };
+const NOTHING_LIVE: LiveState = { attention: [], doing: null, unread: false };
 
 /** The code of a session whose turn the keeper could not see through. */
 export const TURN_INTERRUPTED = 'turn_interrupted';
@@ -70,23 +70,23 @@ export function statusOf(session: Session, live: LiveState = NOTHING_LIVE): Sess
   const where = whereWords(session);
   // in mid-turn a session of ours is still ours, although somebody has resumed it
   if (where === null || session.origin === 'gateway') return statusHere(session, live);
-  const there = statusElsewhere(session, live, where);
-  return { ...there, elsewhere: true, since: session.presence?.since ?? null };
+  const elsewhere = statusElsewhere(session, live, where);
+  return { ...elsewhere, elsewhere: true, since: session.presence?.since ?? null };
 }
 
 function statusElsewhere(session: Session, live: LiveState, where: string): SessionStatus {
-  const wants = live.asked.length > 0;
+  const wants = live.attention.length > 0;
   switch (session.state) {
     case 'error':
       return statusHere(session, live);
     case 'waiting':
       return {
         tone: 'waiting',
-        words: wants ? wantedBy(live.asked) : `${where} · ${waitingWords(session.presence)}`,
+        words: wants ? wantedBy(live.attention) : `${where} · ${waitingWords(session.presence)}`,
       };
     case 'starting':
     case 'running':
-      if (wants) return { tone: 'waiting', words: wantedBy(live.asked) };
+      if (wants) return { tone: 'waiting', words: wantedBy(live.attention) };
       return { tone: 'running', words: `${where} · ${live.doing ?? 'busy'}` };
     case 'idle':
       return { tone: 'terminal', words: `${where} · idle` };
@@ -100,16 +100,16 @@ function statusHere(session: Session, live: LiveState): SessionStatus {
     case 'error':
       return { tone: 'broken', words: session.error?.message ?? 'transcript cannot be read' };
     case 'waiting':
-      return { tone: 'waiting', words: wantedBy(live.asked) };
+      return { tone: 'waiting', words: wantedBy(live.attention) };
     case 'starting':
       return { tone: 'running', words: 'starting…' };
     case 'running':
-      if (live.asked.length > 0) return { tone: 'waiting', words: wantedBy(live.asked) };
+      if (live.attention.length > 0) return { tone: 'waiting', words: wantedBy(live.attention) };
       return { tone: 'running', words: live.doing ?? 'running…' };
     case 'idle':
       // nothing runs, and nothing will before a person has answered
-      if (live.asked.some(({ kind }) => kind === 'ceiling')) {
-        return { tone: 'waiting', words: wantedBy(live.asked) };
+      if (live.attention.some(({ kind }) => kind === 'ceiling')) {
+        return { tone: 'waiting', words: wantedBy(live.attention) };
       }
       if (session.archived) return { tone: 'archived', words: 'deleted, kept in the archive' };
       if (session.error?.code === TURN_INTERRUPTED) return { tone: 'broken', words: 'interrupted' };
@@ -123,8 +123,8 @@ function statusHere(session: Session, live: LiveState): SessionStatus {
   }
 }
 
-function wantedBy(asked: readonly Asked[]): string {
-  const [first, ...others] = asked;
+function wantedBy(attention: readonly Asked[]): string {
+  const [first, ...others] = attention;
   if (!first) return 'waiting for you';
   return others.length > 0 ? `${sentenceOf(first)} · ${others.length} more` : sentenceOf(first);
 }
@@ -137,11 +137,11 @@ export interface Asked {
 }
 
 /** What a session wants of the person, as one says it after its name: "wants to run npm test". */
-export function sentenceOf(asked: Asked): string {
-  if (asked.kind === 'plan') return 'has a plan ready';
-  if (asked.kind === 'ceiling') return 'has reached the ceiling of its item';
-  if (asked.kind === 'question') return questionOf(asked.input);
-  const deed = deedOf(asked.tool, asked.input);
+export function sentenceOf(attention: Asked): string {
+  if (attention.kind === 'plan') return 'has a plan ready';
+  if (attention.kind === 'ceiling') return 'has reached the ceiling of its item';
+  if (attention.kind === 'question') return questionOf(attention.input);
+  const deed = deedOf(attention.tool, attention.input);
   return `wants to ${deed.verb}${deed.object === null ? '' : ` ${deed.object}`}`;
 }
 
@@ -213,8 +213,8 @@ export function wishOf(tool: string): string | null {
   return verb === undefined ? null : `Wants to ${verb}`;
 }
 
-function objectOf(field: string, given: unknown): string | null {
-  const words = wordsOf(given);
+function objectOf(field: string, value: unknown): string | null {
+  const words = wordsOf(value);
   if (words === null) return null;
   if (field.endsWith('path')) return words.split(/[\\/]/).findLast(Boolean) ?? words;
   if (field === 'url') return URL.canParse(words) ? new URL(words).host || words : words;
@@ -230,9 +230,9 @@ function fieldOf(input: unknown, field: string): unknown {
 const LONGEST_OBJECT = 120;
 
 /** One line that is safe to show: whoever wrote it may have wanted it to look like another. */
-function wordsOf(given: unknown): string | null {
-  if (typeof given !== 'string') return null;
-  const words = given.replaceAll(CONTROLS, ' ').replaceAll(/\s+/g, ' ').trim();
+function wordsOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const words = value.replaceAll(CONTROLS, ' ').replaceAll(/\s+/g, ' ').trim();
   if (words === '') return null;
   return words.length > LONGEST_OBJECT ? `${words.slice(0, LONGEST_OBJECT - 1).trimEnd()}…` : words;
 }
@@ -247,10 +247,10 @@ export function missingWords({ unreadable, error }: Session): string | null {
 /** The second line of a row: the last prompt, or, where the title says that already, more. */
 export function summaryOf(session: Session): string | null {
   const title = titleOf(session);
-  const said = [session.lastPrompt, session.firstPrompt].find(
+  const prompt = [session.lastPrompt, session.firstPrompt].find(
     (prompt) => prompt !== null && prompt !== title,
   );
-  if (said !== undefined) return said;
+  if (prompt !== undefined) return prompt;
   return session.messageCount === null ? session.workdir : counted(session.messageCount, 'message');
 }
 

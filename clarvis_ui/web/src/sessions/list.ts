@@ -57,26 +57,27 @@ export function reduceListing(listing: Listing, event: ListingEvent): Listing {
 type Sessions = ReadonlyMap<string, Session>;
 
 /** The very same map where nothing changed: then nothing is drawn again. */
-function merged(known: Sessions, seen: readonly Session[]): Sessions {
-  const changed = seen.filter((session) => !isSame(known.get(session.id), session));
-  if (changed.length === 0) return known;
-  return new Map([...known, ...changed.map((session) => [session.id, session] as const)]);
+function merged(sessions: Sessions, seen: readonly Session[]): Sessions {
+  const changed = seen.filter((session) => !isSame(sessions.get(session.id), session));
+  if (changed.length === 0) return sessions;
+  return new Map([...sessions, ...changed.map((session) => [session.id, session] as const)]);
 }
 
-function replaced(known: Sessions, seen: readonly Session[]): Sessions {
+function replaced(sessions: Sessions, seen: readonly Session[]): Sessions {
   const whole = new Map<string, Session>();
   for (const session of seen) {
-    const before = known.get(session.id);
+    const before = sessions.get(session.id);
     whole.set(session.id, before && isSame(before, session) ? before : session);
   }
   const same =
-    whole.size === known.size && [...whole].every(([id, session]) => known.get(id) === session);
-  return same ? known : whole;
+    whole.size === sessions.size &&
+    [...whole].every(([id, session]) => sessions.get(id) === session);
+  return same ? sessions : whole;
 }
 
-function isSame(known: Session | undefined, seen: Session): boolean {
+function isSame(before: Session | undefined, seen: Session): boolean {
   // both were made by the same reader, so their fields are in the same order
-  return known !== undefined && JSON.stringify(known) === JSON.stringify(seen);
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(seen);
 }
 
 export function isScanning(scan: Scan | null): boolean {

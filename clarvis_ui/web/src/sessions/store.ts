@@ -171,9 +171,9 @@ export function createSessionStore(
 /** Whether the answer set out before the socket told of this session. */
 function isOlder(
   answered: Position | null,
-  told: ReadonlyMap<string, Position>,
+  positions: ReadonlyMap<string, Position>,
   id: string,
 ): boolean {
-  const last = told.get(id);
+  const last = positions.get(id);
   return last !== undefined && last.epoch === answered?.epoch && last.seq > answered.seq;
 }

@@ -22,40 +22,43 @@ interface Book {
 }
 
 const KEY = 'seen';
-const KEPT = 1000;
+const MAX_SEEN = 1000;
 
 export function createUnread(memory: BrowserStorage, now: () => number = Date.now): Unread {
-  const book = signal(open(memory, now));
+  const record = signal(open(memory, now));
 
   return {
     isUnread(session) {
       const modified = session.modified ?? '';
-      const seen = Object.hasOwn(book.value.seen, session.id)
-        ? book.value.seen[session.id]
+      const seen = Object.hasOwn(record.value.seen, session.id)
+        ? record.value.seen[session.id]
         : undefined;
-      if (!seen) return modified > book.value.since;
+      if (!seen) return modified > record.value.since;
       // a transcript is also touched without a word being said
       const same = session.messageCount !== null && session.messageCount === seen[1];
       return modified > seen[0] && !same;
     },
     see(session) {
       const seen: Seen = [session.modified ?? '', session.messageCount];
-      const before = book.value.seen[session.id];
+      const before = record.value.seen[session.id];
       if (before?.[0] === seen[0] && before[1] === seen[1]) return;
-      const { [session.id]: _, ...others } = book.value.seen;
-      const newest = Object.entries(others).slice(-KEPT + 1);
-      book.value = { ...book.value, seen: { ...Object.fromEntries(newest), [session.id]: seen } };
-      memory.write(KEY, book.value);
+      const { [session.id]: _, ...others } = record.value.seen;
+      const newest = Object.entries(others).slice(-MAX_SEEN + 1);
+      record.value = {
+        ...record.value,
+        seen: { ...Object.fromEntries(newest), [session.id]: seen },
+      };
+      memory.write(KEY, record.value);
     },
     readAgain() {
-      book.value = open(memory, now);
+      record.value = open(memory, now);
     },
   };
 }
 
 function open(memory: BrowserStorage, now: () => number): Book {
-  const kept = readBook(memory.read(KEY));
-  if (kept) return kept;
+  const stored = readBook(memory.read(KEY));
+  if (stored) return stored;
   const fresh = { since: new Date(now()).toISOString(), seen: {} };
   memory.write(KEY, fresh);
   return fresh;

@@ -44,11 +44,11 @@ export function SessionList(props: SessionListProps) {
 
   const drawn = visibleSections(outline.layout, scroll.top, scroll.height).flatMap((visible) => {
     const section = sections[visible.index];
-    const place = outline.layout.sections[visible.index];
-    if (!section || !place) return [];
+    const layout = outline.layout.sections[visible.index];
+    if (!section || !layout) return [];
     return {
       section,
-      place,
+      layout: layout,
       first: visible.first,
       rows: section.sessions.slice(visible.first, visible.end),
     };
@@ -71,12 +71,12 @@ export function SessionList(props: SessionListProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: keys are passed on from the links inside
     <div class="list" ref={box} tabIndex={-1} onScroll={scroll.onScroll} onKeyDown={onKeyDown}>
       <div class="list-inner" style={{ height: `${outline.layout.height}px` }}>
-        {drawn.map(({ section, place, first, rows }) => (
+        {drawn.map(({ section, layout, first, rows }) => (
           <section
             key={section.key}
             class="section"
             aria-label={section.label}
-            style={{ top: `${place.top}px`, height: `${place.height}px` }}
+            style={{ top: `${layout.top}px`, height: `${layout.height}px` }}
           >
             <h2
               class="section-heading"

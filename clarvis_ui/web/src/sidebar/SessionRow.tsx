@@ -85,7 +85,7 @@ function RowEnd({ session, showProject }: { session: Session; showProject: boole
 
 /** What is worth knowing now and then, and not worth a line in every row. */
 function tooltipOf(session: Session): string {
-  const known = [
+  const facts = [
     session.item && `item ${session.item.key}`,
     progressWords(session.progress),
     session.givenUp && `given up ${fullTime(session.givenUp)}`,
@@ -96,5 +96,5 @@ function tooltipOf(session: Session): string {
     fullTime(session.modified),
     session.archived && `deleted ${fullTime(session.archivedSince)}`,
   ].filter(Boolean);
-  return `${titleOf(session)}\n${known.join(' · ')}`;
+  return `${titleOf(session)}\n${facts.join(' · ')}`;
 }

@@ -28,7 +28,7 @@ export interface SidebarProps {
   selectedId: string | null;
   memory: BrowserStorage;
   /** Open questions by session. */
-  asked?: ReadonlyMap<string, readonly Asked[]>;
+  openAttention?: ReadonlyMap<string, readonly Asked[]>;
   /** What sessions do just now, in words. */
   doing?: ReadonlyMap<string, string>;
   /** Above the list: what waits for the person. */
@@ -54,8 +54,8 @@ export function Sidebar(props: SidebarProps) {
   const now = useNow(20_000);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<ListHandle>(null);
-  const found = useMemo(() => matching(newestFirst, query.value), [newestFirst, query.value]);
-  const sections = useSections(found, order.value, now);
+  const matches = useMemo(() => matching(newestFirst, query.value), [newestFirst, query.value]);
+  const sections = useSections(matches, order.value, now);
   const selected = selectedId === null ? undefined : listing.sessions.get(selectedId);
   const unread = useUnread(memory, selected);
   const first = sections[0]?.sessions[0];
@@ -68,7 +68,7 @@ export function Sidebar(props: SidebarProps) {
   useKeys({ '/': () => field.current?.focus(), n: onNew, i: goToInbox, '?': showKeys });
 
   const liveOf = (session: Session): LiveState => ({
-    asked: props.asked?.get(session.id) ?? NO_QUESTIONS,
+    attention: props.openAttention?.get(session.id) ?? NO_QUESTIONS,
     doing: props.doing?.get(session.id) ?? null,
     unread: session.id !== selectedId && unread.isUnread(session),
   });
@@ -115,7 +115,7 @@ export function Sidebar(props: SidebarProps) {
       </a>
       {props.inbox}
       <OrderSwitch order={order} />
-      {found.length > 0 ? (
+      {matches.length > 0 ? (
         <SessionList
           sections={sections}
           query={query.value}
@@ -133,7 +133,7 @@ export function Sidebar(props: SidebarProps) {
       {listing.scan && isScanning(listing.scan) && <ScanProgress scan={listing.scan} />}
       <div class="sidebar-foot">
         <p class="tally" role="status">
-          {tally(listing, found.length, query.value)}
+          {tally(listing, matches.length, query.value)}
         </p>
         {props.due}
         <a class="due-link" href={USAGE_HREF}>
@@ -170,11 +170,11 @@ function goToInbox(): void {
 }
 
 /** Headings of time change at midnight, and so not with every tick of the clock. */
-function useSections(found: readonly Session[], order: Order, now: number) {
+function useSections(sessions: readonly Session[], order: Order, now: number) {
   const day = new Date(now).setHours(0, 0, 0, 0);
   return useMemo(
-    () => (order === 'recent' ? groupByTime(found, day) : groupByProject(found)),
-    [found, order, day],
+    () => (order === 'recent' ? groupByTime(sessions, day) : groupByProject(sessions)),
+    [sessions, order, day],
   );
 }
 
@@ -241,9 +241,9 @@ function OrderSwitch({ order }: { order: Signal<Order> }) {
   );
 }
 
-function tally(listing: Listing, found: number, query: string): string {
+function tally(listing: Listing, matches: number, query: string): string {
   const all = listing.sessions.size;
   if (all === 0) return '';
-  if (query.trim() !== '') return `${count(found)} of ${counted(all, 'session')}`;
+  if (query.trim() !== '') return `${count(matches)} of ${counted(all, 'session')}`;
   return listing.complete ? counted(all, 'session') : `${counted(all, 'session')} so far…`;
 }

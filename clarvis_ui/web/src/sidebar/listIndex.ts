@@ -5,24 +5,28 @@ import { type Layout, layOut, ROW_HEIGHT, type RowPlace, rowTop } from './listLa
 export interface ListIndex {
   layout: Layout;
   order: readonly string[];
-  places: ReadonlyMap<string, RowPlace>;
+  positions: ReadonlyMap<string, RowPlace>;
 }
 
 export function listIndexOf(sections: readonly SessionSection[]): ListIndex {
   const order: string[] = [];
-  const places = new Map<string, RowPlace>();
+  const positions = new Map<string, RowPlace>();
   sections.forEach(({ sessions }, section) => {
     sessions.forEach((session, row) => {
       order.push(session.id);
-      places.set(session.id, { section, row });
+      positions.set(session.id, { section, row });
     });
   });
-  return { layout: layOut(sections.map(({ sessions }) => sessions.length)), order, places };
+  return {
+    layout: layOut(sections.map(({ sessions }) => sessions.length)),
+    order,
+    positions: positions,
+  };
 }
 
 export function topOf(outline: ListIndex, id: string): number | null {
-  const place = outline.places.get(id);
-  return place ? rowTop(outline.layout, place) : null;
+  const position = outline.positions.get(id);
+  return position ? rowTop(outline.layout, position) : null;
 }
 
 /**

@@ -70,9 +70,9 @@ export interface RowPlace {
   row: number;
 }
 
-export function rowTop(layout: Layout, place: RowPlace): number {
-  const section = layout.sections[place.section];
-  return (section?.top ?? 0) + HEADING_HEIGHT + place.row * ROW_HEIGHT;
+export function rowTop(layout: Layout, position: RowPlace): number {
+  const section = layout.sections[position.section];
+  return (section?.top ?? 0) + HEADING_HEIGHT + position.row * ROW_HEIGHT;
 }
 
 /** Where to scroll so that a row is wholly in sight, below the heading that sticks to the top. */

@@ -18,7 +18,7 @@ export interface MessageMenuProps {
 export function MessageMenu(message: MessageMenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  const said = useSaid();
+  const notice = useSaid();
   useDismissed(box, open, () => setOpen(false));
   // no transcript has it: no link would lead here, and no fork could begin here
   if (isUnwritten(message.uuid)) return null;
@@ -35,21 +35,21 @@ export function MessageMenu(message: MessageMenuProps) {
         <Icon name="more" />
       </button>
       <span class="spoken" role="status">
-        {said.words}
+        {notice.words}
       </span>
       {open && (
         <Items
           {...message}
           onDone={(words) => {
             setOpen(false);
-            said.say(words);
+            notice.say(words);
             box.current?.querySelector('button')?.focus();
           }}
         />
       )}
-      {said.words && (
+      {notice.words && (
         <span class="menu-said" aria-hidden="true">
-          {said.words}
+          {notice.words}
         </span>
       )}
     </div>

@@ -71,11 +71,11 @@ function Words({ name, text }: { name: string; text: string }) {
   const { folds, hold } = useThreadContext();
   const open = folds.of(`${name}/words`);
   const long = text.length > LONG || text.split('\n', MANY_LINES + 1).length > MANY_LINES;
-  const shown = long && !open.value ? shortened(text) : text;
+  const visible = long && !open.value ? shortened(text) : text;
   return (
     <>
       <p class="you-words" dir="auto">
-        {shown}
+        {visible}
       </p>
       {long && (
         <button

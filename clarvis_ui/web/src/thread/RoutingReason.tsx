@@ -12,7 +12,7 @@ export function RoutingReason({ uuid }: { uuid: string }) {
     <div class="you-note you-why">
       <p>
         {why.leftPlanFor && `Left plan mode, now “${modeLabel(why.leftPlanFor)}”. `}
-        {said(why)}
+        {reasonWords(why)}
       </p>
       <button
         type="button"
@@ -30,7 +30,7 @@ export function RoutingReason({ uuid }: { uuid: string }) {
   );
 }
 
-function said({ routing, followed }: Routed): string {
+function reasonWords({ routing, followed }: Routed): string {
   if (!followed) return 'You chose this session.';
   return routing.action === 'resume' ? 'Sent on to this session.' : 'Began this session.';
 }

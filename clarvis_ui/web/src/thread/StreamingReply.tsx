@@ -46,7 +46,7 @@ function StreamingBlock({ partial }: { partial: Partial }) {
 
 /** A call whose input is still being written: what is known of it already. */
 function Preparing({ tool, text }: { tool: string; text: string }) {
-  const said = summarize({
+  const summary = summarize({
     id: '',
     name: tool,
     input: partialInput(text),
@@ -58,7 +58,9 @@ function Preparing({ tool, text }: { tool: string; text: string }) {
   return (
     <div class="tool">
       <p class="fold">
-        <SummaryLine said={{ ...said, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }} />
+        <SummaryLine
+          said={{ ...summary, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }}
+        />
       </p>
     </div>
   );
@@ -66,11 +68,11 @@ function Preparing({ tool, text }: { tool: string; text: string }) {
 
 /** The newest text, at most once a frame: faster than that nobody sees it. */
 function useFrames(text: string): string {
-  const [shown, setShown] = useState(text);
+  const [drawn, setShown] = useState(text);
   const newest = useRef(text);
   const frame = useRef(0);
   newest.current = text;
-  if (shown !== text && frame.current === 0) {
+  if (drawn !== text && frame.current === 0) {
     frame.current = requestAnimationFrame(() => {
       frame.current = 0;
       setShown(newest.current);
@@ -78,7 +80,7 @@ function useFrames(text: string): string {
   }
   useEffect(() => () => cancelAnimationFrame(frame.current), []);
   // another block: not one frame of the old one under its name
-  return text.startsWith(shown) ? shown : text;
+  return text.startsWith(drawn) ? drawn : text;
 }
 
 export interface TurnLineProps {

@@ -62,13 +62,13 @@ export function NestedRows({ messages, running }: NestedProps) {
     [messages, running],
   );
   if (rows.length === 0) return <p class="quiet-line">It said nothing.</p>;
-  const shown = all.value ? rows : rows.slice(-SHOWN_AT_FIRST);
+  const visible = all.value ? rows : rows.slice(-SHOWN_AT_FIRST);
   return (
     <section class="nested" aria-label="Conversation of the agent">
-      {shown.length < rows.length && (
-        <ShowMore fold={all}>Show {counted(rows.length - shown.length, 'earlier line')}</ShowMore>
+      {visible.length < rows.length && (
+        <ShowMore fold={all}>Show {counted(rows.length - visible.length, 'earlier line')}</ShowMore>
       )}
-      {shown.map((placed) => (
+      {visible.map((placed) => (
         <RowView key={placed.row.key} placed={placed} />
       ))}
     </section>

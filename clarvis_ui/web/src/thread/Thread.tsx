@@ -129,8 +129,8 @@ interface AroundProps {
   children: ComponentChildren;
 }
 
-function useRows(given: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
-  const messages = useSteady(given);
+function useRows(current: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
+  const messages = useSteady(current);
   const before = useRef<ReadonlyMap<string, Row>>(new Map());
   return useMemo(() => {
     const rows = reuseRows(before.current, rowsOf(messages, { running, hasOlder }));
@@ -140,11 +140,11 @@ function useRows(given: readonly ShownMessage[], running: boolean, hasOlder: boo
 }
 
 /** The same list as long as it holds the same messages, however often it is made anew. */
-function useSteady(given: readonly ShownMessage[]): readonly ShownMessage[] {
-  const steady = useRef(given);
+function useSteady(messages: readonly ShownMessage[]): readonly ShownMessage[] {
+  const steady = useRef(messages);
   const before = steady.current;
-  if (before.length !== given.length || given.some((message, at) => message !== before[at])) {
-    steady.current = given;
+  if (before.length !== messages.length || messages.some((message, at) => message !== before[at])) {
+    steady.current = messages;
   }
   return steady.current;
 }
@@ -185,13 +185,13 @@ function useReaderOf(
 /** Whoever says something wants to see it, wherever he was reading. */
 function useOwnWords(rows: readonly Row[], { toEnd }: VirtualScroll): void {
   const last = rows.at(-1);
-  const said =
+  const ownPrompt =
     last?.kind === 'prompt' && last.message.optimistic === 'sending' ? last.key : undefined;
-  const before = useRef(said);
+  const before = useRef(ownPrompt);
   useEffect(() => {
-    if (said !== undefined && before.current !== said) toEnd();
-    before.current = said;
-  }, [said, toEnd]);
+    if (ownPrompt !== undefined && before.current !== ownPrompt) toEnd();
+    before.current = ownPrompt;
+  }, [ownPrompt, toEnd]);
 }
 
 /** All bundles, as themselves or inside of an empty box of their height. */

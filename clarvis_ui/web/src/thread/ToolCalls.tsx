@@ -29,14 +29,20 @@ export function ToolCallView({ row }: { row: ToolRow }) {
   const { waiting, unanswered, workdir } = useThreadContext();
   const call = callOf(row);
   const asks = row.running && waiting.value.has(row.use.id);
-  const left = !row.running && row.result === null && unanswered.value.has(row.use.id);
+  const isUnanswered = !row.running && row.result === null && unanswered.value.has(row.use.id);
   return (
     <Collapsible
       name={row.key}
       class="tool"
       summary={
         <SummaryLine
-          said={asks ? summarizePending(call) : left ? summarizeUnanswered(call) : summarize(call)}
+          said={
+            asks
+              ? summarizePending(call)
+              : isUnanswered
+                ? summarizeUnanswered(call)
+                : summarize(call)
+          }
         />
       }
     >
@@ -55,23 +61,23 @@ export function ToolCallView({ row }: { row: ToolRow }) {
   );
 }
 
-export function SummaryLine({ said }: { said: ToolSummary }) {
+export function SummaryLine({ said: summary }: { said: ToolSummary }) {
   const { workdir } = useThreadContext();
-  const object = firstLine(said.object);
+  const object = firstLine(summary.object);
   return (
     <>
-      <span class="tool-verb">{said.verb}</span>
-      {said.as === 'words' ? (
-        <span class="tool-object" dir="auto" title={said.object}>
+      <span class="tool-verb">{summary.verb}</span>
+      {summary.as === 'words' ? (
+        <span class="tool-object" dir="auto" title={summary.object}>
           {object}
         </span>
       ) : (
-        <code class="tool-object" dir="ltr" title={said.object}>
-          {said.as === 'path' ? shortPath(object, workdir) : object}
+        <code class="tool-object" dir="ltr" title={summary.object}>
+          {summary.as === 'path' ? shortPath(object, workdir) : object}
         </code>
       )}
-      <span class="tool-outcome" data-tone={said.tone}>
-        {said.tally ? <Tally {...said.tally} /> : said.outcome}
+      <span class="tool-outcome" data-tone={summary.tone}>
+        {summary.tally ? <Tally {...summary.tally} /> : summary.outcome}
       </span>
     </>
   );

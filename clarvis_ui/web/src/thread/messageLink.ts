@@ -11,6 +11,6 @@ export function messageLink(
 
 /** The message that the address names, if it is one of this session. */
 export function linkedMessage(fragment: string, session: string): string | null {
-  const given = new URLSearchParams(fragment.replace(/^#/, ''));
-  return given.get('session') === session ? given.get('message') || null : null;
+  const parameters = new URLSearchParams(fragment.replace(/^#/, ''));
+  return parameters.get('session') === session ? parameters.get('message') || null : null;
 }

@@ -7,14 +7,14 @@ const MOST = 400;
 /** For screen readers: what Claude said last, once it is whole; never what was there before. */
 export function useAnnouncement(rows: readonly Row[]): string {
   const [words, setWords] = useState('');
-  const known = useRef<string | null>(null);
+  const announced = useRef<string | null>(null);
   useEffect(() => {
     const last = rows.findLast((row) => row.kind === 'text');
     if (!last) return;
-    if (known.current !== null && known.current !== last.key) {
+    if (announced.current !== null && announced.current !== last.key) {
       setWords(`Claude: ${stripControls(last.text).slice(0, MOST)}`);
     }
-    known.current = last.key;
+    announced.current = last.key;
   }, [rows]);
   return words;
 }

@@ -36,7 +36,7 @@ export function useStreamHandover({
   folds,
 }: StreamHandoverOptions): void {
   const before = useRef<Partial | null>(null);
-  const left = useRef<Left | null>(null);
+  const handover = useRef<Left | null>(null);
 
   // at once, and so before anything is drawn: the finished block is still on the page
   useLayoutEffect(
@@ -47,7 +47,7 @@ export function useStreamHandover({
         before.current = next;
         if (!last || (next && partialKey(next) === partialKey(last))) return;
         const key = partialKey(last);
-        left.current = {
+        handover.current = {
           text: last.text,
           unfolded: folds.of(key).peek(),
           selected: selectionIn(wordsOf(box.current, key)),
@@ -57,11 +57,11 @@ export function useStreamHandover({
   );
 
   useLayoutEffect(() => {
-    const done = left.current;
+    const done = handover.current;
     if (!done) return;
     const row = rows.findLast((each) => each.kind === 'text' || each.kind === 'thinking');
     if (!row?.text.startsWith(done.text)) return;
-    left.current = null;
+    handover.current = null;
     if (done.unfolded) folds.of(row.key).value = true;
     restoreSelection(wordsOf(box.current, row.key), done.selected);
   }, [rows, writing, box, folds]);

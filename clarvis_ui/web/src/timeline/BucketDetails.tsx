@@ -53,10 +53,10 @@ export function BucketDetails({
           </p>
         )}
         <ol class="timeline-prompts" aria-label="Prompts">
-          {timeline?.prompts.map((said) => (
+          {timeline?.prompts.map((prompt) => (
             <Prompt
-              key={`${said.sessionId} ${said.uuid}`}
-              said={said}
+              key={`${prompt.sessionId} ${prompt.uuid}`}
+              prompt={prompt}
               session={sessions}
               step={column.step}
             />
@@ -99,13 +99,13 @@ function Way(props: {
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
-function Prompt({ said, session, step }: { said: Said; session: boolean; step: Step }) {
-  const then = said.at === null ? Number.NaN : Date.parse(said.at);
+function Prompt({ prompt, session, step }: { prompt: Said; session: boolean; step: Step }) {
+  const then = prompt.at === null ? Number.NaN : Date.parse(prompt.at);
   const days = step === 'week' || step === 'month';
   return (
     <li>
-      <a href={messageHref(said.sessionId, said.uuid)}>
-        <time dateTime={said.at ?? undefined} title={fullTime(said.at)}>
+      <a href={messageHref(prompt.sessionId, prompt.uuid)}>
+        <time dateTime={prompt.at ?? undefined} title={fullTime(prompt.at)}>
           {!Number.isNaN(then) && (
             <>
               {days && DAY.format(then)} <b>{CLOCK.format(then)}</b>
@@ -113,11 +113,11 @@ function Prompt({ said, session, step }: { said: Said; session: boolean; step: S
           )}
         </time>
         <span class="timeline-words" dir="auto">
-          {said.text}
+          {prompt.text}
         </span>
-        {session && said.title !== said.text && (
+        {session && prompt.title !== prompt.text && (
           <span class="timeline-where" dir="auto">
-            {said.title ?? 'Untitled session'}
+            {prompt.title ?? 'Untitled session'}
           </span>
         )}
       </a>

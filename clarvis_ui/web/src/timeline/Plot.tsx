@@ -30,7 +30,7 @@ export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) 
   const lanes = lanesOf(columns);
   const height = lanes.length * LANE;
   const last = columns.length - 1;
-  const told = pointed.at === null ? undefined : columns[pointed.at];
+  const column = pointed.at === null ? undefined : columns[pointed.at];
 
   function onKeyDown(event: KeyboardEvent): void {
     const links = [...(drawing.current?.querySelectorAll<SVGAElement>('a') ?? [])];
@@ -44,7 +44,7 @@ export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) 
   return (
     <figure class="timeline-plot">
       <figcaption>
-        <b>{told ? told.name : 'In all'}</b> {told ? columnWords(told) : doneWords(total)}
+        <b>{column ? column.name : 'In all'}</b> {column ? columnWords(column) : doneWords(total)}
       </figcaption>
       <div class="timeline-drawing">
         {lanes.map(({ key, label, total }, lane) => (

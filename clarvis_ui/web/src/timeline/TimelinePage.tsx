@@ -20,11 +20,17 @@ const MOST_PROMPTS = 200;
 const PAUSE_MS = 1000;
 
 /** What was done when, in a session or a project. The address has what is looked at. */
-export function TimelinePage({ clarvis, looked }: { clarvis: AppStore; looked: Looked }) {
-  const { session, workdir, span } = looked;
+export function TimelinePage({
+  clarvis,
+  timeline: query,
+}: {
+  clarvis: AppStore;
+  timeline: Looked;
+}) {
+  const { session, workdir, span } = query;
   const whole = useLooking(clarvis, 0);
   const near = useLooking(clarvis, MOST_PROMPTS);
-  const news = lastNews(clarvis.sessions.newestFirst.value, looked);
+  const news = lastNews(clarvis.sessions.newestFirst.value, query);
   const timeline = whole.timeline.value;
   const close = near.timeline.value;
   const { sessions } = clarvis.sessions.listing.value;
@@ -105,14 +111,14 @@ function useLooking(clarvis: AppStore, prompts: number): TimelineStore {
 }
 
 /** Asks at once for something else, and after a pause when there is news of the same. */
-function useAsked(looking: TimelineStore, looked: Looked | null, news: string): void {
-  const wish = JSON.stringify(looked);
+function useAsked(looking: TimelineStore, query: Looked | null, news: string): void {
+  const queryKey = JSON.stringify(query);
   useEffect(() => {
-    if (looked !== null) void looking.ask(looked);
-  }, [looking, wish]);
+    if (query !== null) void looking.ask(query);
+  }, [looking, queryKey]);
   useEffect(() => {
-    if (looked === null || looking.timeline.peek() === null) return;
-    const later = setTimeout(() => void looking.ask(looked), PAUSE_MS);
+    if (query === null || looking.timeline.peek() === null) return;
+    const later = setTimeout(() => void looking.ask(query), PAUSE_MS);
     return () => clearTimeout(later);
   }, [looking, news]);
 }
@@ -143,11 +149,11 @@ function OfSession({ clarvis, id }: { clarvis: AppStore; id: string }) {
 
 function Projects({ clarvis, workdir }: { clarvis: AppStore; workdir: string | null }) {
   const sessions = clarvis.sessions.newestFirst.value;
-  const known = useMemo(() => {
-    const found = groupByProject(sessions).filter(({ path }) => path !== null);
-    const isMissing = workdir !== null && found.every(({ path }) => path !== workdir);
+  const projects = useMemo(() => {
+    const sections = groupByProject(sessions).filter(({ path }) => path !== null);
+    const isMissing = workdir !== null && sections.every(({ path }) => path !== workdir);
     const missing = { key: workdir ?? '', path: workdir, label: workdir ?? '', parent: null };
-    return isMissing ? [missing, ...found] : found;
+    return isMissing ? [missing, ...sections] : sections;
   }, [sessions, workdir]);
   return (
     <select
@@ -157,7 +163,7 @@ function Projects({ clarvis, workdir }: { clarvis: AppStore; workdir: string | n
       onChange={(event) => location.replace(timelineHref({ workdir: event.currentTarget.value }))}
     >
       <option value="">All projects</option>
-      {known.map(({ key, path, label, parent }) => (
+      {projects.map(({ key, path, label, parent }) => (
         <option key={key} value={path ?? ''}>
           {parent === null ? label : `${label} (${parent})`}
         </option>

@@ -45,15 +45,16 @@ function withCompletion(columns: Column[], completion: readonly Completion[]): C
 
 /** Null where these would be too many. */
 function inSteps(buckets: readonly Bucket[], step: Step, whole: boolean): Column[] | null {
-  const found = new Map<string, Done>();
+  const byStart = new Map<string, Done>();
   for (const bucket of buckets) {
     const from = floor(bucket.start, step);
-    found.set(from, sum(found.get(from) ?? NOTHING, bucket));
+    byStart.set(from, sum(byStart.get(from) ?? NOTHING, bucket));
   }
-  const starts = [...found.keys()].sort();
+  const starts = [...byStart.keys()].sort();
   const [first, last] = [starts[0], starts.at(-1)];
   if (first === undefined || last === undefined) return [];
-  if (!whole) return starts.slice(-MAX_COLUMNS).map((from) => column(from, step, found.get(from)));
+  if (!whole)
+    return starts.slice(-MAX_COLUMNS).map((from) => column(from, step, byStart.get(from)));
   const columns: Column[] = [];
   // counted from the end: the newest are what one wants to see
   for (
@@ -61,7 +62,7 @@ function inSteps(buckets: readonly Bucket[], step: Step, whole: boolean): Column
     from >= first || columns.length < MIN_COLUMNS;
     from = move(from, step, -1)
   ) {
-    columns.unshift(column(from, step, found.get(from)));
+    columns.unshift(column(from, step, byStart.get(from)));
     if (columns.length > MAX_COLUMNS) return null;
   }
   return columns;

@@ -9,7 +9,7 @@ export interface TimelineStore {
   /** Null until it is known of what was asked for last. */
   readonly timeline: ReadonlySignal<Timeline | null>;
   readonly failure: ReadonlySignal<Failure | null>;
-  ask(looked: Looked): Promise<void>;
+  ask(query: Looked): Promise<void>;
   stop(): void;
 }
 
@@ -20,28 +20,28 @@ export function createTimelineStore(api: Pick<Api, 'timeline'>, prompts: number)
   const failure = signal<Failure | null>(null);
   const request = createLatestRequest();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let shown = '';
+  let currentKey = '';
 
   function stop(): void {
     clearTimeout(timer);
     request.stop();
   }
 
-  async function ask(looked: Looked): Promise<void> {
+  async function ask(query: Looked): Promise<void> {
     stop();
-    const name = JSON.stringify(looked);
+    const name = JSON.stringify(query);
     // of the same thing, what is known stays until it is known better
-    if (name !== shown) {
+    if (name !== currentKey) {
       timeline.value = null;
       failure.value = null;
     }
-    shown = name;
-    const outcome = await request.send((signal) => api.timeline(looked, prompts, signal));
+    currentKey = name;
+    const outcome = await request.send((signal) => api.timeline(query, prompts, signal));
     if (outcome === null) return;
     failure.value = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     timeline.value = outcome.value;
-    if (!outcome.value.complete) timer = setTimeout(() => void ask(looked), AGAIN_MS);
+    if (!outcome.value.complete) timer = setTimeout(() => void ask(query), AGAIN_MS);
   }
 
   return { timeline, failure, ask, stop };

@@ -7,13 +7,13 @@ type Shown = 'offer' | 'copied' | 'failed';
 const SHOWN_MS = 2000;
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
-  const [shown, setShown] = useState<Shown>('offer');
+  const [state, setShown] = useState<Shown>('offer');
 
   useEffect(() => {
-    if (shown === 'offer') return;
+    if (state === 'offer') return;
     const timer = setTimeout(() => setShown('offer'), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [shown]);
+  }, [state]);
 
   return (
     <button
@@ -22,14 +22,14 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       aria-label={label}
       onClick={async () => setShown((await copyText(text)) ? 'copied' : 'failed')}
     >
-      <Icon name={shown === 'copied' ? 'check' : 'copy'} />
-      <span role="status">{words(shown)}</span>
+      <Icon name={state === 'copied' ? 'check' : 'copy'} />
+      <span role="status">{words(state)}</span>
     </button>
   );
 }
 
-function words(shown: Shown): string {
-  switch (shown) {
+function words(state: Shown): string {
+  switch (state) {
     case 'offer':
       return 'Copy';
     case 'copied':
@@ -37,6 +37,6 @@ function words(shown: Shown): string {
     case 'failed':
       return 'Select and copy it';
     default:
-      return shown satisfies never;
+      return state satisfies never;
   }
 }

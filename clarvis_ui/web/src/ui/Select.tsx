@@ -12,7 +12,7 @@ export interface SelectOption {
 export interface SelectProps {
   /** What is chosen here. */
   label: string;
-  shown: ComponentChildren;
+  display: ComponentChildren;
   value: string | null;
   /** Null while they are not known yet. */
   options: readonly SelectOption[] | null;
@@ -22,7 +22,7 @@ export interface SelectProps {
 }
 
 /** A button that opens a list of which one is chosen. */
-export function Select({ label, shown, value, options, onWant, onChoose }: SelectProps) {
+export function Select({ label, display, value, options, onWant, onChoose }: SelectProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -75,7 +75,7 @@ export function Select({ label, shown, value, options, onWant, onChoose }: Selec
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={id}
-        aria-label={`${label}: ${typeof shown === 'string' ? shown : ''}`}
+        aria-label={`${label}: ${typeof display === 'string' ? display : ''}`}
         title={label}
         onPointerEnter={onWant}
         onFocus={onWant}
@@ -84,7 +84,7 @@ export function Select({ label, shown, value, options, onWant, onChoose }: Selec
           setOpen(!open);
         }}
       >
-        <span class="choice-shown">{shown}</span>
+        <span class="choice-shown">{display}</span>
         <Icon name="downwards" size={12} />
       </button>
       {open && (

@@ -13,10 +13,10 @@ export function DayPlot({ spans, zone }: { spans: Spans; zone: string }) {
   const last = days.length - 1;
   const { at: pointed, point, hands } = useHoveredColumn(days.length);
   const at = Math.min(last, pointed ?? last);
-  const shown = days[at];
-  if (!shown) return <p class="usage-note">Nothing was used in this time.</p>;
+  const day = days[at];
+  if (!day) return <p class="usage-note">Nothing was used in this time.</p>;
   const width = days.length * STEP;
-  const told = `${money(shown.costUsd)}, ${roughly(shown.output)} tokens written`;
+  const amountWords = `${money(day.costUsd)}, ${roughly(day.output)} tokens written`;
   function onKeyDown(event: KeyboardEvent): void {
     const next = steppedBy(event.key, at, last);
     if (next === null || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -26,7 +26,7 @@ export function DayPlot({ spans, zone }: { spans: Spans; zone: string }) {
   return (
     <figure class="usage-days">
       <figcaption>
-        <b>{name(shown.key)}</b> {told}
+        <b>{name(day.key)}</b> {amountWords}
       </figcaption>
       <div
         class="usage-plot"
@@ -36,7 +36,7 @@ export function DayPlot({ spans, zone }: { spans: Spans; zone: string }) {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={at}
-        aria-valuetext={`${name(shown.key)}: ${told}`}
+        aria-valuetext={`${name(day.key)}: ${amountWords}`}
         onKeyDown={onKeyDown}
         {...hands}
       >

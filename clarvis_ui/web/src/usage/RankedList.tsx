@@ -19,12 +19,12 @@ export function RankedList({ title, rows, href }: RankedListProps) {
   // what Claude Code itself put into a reply's place has used nothing
   const some = rows.filter((row) => row.costUsd > 0 || row.input + row.output > 0);
   if (some.length === 0) return null;
-  const shown = bars(some).slice(0, all ? MOST : FEW);
+  const visible = bars(some).slice(0, all ? MOST : FEW);
   return (
     <section class="usage-ranking" aria-label={title}>
       <h2>{title}</h2>
       <ol>
-        {shown.map(({ used, share }) => (
+        {visible.map(({ used, share }) => (
           <li key={used.key}>
             <Name used={used} href={href(used.key)} />
             <span class="usage-amount">

@@ -37,7 +37,7 @@ export function UsagePage({ clarvis }: { clarvis: Pick<AppStore, 'api' | 'sessio
   const { api, sessions } = clarvis;
   const spent = useGathered(useComputed(() => usageChangeKey(sessions.listing.value)).value);
   const [days, setDays] = useState<number | null>(30);
-  const [found, setFound] = useState<Found>({});
+  const [loaded, setFound] = useState<Found>({});
   const [problem, setProblem] = useState('');
 
   useAbortableEffect(
@@ -54,7 +54,7 @@ export function UsagePage({ clarvis }: { clarvis: Pick<AppStore, 'api' | 'sessio
     [api, days, spent],
   );
 
-  const byDay = found.day;
+  const byDay = loaded.day;
   return (
     <div class="inbox">
       <header class="session-head">
@@ -86,7 +86,7 @@ export function UsagePage({ clarvis }: { clarvis: Pick<AppStore, 'api' | 'sessio
           </p>
           {byDay && <DayPlot spans={overTime(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
           {RANKED.map(({ by, title }) => {
-            const used = found[by]?.rows ?? [];
+            const used = loaded[by]?.rows ?? [];
             const rows = by === 'session' ? named(sessions.listing.value.sessions, used) : used;
             return (
               <RankedList key={by} title={title} rows={rows} href={(key) => hrefOf(by, key)} />
@@ -115,8 +115,8 @@ function useGathered(value: string): string {
 /** Sessions under the names that the list has for them now. */
 function named(sessions: ReadonlyMap<string, Session>, used: readonly Used[]): Used[] {
   return used.map((one) => {
-    const known = sessions.get(one.key);
-    return known ? { ...one, label: titleOf(known) } : one;
+    const session = sessions.get(one.key);
+    return session ? { ...one, label: titleOf(session) } : one;
   });
 }
 

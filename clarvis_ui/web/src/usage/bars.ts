@@ -19,8 +19,8 @@ export interface Spans {
 export function overTime(rows: readonly Used[], most: number): Spans {
   const days = daily(rows, most);
   const first = rows.find((row) => row.key !== '')?.key;
-  const shown = days[0]?.key;
-  if (!first || !shown || first >= shown) return { step: 'day', rows: days };
+  const firstShown = days[0]?.key;
+  if (!first || !firstShown || first >= firstShown) return { step: 'day', rows: days };
   return { step: 'week', rows: weekly(rows, most) };
 }
 
@@ -42,12 +42,12 @@ function weekly(rows: readonly Used[], most: number): Used[] {
   }
   const keys = [...weeks.keys()].sort();
   const [first, last] = [keys[0], keys.at(-1)];
-  const found: Used[] = [];
-  for (let week = last; first && week && week >= first && found.length < most; ) {
-    found.unshift(weeks.get(week) ?? nothing(week));
+  const bars: Used[] = [];
+  for (let week = last; first && week && week >= first && bars.length < most; ) {
+    bars.unshift(weeks.get(week) ?? nothing(week));
     week = moved(week, -7);
   }
-  return found;
+  return bars;
 }
 
 function mondayOf(day: string): string {
@@ -61,16 +61,16 @@ export function daily(rows: readonly Used[], most: number): Used[] {
   const first = rows.find((row) => row.key !== '')?.key;
   const last = rows.at(-1)?.key;
   if (!first || !last) return [];
-  const found: Used[] = [];
+  const bars: Used[] = [];
   // counted from the end: the newest are what one wants to see
   for (
     let day = last;
-    (day >= first || found.length < FEWEST) && found.length < most;
+    (day >= first || bars.length < FEWEST) && bars.length < most;
     day = moved(day, -1)
   ) {
-    found.unshift(days.get(day) ?? nothing(day));
+    bars.unshift(days.get(day) ?? nothing(day));
   }
-  return found;
+  return bars;
 }
 
 /** So many days later, by the calendar alone. */

@@ -29,13 +29,13 @@ test('a stream that could not go on says why in its last line', async () => {
 test('what was open when the keeper ended is read from the session', async () => {
   const question = { id: 'q', sessionId: 's', tool: 'Bash', input: {}, kind: 'permission' };
   const { api, fetcher } = answering({ messages: [], interrupted: { questions: [question] } });
-  const outcome = await api.left('s');
+  const outcome = await api.interruptedTurn('s');
   expect(outcome).toMatchObject({
     ok: true,
     value: { questions: [{ id: 'q', tool: 'Bash' }], said: [], waited: [], begun: true },
   });
   expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
-  expect(await answering({ messages: [], interrupted: null }).api.left('s')).toEqual({
+  expect(await answering({ messages: [], interrupted: null }).api.interruptedTurn('s')).toEqual({
     ok: true,
     value: { questions: [], said: [], waited: [], begun: true },
   });
@@ -60,7 +60,7 @@ test('what was said to a turn that was cut off is read, in words', async () => {
     [{ queue: [{ uuid: 'h', content: 'held', held: true }] }, [], true],
   ] as const;
   for (const [interrupted, said, begun] of cases) {
-    const outcome = await answering({ messages: [], interrupted }).api.left('s');
+    const outcome = await answering({ messages: [], interrupted }).api.interruptedTurn('s');
     expect(outcome).toMatchObject({ ok: true, value: { said, begun } });
   }
 });

@@ -94,7 +94,7 @@ test('no more than the budget is quoted, and what is left out is counted', () =>
   const quoted = quotation('it', quotesOf('s', long, long, []));
   expect(quoted.tokens).toBeLessThanOrEqual(MAX_TOKENS);
   expect(quoted.quotes.length).toBeGreaterThan(3);
-  expect(quoted.quotes.length + quoted.left).toBe(60);
+  expect(quoted.quotes.length + quoted.omitted).toBe(60);
   expect(new TextEncoder().encode(quoted.text).length).toBeLessThanOrEqual(MAX_TOKENS * 3);
 });
 
@@ -107,7 +107,11 @@ test('where not all fit, the newest decisions of the session are quoted', () => 
   const known = Array.from({ length: 30 }, (_, at) =>
     decided(`Which database ${at}?`, 'x'.repeat(200), `u${at}`),
   );
-  const { quotes, left, text } = quotation('the database', quotesOf('s', known, known, []));
+  const {
+    quotes,
+    omitted: left,
+    text,
+  } = quotation('the database', quotesOf('s', known, known, []));
   expect(left).toBeGreaterThan(0);
   expect(quotes[0]?.text).toContain('Which database 29?');
   expect(text).not.toContain('Which database 0?');

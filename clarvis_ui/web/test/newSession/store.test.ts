@@ -53,7 +53,7 @@ describe('starting', () => {
       permissionMode: 'plan',
     });
     expect(go).toHaveBeenCalledExactlyOnceWith('new');
-    expect([beginning.shown.value, beginning.text.value]).toEqual([false, '']);
+    expect([beginning.isShown.value, beginning.text.value]).toEqual([false, '']);
   });
 
   test('sends along what is to be appended to the system prompt, once', async () => {
@@ -114,7 +114,7 @@ describe('starting', () => {
     beginning.write('fix it');
     await beginning.start();
     expect(beginning.failure.value?.sentence).toBe('It lies outside.');
-    expect([beginning.shown.value, beginning.text.value]).toEqual([true, 'fix it']);
+    expect([beginning.isShown.value, beginning.text.value]).toEqual([true, 'fix it']);
     expect(go).not.toHaveBeenCalled();
   });
 });
@@ -190,7 +190,7 @@ describe('beginning anew', () => {
   test('offers directory, words, model and mode, and sends nothing by itself', async () => {
     beginning.offer(FRESH);
     await vi.waitFor(() => expect(beginning.offers.value).not.toBeNull());
-    expect(beginning.shown.value).toBe(true);
+    expect(beginning.isShown.value).toBe(true);
     expect([beginning.workdir.value, beginning.text.value]).toEqual(['/code/old', FRESH.text]);
     expect([beginning.model.value, beginning.mode.value]).toEqual(['opus', 'plan']);
     expect(send).not.toHaveBeenCalled();

@@ -127,14 +127,14 @@ describe('what runs elsewhere says where', () => {
 
 test('what is known beside the row is said in its place', () => {
   const asked = [{ kind: 'permission', tool: 'Bash', input: { command: 'npm test' } }];
-  const live = { asked: [], doing: null, unread: false };
+  const live = { attention: [], doing: null, unread: false };
   const of = (changes: Partial<Session>, more: Partial<LiveState>) =>
     statusOf(sample(1, changes), { ...live, ...more });
-  expect(of({ state: 'waiting' }, { asked }).words).toBe('wants to run npm test');
-  expect(of({ state: 'waiting' }, { asked: [...asked, ...asked] }).words).toBe(
+  expect(of({ state: 'waiting' }, { attention: asked }).words).toBe('wants to run npm test');
+  expect(of({ state: 'waiting' }, { attention: [...asked, ...asked] }).words).toBe(
     'wants to run npm test · 1 more',
   );
-  expect(of({ state: 'running' }, { asked }).tone).toBe('waiting');
+  expect(of({ state: 'running' }, { attention: asked }).tone).toBe('waiting');
   expect(of({ state: 'running' }, { doing: 'editing a.py…' }).words).toBe('editing a.py…');
   expect(of({ state: 'running', origin: 'terminal' }, { doing: 'editing a.py…' }).words).toBe(
     'in a terminal · editing a.py…',

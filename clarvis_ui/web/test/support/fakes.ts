@@ -120,7 +120,7 @@ export class FakeApi implements Api {
   switchArchive = (on: boolean) => this.say('switchArchive', on);
   restore = (id: string) => this.say('restore', id);
   interrupt = (id: string) => this.say('interrupt', id);
-  left = (id: string) => this.say('left', id);
+  interruptedTurn = (id: string) => this.say('left', id);
   continueTurn = (id: string) => this.say('continueTurn', id);
   setMode = (id: string, mode: object) => this.say('setMode', id, mode);
   fork = (id: string, at: string | null) => this.say('fork', id, at);

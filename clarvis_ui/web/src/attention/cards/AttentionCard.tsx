@@ -34,10 +34,10 @@ export function AttentionCard(props: AttentionCardProps) {
   const answered = useRef(false);
   if (!answering) answered.current = false;
 
-  function answer(given: Answer): void {
+  function answer(chosen: Answer): void {
     if (answered.current) return;
     answered.current = true;
-    onAnswer(given);
+    onAnswer(chosen);
   }
 
   const card = {

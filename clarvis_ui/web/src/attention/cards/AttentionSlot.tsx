@@ -26,8 +26,8 @@ export function AttentionSlot(props: AttentionSlotProps) {
   const settled = lastSettledIn(inbox, sessionId);
 
   if (!first) {
-    const told = interrupted && settled?.decision === 'gone';
-    return settled && !told && (running || !settled.mine) ? (
+    const isExplained = interrupted && settled?.decision === 'gone';
+    return settled && !isExplained && (running || !settled.mine) ? (
       <div class="slot" role="status">
         <SettledLine settled={settled} workdir={workdir} />
       </div>

@@ -20,7 +20,7 @@ const FURTHER: Readonly<Record<CeilingName, string>> = {
 /** An item of work has used what it may: let it go on, so much further, or end it. */
 export function CeilingCard(props: CardProps) {
   const { attention, workdir, keys, headingId, half, onHalf, onAnswer } = props;
-  const asked = presentationOf(attention, workdir);
+  const presentation = presentationOf(attention, workdir);
   const reached = ceilingUsageOf(attention.input);
   const ending = half.open !== null;
   const setEnding = (open: boolean): void => onHalf({ open: open ? 'deny' : null, text: null });
@@ -40,9 +40,9 @@ export function CeilingCard(props: CardProps) {
     <>
       <header class="card-head">
         <h2 id={headingId} dir="auto">
-          {revealInvisible(asked.title)}
+          {revealInvisible(presentation.title)}
         </h2>
-        <p>{asked.sentence} Nothing more is done on it until you answer.</p>
+        <p>{presentation.sentence} Nothing more is done on it until you answer.</p>
       </header>
       {ending ? (
         <ReasonField

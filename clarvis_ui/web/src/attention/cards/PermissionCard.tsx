@@ -37,7 +37,7 @@ export function PermissionCard(props: CardProps) {
   const setMode = (open: 'deny' | 'change' | null): void => onHalf({ open, text: null });
   const choosing = half.open === null;
   const [problem, setProblem] = useState<string | null>(null);
-  const asked = presentationOf(attention, workdir);
+  const presentation = presentationOf(attention, workdir);
   const always = offeredGrants(attention, workdir).map((grant) => ({
     words: revealInvisible(grantWords(grant, workdir)),
     answer: { decision: 'allow', updatedPermissions: grant } satisfies Answer,
@@ -50,12 +50,12 @@ export function PermissionCard(props: CardProps) {
     keys && ready && choosing,
   );
 
-  const answer = (given: Answer) => (event: MouseEvent) => {
-    if (!isSecondClick(event)) onAnswer(given);
+  const answer = (chosen: Answer) => (event: MouseEvent) => {
+    if (!isSecondClick(event)) onAnswer(chosen);
   };
 
-  const buttons = always.map(({ words, answer: given }, at) => (
-    <button key={at} type="button" class="card-always" disabled={!ready} onClick={answer(given)}>
+  const buttons = always.map(({ words, answer: chosen }, at) => (
+    <button key={at} type="button" class="card-always" disabled={!ready} onClick={answer(chosen)}>
       <span dir="auto">{words}</span> <kbd>{at + 1}</kbd>
     </button>
   ));
@@ -64,13 +64,13 @@ export function PermissionCard(props: CardProps) {
     <>
       <header class="card-head">
         <h2 id={headingId} dir="auto">
-          {revealInvisible(asked.title)}
+          {revealInvisible(presentation.title)}
         </h2>
-        {asked.sentence && <p dir="auto">{revealInvisible(asked.sentence)}</p>}
+        {presentation.sentence && <p dir="auto">{revealInvisible(presentation.sentence)}</p>}
         <Because attention={attention} workdir={workdir} />
       </header>
       <div class="card-evidence">
-        <EvidenceView evidence={asked.evidence} workdir={workdir} />
+        <EvidenceView evidence={presentation.evidence} workdir={workdir} />
       </div>
       {half.open === 'deny' && (
         <ReasonField

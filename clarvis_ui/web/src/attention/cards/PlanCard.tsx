@@ -29,8 +29,8 @@ export function PlanCard(props: CardProps) {
     },
     keys && ready && !sendingBack,
   );
-  const answer = (given: Answer) => (event: MouseEvent) => {
-    if (!isSecondClick(event)) onAnswer(given);
+  const answer = (chosen: Answer) => (event: MouseEvent) => {
+    if (!isSecondClick(event)) onAnswer(chosen);
   };
 
   return (

@@ -35,17 +35,17 @@ const DENIED: Readonly<Partial<Record<AttentionKind, string>>> = {
 };
 
 export function settledWords({ attention, decision, by, mine }: SettledAttention): string {
-  const there = by === 'terminal';
-  const who = mine ? 'by you' : there ? 'in the terminal' : by !== null ? `by ${by}` : null;
-  const said = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);
+  const isInTerminal = by === 'terminal';
+  const who = mine ? 'by you' : isInTerminal ? 'in the terminal' : by !== null ? `by ${by}` : null;
+  const withName = (words: string): string => (who === null ? `${words}:` : `${words} ${who}:`);
   switch (decision) {
     case 'allow':
-      return said(ALLOWED[attention.kind]);
+      return withName(ALLOWED[attention.kind]);
     case 'deny':
-      return said(DENIED[attention.kind] ?? 'Denied');
+      return withName(DENIED[attention.kind] ?? 'Denied');
     case 'withdrawn':
       // the terminal does not say what was answered there, only that it no longer asks
-      return there ? said('Answered') : 'No longer asked:';
+      return isInTerminal ? withName('Answered') : 'No longer asked:';
     case 'gone':
       // answered elsewhere while we did not hear, or gone with a keeper that ended: it will be asked again
       return 'No longer asked:';

@@ -22,14 +22,14 @@ export type Evidence =
 
 export function presentationOf(attention: Attention, workdir: string | null): Presentation {
   const { tool, input } = attention;
-  const given = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
-  const path = given === null ? null : relativeTo(given, workdir);
-  const said = attention.description ?? text(input.description);
+  const rawPath = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
+  const path = rawPath === null ? null : relativeTo(rawPath, workdir);
+  const description = attention.description ?? text(input.description);
   switch (tool) {
     case 'Bash':
       return {
         title: 'Run this command?',
-        sentence: backgrounded(input, said),
+        sentence: backgrounded(input, description),
         evidence: { kind: 'command', command: verbatim(input.command) },
       };
     case 'Edit':
@@ -58,7 +58,7 @@ export function presentationOf(attention: Attention, workdir: string | null): Pr
     case 'Grep':
       return {
         title: `${tool === 'Read' ? 'Read' : 'Look into'} ${path ?? 'files'}?`,
-        sentence: said === given ? null : said,
+        sentence: description === rawPath ? null : description,
         evidence: text(input.pattern)
           ? { kind: 'words', name: 'Pattern', words: verbatim(input.pattern) }
           : { kind: 'none' },
@@ -72,14 +72,14 @@ export function presentationOf(attention: Attention, workdir: string | null): Pr
     case 'WebSearch':
       return {
         title: 'Search the web?',
-        sentence: said === input.query ? null : said,
+        sentence: description === input.query ? null : description,
         evidence: { kind: 'words', name: 'For', words: verbatim(input.query) },
       };
     case 'Agent':
     case 'Task':
       return {
         title: `Start a subagent${text(input.subagent_type) ? ` (${text(input.subagent_type)})` : ''}?`,
-        sentence: said,
+        sentence: description,
         evidence: { kind: 'words', name: 'It is told', words: verbatim(input.prompt) },
       };
     case 'Ceiling':
@@ -100,7 +100,7 @@ export function presentationOf(attention: Attention, workdir: string | null): Pr
       const served = /^mcp__(.+?)__(.+)$/.exec(tool);
       return {
         title: attention.title ?? (served ? `Use ${served[2]} of ${served[1]}?` : `Use ${tool}?`),
-        sentence: said,
+        sentence: description,
         evidence: Object.keys(input).length > 0 ? { kind: 'input', input } : { kind: 'none' },
       };
     }
@@ -157,8 +157,11 @@ function usedWords({ name, used, most }: CeilingUsage): string {
   }
 }
 
-function backgrounded(input: Fields, said: string | null): string | null {
-  const parts = [said, input.run_in_background === true ? 'It goes on in the background.' : null];
+function backgrounded(input: Fields, description: string | null): string | null {
+  const parts = [
+    description,
+    input.run_in_background === true ? 'It goes on in the background.' : null,
+  ];
   return parts.filter(Boolean).join(' · ') || null;
 }
 
@@ -186,8 +189,9 @@ export function offeredGrants({ grants }: Attention, workdir: string | null): Su
   return grants.filter((grant) =>
     grant.some(({ type, directories }) => {
       const paths = list(directories).map(verbatim);
-      const known = paths.length > 0 && paths.every((path) => relativeTo(path, workdir) !== path);
-      return type !== 'addDirectories' || !known;
+      const isInWorkdir =
+        paths.length > 0 && paths.every((path) => relativeTo(path, workdir) !== path);
+      return type !== 'addDirectories' || !isInWorkdir;
     }),
   );
 }
@@ -204,11 +208,13 @@ export function grantWords(grant: readonly Suggestion[], workdir: string | null)
     : [first, ...rest].map((one) => suggestionWords(one, workdir)).join('; ');
   if (others.length === 0 || folders.length === 0) return words;
   const paths = folders.flatMap(({ directories }) => list(directories));
-  const places = paths.map((path) => relativeTo(verbatim(path), workdir)).join(', ');
+  const directories = paths.map((path) => relativeTo(verbatim(path), workdir)).join(', ');
   const scope = SCOPES[verbatim(folders[0]?.destination)] ?? '';
   // a session's edits are meant for this session there too
   const same = first.type === 'setMode' && first.destination === folders[0]?.destination;
-  return same ? `${words}, also in ${places}` : `${words}, and access to ${places} ${scope}`.trim();
+  return same
+    ? `${words}, also in ${directories}`
+    : `${words}, and access to ${directories} ${scope}`.trim();
 }
 
 function isAllowing({ type, behavior }: Suggestion): boolean {
@@ -325,13 +331,20 @@ export interface Question {
 
 export function questionsOf(input: Fields): Question[] {
   return list(input.questions).flatMap((raw) => {
-    const given = fields(raw);
-    const question = given && text(given.question);
-    if (!given || !question) return [];
-    const options = list(given.options).flatMap((one) => {
+    const fieldsOfOption = fields(raw);
+    const question = fieldsOfOption && text(fieldsOfOption.question);
+    if (!fieldsOfOption || !question) return [];
+    const options = list(fieldsOfOption.options).flatMap((one) => {
       const label = text(fields(one)?.label);
       return label ? [{ label, description: text(fields(one)?.description) }] : [];
     });
-    return [{ question, header: text(given.header), many: given.multiSelect === true, options }];
+    return [
+      {
+        question,
+        header: text(fieldsOfOption.header),
+        many: fieldsOfOption.multiSelect === true,
+        options,
+      },
+    ];
   });
 }

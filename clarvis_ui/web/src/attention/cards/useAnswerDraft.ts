@@ -4,13 +4,13 @@ import type { AnswerDraft, AnswerDrafts, DraftedAttention } from '../answerDraft
 /** The answer to this question as far as it was begun, kept as it is given. */
 export function useAnswerDraft(
   halves: AnswerDrafts,
-  asked: DraftedAttention,
+  attention: DraftedAttention,
 ): [AnswerDraft, (changes: Partial<AnswerDraft>) => void] {
-  const [half, setHalf] = useState(() => halves.read(asked));
+  const [half, setHalf] = useState(() => halves.read(attention));
   const latest = useRef(half);
   function change(changes: Partial<AnswerDraft>): void {
     latest.current = { ...latest.current, ...changes };
-    halves.write(asked, latest.current);
+    halves.write(attention, latest.current);
     setHalf(latest.current);
   }
   return [half, change];

@@ -12,15 +12,15 @@ const FAR_ENOUGH = 60;
 
 /** The words of the plan; null while they are being looked for, empty where there are none. */
 export function usePlan(attention: Attention, source: PlanSource): string | null {
-  const given = text(attention.input.plan);
+  const ownPlan = text(attention.input.plan);
   const { id, sessionId, toolUseId } = attention;
   const { value: page, failure } = useRequest(
-    given === null ? (signal) => source.conversation(sessionId, null, FAR_ENOUGH, signal) : null,
+    ownPlan === null ? (signal) => source.conversation(sessionId, null, FAR_ENOUGH, signal) : null,
     [source, id, sessionId],
   );
   const inMessages = useMemo(
     () => page && (findPlan(page.messages, toolUseId) ?? ''),
     [page, toolUseId],
   );
-  return given ?? inMessages ?? (failure && '');
+  return ownPlan ?? inMessages ?? (failure && '');
 }

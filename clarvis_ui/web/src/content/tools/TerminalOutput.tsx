@@ -26,9 +26,9 @@ export function TerminalOutput({ text, label = 'Output', failed = false }: Termi
   const all = useExpandState()(label);
   const sought = useContext(SearchedText);
   const lines = useMemo(() => text.replace(/\s+$/, '').split('\n').map(shortened), [text]);
-  const left = lines.length - HEAD - TAIL;
+  const hidden = lines.length - HEAD - TAIL;
   if (text.trim() === '') return <p class="no-output">No output</p>;
-  const cut = !all.value && left > 8 && !holds(lines.slice(HEAD, -TAIL), sought);
+  const cut = !all.value && hidden > 8 && !holds(lines.slice(HEAD, -TAIL), sought);
   return (
     <section class="output" data-failed={failed} aria-label={label} dir="ltr">
       {cut ? (

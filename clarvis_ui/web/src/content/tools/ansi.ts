@@ -31,11 +31,11 @@ export function spansOf(output: string): AnsiSpan[] {
     if (last && last.look === look) last.text += piece;
     else spans.push({ text: piece, look });
   };
-  for (const found of text.matchAll(SEQUENCES)) {
-    add(text.slice(from, found.index));
-    from = found.index + found[0].length;
-    if (found[1] === undefined) continue;
-    pen = changed(pen, found[1]);
+  for (const match of text.matchAll(SEQUENCES)) {
+    add(text.slice(from, match.index));
+    from = match.index + match[0].length;
+    if (match[1] === undefined) continue;
+    pen = changed(pen, match[1]);
     look = lookOf(pen);
   }
   add(text.slice(from));

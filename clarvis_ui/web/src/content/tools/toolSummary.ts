@@ -71,9 +71,9 @@ export function summarize(call: ToolCall): ToolSummary {
 
 /** A call that begins only once the person has answered. */
 export function summarizePending(call: ToolCall): ToolSummary {
-  const wish = wishOf(call.name);
-  const said = summarize(call);
-  return { ...said, verb: wish ?? said.verb, outcome: 'waits for you', tone: 'asks' };
+  const pendingWords = wishOf(call.name);
+  const summary = summarize(call);
+  return { ...summary, verb: pendingWords ?? summary.verb, outcome: 'waits for you', tone: 'asks' };
 }
 
 /** A call that was asked about when its turn was cut off: nobody has allowed it. */
@@ -175,8 +175,8 @@ function failureOf(text: string): string {
 function testsOf(text: string): string {
   const tail = stripControls(text.slice(-3000));
   const parts = ['failed', 'passed'].flatMap((word) => {
-    const found = [...tail.matchAll(new RegExp(`\\b(\\d+) ${word}\\b`, 'g'))].at(-1)?.[1];
-    return found && found !== '0' ? [`${count(Number(found))} ${word}`] : [];
+    const match = [...tail.matchAll(new RegExp(`\\b(\\d+) ${word}\\b`, 'g'))].at(-1)?.[1];
+    return match && match !== '0' ? [`${count(Number(match))} ${word}`] : [];
   });
   return parts.join(', ');
 }
@@ -186,8 +186,8 @@ const SAID_NOTHING = '(Bash completed with no output)';
 
 function lineCount(text: string): number {
   const trimmed = text.replace(/\s+$/, '');
-  const said = trimmed !== '' && trimmed !== SAID_NOTHING;
-  return said ? trimmed.split('\n').length : 0;
+  const hasOutput = trimmed !== '' && trimmed !== SAID_NOTHING;
+  return hasOutput ? trimmed.split('\n').length : 0;
 }
 
 function lines(result: ToolResult): string {
@@ -200,11 +200,11 @@ function fileLines({ text, images }: ToolResult): string {
   return counted(lineCount(text.replace(/\n*<system-reminder>[\s\S]*$/, '')), 'line');
 }
 
-function found(what: string, many: string) {
+function matchCount(what: string, many: string) {
   return ({ text }: ToolResult) => {
     if (/^No (?:files|matches) found/.test(text)) return `no ${many}`;
-    const told = /^Found (\d+)/.exec(text)?.[1];
-    return counted(told ? Number(told) : lineCount(text), what, many);
+    const reported = /^Found (\d+)/.exec(text)?.[1];
+    return counted(reported ? Number(reported) : lineCount(text), what, many);
   };
 }
 
@@ -240,7 +240,9 @@ function wordsOf({ name, input, task = null }: ToolCall): Words {
         object: stringOf(input.pattern),
         as: 'code',
         outcome:
-          input.output_mode === 'content' ? found('match', 'matches') : found('file', 'files'),
+          input.output_mode === 'content'
+            ? matchCount('match', 'matches')
+            : matchCount('file', 'files'),
       };
     case 'Glob':
       return {
@@ -248,7 +250,7 @@ function wordsOf({ name, input, task = null }: ToolCall): Words {
         doing: 'Looking for',
         object: stringOf(input.pattern),
         as: 'code',
-        outcome: found('file', 'files'),
+        outcome: matchCount('file', 'files'),
       };
     case 'LS':
       return { verb: 'Listed', doing: 'Listing', object: path, as: 'path', outcome: lines };

@@ -12,14 +12,14 @@ export interface ModelAndModeProps {
 }
 
 export function ModelSelect({ session, offers, onOffersWanted, onMode }: ModelAndModeProps) {
-  const known = offers?.models.find(
+  const model = offers?.models.find(
     ({ value, displayName }) => value === session.model || displayName === session.model,
   );
   return (
     <Select
       label="Model"
-      shown={known?.displayName ?? (session.model === null ? 'Model' : modelName(session.model))}
-      value={known?.value ?? session.model}
+      display={model?.displayName ?? (session.model === null ? 'Model' : modelName(session.model))}
+      value={model?.value ?? session.model}
       options={
         offers === null
           ? null
@@ -50,7 +50,7 @@ export function ModeSelect({ session, offers, onOffersWanted, onMode }: ModelAnd
   return (
     <Select
       label="Permission mode"
-      shown={modeLabel(mode)}
+      display={modeLabel(mode)}
       value={mode}
       options={
         offers === null

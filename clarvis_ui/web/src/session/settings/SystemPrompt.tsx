@@ -18,28 +18,28 @@ export interface SystemPromptProps {
 /** What is appended to Claude Code's own system prompt in this session: shown, changed, cleared. */
 export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptProps) {
   const { id, systemPrompt } = session;
-  const place = systemPromptDraft(id);
+  const draftKey = systemPromptDraft(id);
   const set = (systemPrompt?.characters ?? 0) > 0;
   const [words, setWords] = useWords(api, session);
   /** Null where it is not being written; what was left unsaved is there again. */
-  const [written, setWritten] = useState<string | null>(() => drafts.read(place).text || null);
+  const [written, setWritten] = useState<string | null>(() => drafts.read(draftKey).text || null);
   const [cleared, setCleared] = useState<string | null>(null);
   const [problem, setProblem] = useState('');
   const [saving, setSaving] = useState(false);
   const section = useRef<HTMLElement>(null);
   const pressed = useRef(false);
 
-  const shown = written !== null ? 'field' : set ? 'words' : 'nothing';
+  const visible = written !== null ? 'field' : set ? 'words' : 'nothing';
   // the button that was pressed is another one now, or gone
   useEffect(() => {
     if (!pressed.current) return;
     pressed.current = false;
     section.current?.querySelector<HTMLElement>('textarea, button')?.focus();
-  }, [shown]);
+  }, [visible]);
 
   function write(text: string | null): void {
     setWritten(text);
-    drafts.write(place, { text: text ?? '', pictures: [] });
+    drafts.write(draftKey, { text: text ?? '', pictures: [] });
   }
 
   async function save(next: string | null): Promise<boolean> {

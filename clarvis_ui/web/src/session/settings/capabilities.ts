@@ -16,29 +16,29 @@ export function createCapabilityStore(
   api: Pick<Api, 'offers'>,
   now: () => number = Date.now,
 ): CapabilityStore {
-  const known = new Map<string, { offers: ReturnType<typeof empty>; until: number }>();
+  const entries = new Map<string, { offers: ReturnType<typeof empty>; until: number }>();
 
   function entry(sessionId: string) {
-    let found = known.get(sessionId);
-    if (!found) {
-      found = { offers: empty(), until: 0 };
-      known.set(sessionId, found);
+    let entry_ = entries.get(sessionId);
+    if (!entry_) {
+      entry_ = { offers: empty(), until: 0 };
+      entries.set(sessionId, entry_);
     }
-    return found;
+    return entry_;
   }
 
   return {
     of: (sessionId) => entry(sessionId).offers,
     want(sessionId) {
-      const found = entry(sessionId);
-      if (found.until > now()) return;
-      found.until = now() + FRESH_MS;
+      const wanted = entry(sessionId);
+      if (wanted.until > now()) return;
+      wanted.until = now() + FRESH_MS;
       void api.offers(sessionId).then((outcome) => {
-        if (outcome.ok) found.offers.value = outcome.value;
-        else found.until = 0;
+        if (outcome.ok) wanted.offers.value = outcome.value;
+        else wanted.until = 0;
       });
     },
-    forget: () => known.clear(),
+    forget: () => entries.clear(),
   };
 }
 
@@ -67,8 +67,8 @@ export function matchingCommands(
   };
   return commands
     .map((command) => ({ command, rank: rank(command) }))
-    .filter((found) => found.rank < 3)
+    .filter((ranked) => ranked.rank < 3)
     .sort((a, b) => a.rank - b.rank)
     .slice(0, MOST_SHOWN)
-    .map((found) => found.command);
+    .map((ranked) => ranked.command);
 }

@@ -11,7 +11,7 @@ export function FindBar({ finding }: { finding: Find }) {
   useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
-  }, [finding.asked]);
+  }, [finding.openCount]);
   return (
     <search class="find">
       <input

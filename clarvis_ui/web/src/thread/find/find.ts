@@ -20,7 +20,7 @@ export interface FindHit {
 
 interface Searched {
   /** What the row shows by itself. */
-  shown: string;
+  visible: string;
   /** What is behind it. */
   folded: string;
 }
@@ -30,8 +30,8 @@ const searched = new WeakMap<Row, Searched>();
 function searchedOf(row: Row): Searched {
   let text = searched.get(row);
   if (!text) {
-    const { shown, folded } = read(row);
-    text = { shown: shown.toLowerCase(), folded: folded.toLowerCase() };
+    const { visible, folded } = read(row);
+    text = { visible: visible.toLowerCase(), folded: folded.toLowerCase() };
     searched.set(row, text);
   }
   return text;
@@ -40,11 +40,11 @@ function searchedOf(row: Row): Searched {
 function read(row: Row): Searched {
   switch (row.kind) {
     case 'prompt':
-      return { shown: row.text, folded: '' };
+      return { visible: row.text, folded: '' };
     case 'text':
-      return { shown: withoutMarks(row.text), folded: '' };
+      return { visible: withoutMarks(row.text), folded: '' };
     case 'thinking':
-      return { shown: '', folded: withoutMarks(row.text) };
+      return { visible: '', folded: withoutMarks(row.text) };
     case 'tool':
       return toolText(row);
     case 'tools': {
@@ -52,22 +52,22 @@ function read(row: Row): Searched {
       if (tasks.length > 0) {
         const { verb, object, outcome } = summarizeTasks(tasks);
         const folded = tasks.map(({ words }) => words).join('\n');
-        return { shown: `${verb} ${object} ${outcome}`, folded };
+        return { visible: `${verb} ${object} ${outcome}`, folded };
       }
       const inside = row.calls.map(toolText);
       return {
-        shown: '',
-        folded: inside.map((call) => `${call.shown}\n${call.folded}`).join('\n'),
+        visible: '',
+        folded: inside.map((call) => `${call.visible}\n${call.folded}`).join('\n'),
       };
     }
     case 'command':
-      return { shown: row.typed ?? '', folded: row.output ?? '' };
+      return { visible: row.typed ?? '', folded: row.output ?? '' };
     case 'line':
-      return { shown: row.words, folded: row.detail ?? '' };
+      return { visible: row.words, folded: row.detail ?? '' };
     case 'branch':
-      return { shown: '', folded: messagesText(row.messages) };
+      return { visible: '', folded: messagesText(row.messages) };
     case 'time':
-      return { shown: '', folded: '' };
+      return { visible: '', folded: '' };
     default:
       return row satisfies never;
   }
@@ -76,7 +76,7 @@ function read(row: Row): Searched {
 function toolText(row: ToolRow): Searched {
   const { verb, object, outcome } = summarize(callOf(row));
   return {
-    shown: `${verb} ${object} ${outcome}`,
+    visible: `${verb} ${object} ${outcome}`,
     folded: [valuesOf(row.use.input), row.result?.text ?? '', messagesText(row.nested)].join('\n'),
   };
 }
@@ -89,15 +89,15 @@ function valuesOf(value: unknown): string {
   return String(value ?? '');
 }
 
-const said = new WeakMap<readonly ShownMessage[], string>();
+const texts = new WeakMap<readonly ShownMessage[], string>();
 
 /** The words of messages, in small letters. */
 export function messagesTextOf(messages: readonly ShownMessage[] | undefined): string {
   if (!messages) return '';
-  let text = said.get(messages);
+  let text = texts.get(messages);
   if (text === undefined) {
     text = messagesText(messages).toLowerCase();
-    said.set(messages, text);
+    texts.set(messages, text);
   }
   return text;
 }
@@ -139,7 +139,7 @@ export function hitsIn(
   if (words.trim() === '') return [];
   const hits: FindHit[] = [];
   for (const row of rows) {
-    const { shown, folded } = searchedOf(row);
+    const { visible: shown, folded } = searchedOf(row);
     const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(shown, words) : 0;
     for (let nth = 0; nth < places; nth += 1) hits.push({ key: row.key, nth });
     const has = shown.includes(words) || folded.includes(words) || isHeardIn(row, words, heard);
@@ -188,7 +188,7 @@ export function expandFor(
     folds.of(`${row.key}/words`).value = true;
     return;
   }
-  const { shown, folded } = searchedOf(row);
+  const { visible: shown, folded } = searchedOf(row);
   if (shown.includes(words)) return;
   if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
   folds.of(row.key).value = true;

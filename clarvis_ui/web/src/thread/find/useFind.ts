@@ -9,7 +9,7 @@ import { useSubagentTexts } from './useSubagentTexts';
 export interface Find {
   open: boolean;
   /** Grows each time finding is asked for again: the field is then ready to be typed over. */
-  asked: number;
+  openCount: number;
   query: string;
   total: number;
   current: number;
@@ -42,16 +42,23 @@ const LEAST_LETTERS = 2;
 export function useFind(where: FindOptions): Find {
   const { box, rows, hasOlder, loading, onOlder } = where;
   const [open, setOpen] = useState(false);
-  const [asked, setAsked] = useState(0);
+  const [openCount, setAsked] = useState(0);
   const [query, setQuery] = useState('');
   const [hit, setHit] = useState<FindHit | null>(null);
   const [seeking, setSeeking] = useState(false);
   const looking = open && query.trim().length >= LEAST_LETTERS;
-  const { heard, reading, cut } = useSubagentTexts(rows, looking, where.fetchSubagent);
-  const hits = useMemo(() => (open ? hitsIn(rows, query, heard) : []), [open, rows, query, heard]);
+  const {
+    texts: subagentTexts,
+    reading,
+    cut,
+  } = useSubagentTexts(rows, looking, where.fetchSubagent);
+  const hits = useMemo(
+    () => (open ? hitsIn(rows, query, subagentTexts) : []),
+    [open, rows, query, subagentTexts],
+  );
   const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
-  const live = useRef({ ...where, heard });
-  live.current = { ...where, heard };
+  const live = useRef({ ...where, heard: subagentTexts });
+  live.current = { ...where, heard: subagentTexts };
   /** The row at which one was reading; null is the end. */
   const origin = useRef<string | null>(null);
 
@@ -97,7 +104,7 @@ export function useFind(where: FindOptions): Find {
 
   return {
     open,
-    asked,
+    openCount: openCount,
     query,
     total: hits.length,
     current: Math.max(0, current),
@@ -106,7 +113,7 @@ export function useFind(where: FindOptions): Find {
     seeking,
     start() {
       setOpen(true);
-      setAsked(asked + 1);
+      setAsked(openCount + 1);
     },
     search(words) {
       setQuery(words);
@@ -148,8 +155,8 @@ function useMarks(
     const mark = () => {
       registry.set('found', new Highlight(...rangesIn(view, query)));
       const element = hit && findRow(view, hit.key);
-      const places = element ? rangesIn(element, query) : [];
-      const here = places[Math.min(hit?.nth ?? 0, places.length - 1)];
+      const ranges = element ? rangesIn(element, query) : [];
+      const here = ranges[Math.min(hit?.nth ?? 0, ranges.length - 1)];
       registry.set('found-now', here ? new Highlight(here) : new Highlight());
       if (here && !arrived) {
         arrived = true;

@@ -16,18 +16,18 @@ export function useSubagentTexts(
   rows: readonly Row[],
   looking: boolean,
   fetchSubagent: (agentId: string) => Promise<readonly ShownMessage[]>,
-): { heard: SubagentTexts; reading: boolean; cut: boolean } {
-  const [heard, setHeard] = useState<SubagentTexts>(new Map());
+): { texts: SubagentTexts; reading: boolean; cut: boolean } {
+  const [texts, setHeard] = useState<SubagentTexts>(new Map());
   const unread = useMemo(
     () =>
       looking
-        ? rows.flatMap(callsIn).filter((call) => isUnread(call) && !heard.has(call.use.id))
+        ? rows.flatMap(callsIn).filter((call) => isUnread(call) && !texts.has(call.use.id))
         : [],
-    [looking, rows, heard],
+    [looking, rows, texts],
   );
   const letters = useMemo(
-    () => [...heard.values()].reduce((sum, messages) => sum + messagesTextOf(messages).length, 0),
-    [heard],
+    () => [...texts.values()].reduce((sum, messages) => sum + messagesTextOf(messages).length, 0),
+    [texts],
   );
   const cut = letters > MOST_LETTERS && unread.length > 0;
   const reading = unread.length > 0 && !cut;
@@ -37,12 +37,12 @@ export function useSubagentTexts(
   useEffect(() => {
     if (names === '') return;
     let wanted = true;
-    const asked = next.map(async (call) => {
+    const requests = next.map(async (call) => {
       // what cannot be read has no words
       const messages = await fetchSubagent(agentIdOf(call)).catch(() => NOTHING);
       return [call.use.id, messages] as const;
     });
-    void Promise.all(asked).then((read) => {
+    void Promise.all(requests).then((read) => {
       if (wanted) setHeard((before) => new Map([...before, ...read]));
     });
     return () => {
@@ -50,5 +50,5 @@ export function useSubagentTexts(
     };
   }, [names, fetchSubagent]);
 
-  return { heard, reading, cut };
+  return { texts: texts, reading, cut };
 }

@@ -54,8 +54,8 @@ export function sameChunk(one: Chunk, other: Chunk): boolean {
     (one.key === other.key &&
       one.rows.length === other.rows.length &&
       one.rows.every((placed, at) => {
-        const there = other.rows[at];
-        return placed.row === there?.row && placed.joined === there.joined;
+        const counterpart = other.rows[at];
+        return placed.row === counterpart?.row && placed.joined === counterpart.joined;
       }))
   );
 }

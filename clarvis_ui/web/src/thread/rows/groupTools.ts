@@ -22,7 +22,7 @@ function gatheredAs(row: Row | undefined): string | null {
 
 /** Calls in a row that are told as one. */
 export function groupTools(rows: readonly Row[]): Row[] {
-  const shown: Row[] = [];
+  const grouped: Row[] = [];
   for (let at = 0; at < rows.length; ) {
     const row = rows[at];
     if (!row) break;
@@ -31,11 +31,11 @@ export function groupTools(rows: readonly Row[]): Row[] {
     while (as !== null && gatheredAs(rows[end]) === as) end += 1;
     if (as !== null && end - at >= (GATHERED[as]?.from ?? Number.POSITIVE_INFINITY)) {
       const calls = rows.slice(at, end).filter((each) => each.kind === 'tool');
-      shown.push({ kind: 'tools', key: `tools/${row.key}`, uuid: row.uuid, calls });
+      grouped.push({ kind: 'tools', key: `tools/${row.key}`, uuid: row.uuid, calls });
     } else {
-      for (let each = at; each < end; each += 1) shown.push(rows[each] as Row);
+      for (let each = at; each < end; each += 1) grouped.push(rows[each] as Row);
     }
     at = end;
   }
-  return shown;
+  return grouped;
 }

@@ -26,7 +26,7 @@ export function commandOf(text: string): CommandText {
   const note = inside('user-memory-input', text);
   const output = ['local-command-stdout', 'local-command-stderr', 'bash-stdout', 'bash-stderr']
     .map((tag) => inside(tag, text))
-    .filter((said) => said)
+    .filter((text) => text)
     .join('\n');
   const typed =
     (name && `${name} ${inside('command-args', text) ?? ''}`.trim()) ??

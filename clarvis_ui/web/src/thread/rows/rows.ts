@@ -355,8 +355,11 @@ function sameValue(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
   return one.every((each, at) => {
-    const there = other[at];
-    return Object.is(each, there) || (isRecord(each) && isRecord(there) && sameFields(each, there));
+    const counterpart = other[at];
+    return (
+      Object.is(each, counterpart) ||
+      (isRecord(each) && isRecord(counterpart) && sameFields(each, counterpart))
+    );
   });
 }
 

@@ -12,8 +12,8 @@ type Kept = [session: string, key: string, uuid: string, offset: number][];
 
 function read(storage: Storage): Kept {
   try {
-    const kept: unknown = JSON.parse(storage.getItem(NAME) ?? '[]');
-    return Array.isArray(kept) ? kept.filter(isKept) : [];
+    const stored: unknown = JSON.parse(storage.getItem(NAME) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isKept) : [];
   } catch {
     return [];
   }
@@ -28,8 +28,8 @@ function isKept(raw: unknown): raw is Kept[number] {
 }
 
 export function readScrollPosition(storage: Storage, session: string): ScrollPosition {
-  const found = read(storage).find(([id]) => id === session);
-  return found ? { at: 'row', key: found[1], uuid: found[2], offset: found[3] } : { at: 'end' };
+  const entry = read(storage).find(([id]) => id === session);
+  return entry ? { at: 'row', key: entry[1], uuid: entry[2], offset: entry[3] } : { at: 'end' };
 }
 
 export function writeScrollPosition(storage: Storage, session: string, spot: ScrollPosition): void {

@@ -131,12 +131,12 @@ export function useVirtualScroll(
     if (followingNow.current) {
       view.scrollTop = view.scrollHeight;
     } else {
-      const there = anchors.current.find(({ key }) => findRow(view, key));
-      const element = there && findRow(view, there.key);
-      const moved = element ? topIn(view, element) - there.offset : 0;
+      const anchor = anchors.current.find(({ key }) => findRow(view, key));
+      const element = anchor && findRow(view, anchor.key);
+      const moved = element ? topIn(view, element) - anchor.offset : 0;
       if (Math.abs(moved) >= 1) view.scrollTop += moved;
       // nothing had been drawn here, or all of it is gone: what is in sight now is what stays
-      if (!there && !jumping.current && inner.current) {
+      if (!anchor && !jumping.current && inner.current) {
         anchors.current = anchorsIn(view, inner.current);
       }
     }
@@ -159,10 +159,10 @@ export function useVirtualScroll(
       // a card came or went below: it was the room that changed, not what one wants to see
       if (followingNow.current && view.clientHeight !== lastHeight.current) keep();
       const top = view.scrollTop;
-      const left = view.scrollHeight - top - view.clientHeight;
+      const below = view.scrollHeight - top - view.clientHeight;
       const up = top < lastTop.current - 1;
       lastTop.current = top;
-      if (left < 2 || (left < NEAR_END && !up)) follow(true);
+      if (below < 2 || (below < NEAR_END && !up)) follow(true);
       else if (up || followingNow.current) follow(false);
       anchors.current = anchorsIn(view, column);
       anchoredAt.current = top;
@@ -286,16 +286,16 @@ export function findRow(view: HTMLElement, key: string): HTMLElement | null {
 
 /** The first rows in sight. */
 function anchorsIn(view: HTMLElement, column: HTMLElement): Anchors {
-  const found: { key: string; offset: number }[] = [];
+  const anchors: { key: string; offset: number }[] = [];
   const elements = column.children;
   for (let at = firstBelow(elements, view.scrollTop); at < elements.length; at += 1) {
     for (const row of elements[at]?.children ?? []) {
       if (!(row instanceof HTMLElement) || !row.dataset.row) continue;
       const offset = topIn(view, row);
-      if (offset > view.clientHeight) return found;
-      if (offset + row.offsetHeight > 1) found.push({ key: row.dataset.row, offset });
-      if (found.length === MAX_ANCHORS) return found;
+      if (offset > view.clientHeight) return anchors;
+      if (offset + row.offsetHeight > 1) anchors.push({ key: row.dataset.row, offset });
+      if (anchors.length === MAX_ANCHORS) return anchors;
     }
   }
-  return found;
+  return anchors;
 }
