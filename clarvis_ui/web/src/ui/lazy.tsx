@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A component whose code is fetched when it is first needed; nothing is drawn until then. */
 export function lazy<P extends object>(
@@ -16,7 +16,7 @@ export function lazy<P extends object>(
     const [, setLoaded] = useState(Loaded !== null);
     const [failed, setFailed] = useState(false);
     // also where it has come since this was drawn
-    useEffect(() => {
+    useLayoutEffect(() => {
       fetch().then(
         () => setLoaded(true),
         () => setFailed(true),
