@@ -25,7 +25,7 @@ const partial = signal<Partial | null>(null);
 const turn = signal<Turn | null>(null);
 const nothing = signal<ReadonlySet<string>>(new Set());
 const noneRouted = signal<ReadonlyMap<string, Routed>>(new Map());
-const folds = createExpandState();
+const expandState = createExpandState();
 let reply = '';
 
 /** As a keeper on this machine would: a moment later. */
@@ -50,7 +50,7 @@ function App() {
       turn={turn.value}
       hasOlder={from.value > 0}
       loading={loading.value}
-      folds={folds}
+      expandState={expandState}
       onOlder={older}
       fetchSubagent={async () => []}
       waiting={nothing}

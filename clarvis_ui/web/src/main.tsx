@@ -19,22 +19,22 @@ import { sentenceOf, titleOf } from './sessions/labels';
 import { followVisibleHeight } from './ui/visibleHeight';
 
 const router = createRouter(window);
-const memory = createBrowserStorage(storageOf(window), window);
-const clarvis = createAppStore({
+const storage = createBrowserStorage(storageOf(window), window);
+const app = createAppStore({
   api: createApi(fetch.bind(window)),
-  memory,
+  storage,
   page: pageVisibilityOf(document, window),
   openSocket: () => new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/ws`),
   name: browserName(navigator.userAgent),
 });
-const { auth: door, sessions, attention: questions } = clarvis;
+const { auth, sessions, attention: attentionStore } = app;
 const sessionOf = (id: string | null) =>
   id === null ? undefined : sessions.listing.value.sessions.get(id);
 
 const notifications = createNotifications(
-  clarvis.events,
+  app.events,
   notifierOf(window),
-  memory,
+  storage,
   (attention) => {
     const session = sessionOf(attention.sessionId);
     return {
@@ -50,8 +50,8 @@ const notifications = createNotifications(
     location.hash = sessionHref(sessionId);
   },
 );
-const commanding = createCommandSetup({
-  clarvis,
+const commandSetup = createCommandSetup({
+  app,
   speak: (words) => speak(window, words),
   follow(sessionId) {
     const nothingOpen =
@@ -63,18 +63,18 @@ const commanding = createCommandSetup({
     if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });
-sendOnPageHide(window, commanding);
+sendOnPageHide(window, commandSetup);
 
 effect(() => {
   const session = sessionOf(router.session.value);
-  showInTab(document, questions.inbox.value.open.length, session ? titleOf(session) : null);
+  showInTab(document, attentionStore.inbox.value.open.length, session ? titleOf(session) : null);
 });
 
-void door.start(router.takeLoginCode());
+void auth.start(router.takeLoginCode());
 // a login link that is pasted into an open page changes the address and loads nothing
 router.onChange(() => {
   const code = router.takeLoginCode();
-  if (code !== null) void door.start(code);
+  if (code !== null) void auth.start(code);
 });
 
 followVisibleHeight(window);
@@ -82,7 +82,7 @@ followVisibleHeight(window);
 const root = document.getElementById('clarvis');
 if (root) {
   render(
-    <App clarvis={clarvis} router={router} notifications={notifications} commanding={commanding} />,
+    <App app={app} router={router} notifications={notifications} commandSetup={commandSetup} />,
     root,
   );
 }

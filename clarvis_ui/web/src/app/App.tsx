@@ -3,17 +3,17 @@ import { Login } from './Login';
 import { Shell, type ShellProps } from './Shell';
 
 export function App(props: ShellProps) {
-  const { auth: door } = props.clarvis;
+  const { auth } = props.app;
   const late = useDelayed(200);
-  switch (door.state.value) {
+  switch (auth.state.value) {
     case 'shut':
-      return <Login door={door} />;
+      return <Login auth={auth} />;
     case 'open':
       return <Shell {...props} />;
     case 'ajar':
       // usually over before anybody sees it
       return late ? <Shell {...props} /> : null;
     default:
-      return door.state.value satisfies never;
+      return auth.state.value satisfies never;
   }
 }

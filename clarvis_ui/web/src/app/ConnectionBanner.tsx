@@ -9,14 +9,12 @@ const RECONNECTING: Failure = { code: 'reconnecting', sentence: 'The line to the
 const PATIENCE_MS = 1500;
 
 /** Says quietly that something is away, for as long as it is. */
-export function ConnectionBanner({ clarvis }: { clarvis: AppStore }) {
-  const online = useOnline(clarvis.retryNow);
-  const away = useStays(
-    clarvis.connection.value === 'away' || clarvis.connection.value === 'connecting',
-  );
-  const { trouble } = clarvis.sessions.listing.value;
+export function ConnectionBanner({ app }: { app: AppStore }) {
+  const online = useOnline(app.retryNow);
+  const away = useStays(app.connection.value === 'away' || app.connection.value === 'connecting');
+  const { trouble } = app.sessions.listing.value;
   const failure = explained(trouble ?? (away ? RECONNECTING : null), online);
-  return failure && <Banner failure={failure} onRetry={clarvis.retryNow} />;
+  return failure && <Banner failure={failure} onRetry={app.retryNow} />;
 }
 
 /** No network is why nobody answers, not that nobody does: a keeper on this machine needs none. */

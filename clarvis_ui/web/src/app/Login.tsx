@@ -4,10 +4,10 @@ import type { Auth } from './auth';
 import './login.css';
 
 /** How to get in: the link that the terminal printed, or the code that is part of it. */
-export function Login({ door }: { door: Auth }) {
+export function Login({ auth }: { auth: Auth }) {
   const code = useSignal('');
-  const failure = door.failure.value;
-  const ready = code.value.trim() !== '' && !door.isLoggingIn.value;
+  const failure = auth.failure.value;
+  const ready = code.value.trim() !== '' && !auth.isLoggingIn.value;
 
   return (
     <main class="login">
@@ -21,7 +21,7 @@ export function Login({ door }: { door: Auth }) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (ready) void door.logIn(code.value);
+            if (ready) void auth.logIn(code.value);
           }}
         >
           <label for="code">Or type the code at the end of the link</label>
@@ -42,7 +42,7 @@ export function Login({ door }: { door: Auth }) {
               }}
             />
             <button type="submit" class="strong" disabled={!ready}>
-              {door.isLoggingIn.value ? 'Logging in…' : 'Log in'}
+              {auth.isLoggingIn.value ? 'Logging in…' : 'Log in'}
             </button>
           </div>
           <p id="login-failure" class="login-failure" role="alert">

@@ -9,10 +9,10 @@ import type { Router } from './router';
 import type { AppStore } from './store';
 
 export interface SelectedPageProps {
-  clarvis: AppStore;
+  app: AppStore;
   router: Router;
   notifications: Notifications;
-  commanding: CommandSetup;
+  commandSetup: CommandSetup;
   /** Offers to begin anew, with words to go with it. */
   onFresh(fresh: NewSessionPreset): void;
 }
@@ -36,49 +36,56 @@ export function prefetchPages(): void {
 
 /** What is beside the list: a session, another page, or the command bar. */
 export function SelectedPage({
-  clarvis,
+  app,
   router,
   notifications,
-  commanding,
+  commandSetup,
   onFresh,
 }: SelectedPageProps) {
-  const { complete } = clarvis.sessions.listing.value;
+  const { complete } = app.sessions.listing.value;
   const id = router.session.value;
   // a request from before would be refused, and its answer come after one is logged in
-  if (clarvis.auth.state.value !== 'open') return null;
+  if (app.auth.state.value !== 'open') return null;
   const branches = router.branches.value;
   if (id !== null && branches !== null) {
     const compared = branches === 'tree' ? null : branches;
-    return <BranchesPage key={id} clarvis={clarvis} id={id} compared={compared} />;
+    return <BranchesPage key={id} app={app} id={id} compared={compared} />;
   }
-  if (id !== null) return <OneSession key={id} clarvis={clarvis} id={id} onFresh={onFresh} />;
-  if (router.inbox.value) return <Inbox clarvis={clarvis} notifications={notifications} />;
-  if (router.usage.value) return <UsagePage clarvis={clarvis} />;
+  if (id !== null) return <OneSession key={id} app={app} id={id} onFresh={onFresh} />;
+  if (router.inbox.value) return <Inbox app={app} notifications={notifications} />;
+  if (router.usage.value) return <UsagePage app={app} />;
   const wanted = router.search.value;
-  if (wanted !== null) return <SearchPage clarvis={clarvis} wanted={wanted} />;
+  if (wanted !== null) return <SearchPage app={app} wanted={wanted} />;
   const timeline = router.timeline.value;
-  if (timeline !== null) return <TimelinePage clarvis={clarvis} timeline={timeline} />;
-  if (router.archive.value) return <ArchivePage clarvis={clarvis} />;
+  if (timeline !== null) return <TimelinePage app={app} timeline={timeline} />;
+  if (router.archive.value) return <ArchivePage app={app} />;
   // until the list is complete, the sessions that one could go on with are not known
   if (!complete) return null;
   return (
     <CommandPanel
-      commanding={commanding}
-      sessions={clarvis.sessions.newestFirst.value}
+      commandSetup={commandSetup}
+      sessions={app.sessions.newestFirst.value}
       currentId={null}
-      api={clarvis.api}
+      api={app.api}
     />
   );
 }
 
-interface OneSessionProps extends Pick<SelectedPageProps, 'clarvis' | 'onFresh'> {
+interface OneSessionProps extends Pick<SelectedPageProps, 'app' | 'onFresh'> {
   id: string;
 }
 
-function OneSession({ clarvis, id, onFresh }: OneSessionProps) {
-  const talk = useMemo(() => clarvis.conversations.open(id), [clarvis, id]);
-  const { sessions, complete } = clarvis.sessions.listing.value;
+function OneSession({ app, id, onFresh }: OneSessionProps) {
+  const conversationStore = useMemo(() => app.conversations.open(id), [app, id]);
+  const { sessions, complete } = app.sessions.listing.value;
   const session = sessions.get(id);
-  if (!session) return complete && talk.failure.value ? <MissingSession /> : null;
-  return <SessionPage clarvis={clarvis} session={session} talk={talk} onFresh={onFresh} />;
+  if (!session) return complete && conversationStore.failure.value ? <MissingSession /> : null;
+  return (
+    <SessionPage
+      app={app}
+      session={session}
+      conversationStore={conversationStore}
+      onFresh={onFresh}
+    />
+  );
 }

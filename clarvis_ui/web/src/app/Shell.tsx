@@ -19,24 +19,24 @@ import type { AppStore } from './store';
 import './shell.css';
 
 export interface ShellProps {
-  clarvis: AppStore;
+  app: AppStore;
   router: Router;
   notifications: Notifications;
-  commanding: CommandSetup;
+  commandSetup: CommandSetup;
 }
 
 /** The sidebar and what is selected in it; on a phone one of the two at a time. */
-export function Shell({ clarvis, router, notifications, commanding }: ShellProps) {
-  const { sessions, attention: questions, auth: door } = clarvis;
-  const inbox = questions.inbox.value;
+export function Shell({ app, router, notifications, commandSetup }: ShellProps) {
+  const { sessions, attention: attentionStore, auth } = app;
+  const inbox = attentionStore.inbox.value;
   const selectedId = router.session.value;
   const openAttention = useMemo(() => openBySession(inbox), [inbox]);
-  const beginning = useMemo(
-    () => createNewSessionStore({ api: clarvis.api, memory: clarvis.storage, go: goToSession }),
-    [clarvis],
+  const newSession = useMemo(
+    () => createNewSessionStore({ api: app.api, storage: app.storage, go: goToSession }),
+    [app],
   );
   const near = workdirNear(selectedId, sessions);
-  useEffect(() => commanding.command.suggest(near), [commanding, near]);
+  useEffect(() => commandSetup.command.suggest(near), [commandSetup, near]);
   // a conversation has its own questions below it, its branches have not
   const readId = router.branches.value === null ? selectedId : null;
   const waitingElsewhere = router.inbox.value
@@ -56,30 +56,30 @@ export function Shell({ clarvis, router, notifications, commanding }: ShellProps
 
   return (
     <div class="shell">
-      <ConnectionBanner clarvis={clarvis} />
+      <ConnectionBanner app={app} />
       <div class="panes" data-showing={showing}>
         <Sidebar
           listing={sessions.listing.value}
           newestFirst={sessions.newestFirst.value}
           selectedId={selectedId}
-          memory={clarvis.storage}
+          storage={app.storage}
           openAttention={openAttention}
-          doing={clarvis.activity.texts.value}
-          due={<ArchiveLink archive={clarvis.archive.status.value} archived={archived} />}
+          doing={app.activity.texts.value}
+          due={<ArchiveLink archive={app.archive.status.value} archived={archived} />}
           inbox={<InboxLink waiting={inbox.open.length} current={router.inbox.value} />}
-          onNew={() => beginning.show(near)}
-          onCommand={() => openBar(commanding)}
+          onNew={() => newSession.show(near)}
+          onCommand={() => openBar(commandSetup)}
           onRename={sessions.rename}
-          onLeave={door.logOut}
+          onLeave={auth.logOut}
         />
         <main class="main">
           <WaitingElsewhereContext.Provider value={waitingElsewhere}>
             <SelectedPage
-              clarvis={clarvis}
+              app={app}
               router={router}
               notifications={notifications}
-              commanding={commanding}
-              onFresh={beginning.offer}
+              commandSetup={commandSetup}
+              onFresh={newSession.offer}
             />
           </WaitingElsewhereContext.Provider>
           <a class="back" href={LIST_HREF}>
@@ -92,11 +92,11 @@ export function Shell({ clarvis, router, notifications, commanding }: ShellProps
       <p class="spoken" aria-live="polite">
         {inbox.open.length > 0 ? waitingCountWords(inbox.open.length) : ''}
       </p>
-      <CommandBar clarvis={clarvis} commanding={commanding} currentId={selectedId} />
+      <CommandBar app={app} commandSetup={commandSetup} currentId={selectedId} />
       <NewSessionDialog
-        beginning={beginning}
+        newSession={newSession}
         sessions={sessions.newestFirst.value}
-        api={clarvis.api}
+        api={app.api}
       />
     </div>
   );

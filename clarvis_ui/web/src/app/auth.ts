@@ -29,7 +29,7 @@ export interface Auth {
 export function createAuth(api: Api): Auth {
   const state = signal<AuthState>('ajar');
   const failure = signal<Failure | null>(null);
-  const knocking = signal(false);
+  const loginPoller = signal(false);
   let greeting: Outcome<Health> | null = null;
 
   /** Null where nobody said anything about it. */
@@ -49,9 +49,9 @@ export function createAuth(api: Api): Auth {
   api.onLoggedOut(shut);
 
   async function enter(code: string): Promise<void> {
-    knocking.value = true;
+    loginPoller.value = true;
     const outcome = await api.logIn(code);
-    knocking.value = false;
+    loginPoller.value = false;
     failure.value = outcome.ok ? null : outcome.failure;
     if (outcome.ok) state.value = 'open';
   }
@@ -59,7 +59,7 @@ export function createAuth(api: Api): Auth {
   return {
     state,
     failure,
-    isLoggingIn: knocking,
+    isLoggingIn: loginPoller,
     logIn: enter,
     async start(code) {
       if (code !== null) {
@@ -88,8 +88,8 @@ export function createAuth(api: Api): Auth {
       if (state.value === 'open') await api.health();
     },
     async check() {
-      const isKnown = knocking.value ? null : await letIn();
-      if (isKnown === true && state.value === 'shut' && !knocking.value) {
+      const isKnown = loginPoller.value ? null : await letIn();
+      if (isKnown === true && state.value === 'shut' && !loginPoller.value) {
         failure.value = null;
         state.value = 'open';
       }

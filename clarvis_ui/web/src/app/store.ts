@@ -49,18 +49,24 @@ const LOOK_AT_DOOR_MS = 4000;
 
 export interface AppStoreOptions {
   api: Api;
-  memory: BrowserStorage;
+  storage: BrowserStorage;
   page: PageVisibility;
   openSocket: SocketWorld['open'];
   /** How this browser is called before others. */
   name: string;
 }
 
-export function createAppStore({ api, memory, page, openSocket, name }: AppStoreOptions): AppStore {
+export function createAppStore({
+  api,
+  storage,
+  page,
+  openSocket,
+  name,
+}: AppStoreOptions): AppStore {
   const line = signal<SocketState>('off');
   const events = createEventBus();
   const delay = (failures: number): number => retryDelay(failures, Math.random());
-  const door = createAuth(api);
+  const auth = createAuth(api);
 
   const socket = createSocket(
     { open: openSocket, onReturn: page.onReturn, retryDelay: delay },
@@ -75,41 +81,41 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
         conversations.resync(sessionId);
         if (sessionId !== null) return;
         sessions.refreshNow();
-        questions.reload();
+        attentionStore.reload();
       },
-      onLoggedOut: () => void door.verify(),
+      onLoggedOut: () => void auth.verify(),
     },
   );
   // the order of the events: the list is first, because the others name sessions by it
-  const sessions = createSessionStore(api, events, page, socket, door.takeHealth);
+  const sessions = createSessionStore(api, events, page, socket, auth.takeHealth);
   const conversations = createOpenConversations({
     api,
     events,
     socket,
-    outbox: createOutbox(memory),
+    outbox: createOutbox(storage),
     retryDelay: delay,
     onSession: sessions.addFromPage,
   });
-  const questions = createAttentionStore(
+  const attentionStore = createAttentionStore(
     api,
     events,
-    createAnswerDrafts(memory),
+    createAnswerDrafts(storage),
     name,
     conversations.sent,
   );
-  const offers = createCapabilityStore(api);
+  const capabilities = createCapabilityStore(api);
   const hookNotices = createHookNotices(events);
   const activity = createActivity(events);
-  const folds = createExpandStates();
+  const expandState = createExpandStates();
   const archive = createArchiveStore(api);
-  const knocking = createPoller(door.check, page, () => LOOK_AT_DOOR_MS);
+  const loginPoller = createPoller(auth.check, page, () => LOOK_AT_DOOR_MS);
 
   effect(() => {
-    if (door.state.value === 'shut') knocking.start();
-    else knocking.stop();
-    if (door.state.value === 'open') {
+    if (auth.state.value === 'shut') loginPoller.start();
+    else loginPoller.stop();
+    if (auth.state.value === 'open') {
       sessions.start();
-      questions.reload();
+      attentionStore.reload();
       archive.start();
       socket.start();
     } else {
@@ -117,9 +123,9 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
       socket.stop();
       sessions.stop();
       conversations.forget();
-      folds.forget();
-      questions.forget();
-      offers.forget();
+      expandState.forget();
+      attentionStore.forget();
+      capabilities.forget();
       hookNotices.forget();
       activity.forget();
       archive.stop();
@@ -128,15 +134,15 @@ export function createAppStore({ api, memory, page, openSocket, name }: AppStore
 
   return {
     api,
-    auth: door,
+    auth,
     sessions,
     conversations,
-    attention: questions,
-    capabilities: offers,
-    drafts: createDrafts(memory),
-    expandStates: folds,
-    storage: memory,
-    archive: archive,
+    attention: attentionStore,
+    capabilities,
+    drafts: createDrafts(storage),
+    expandStates: expandState,
+    storage,
+    archive,
     activity,
     hookNotices,
     spokenRequest: signal<SpokenRequest | null>(null),

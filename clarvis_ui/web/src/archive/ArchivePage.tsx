@@ -11,8 +11,8 @@ import '../attention/inbox.css';
 import './archive.css';
 
 /** What Claude Code deletes before long, and what is kept of what it has deleted. */
-export function ArchivePage({ clarvis }: { clarvis: AppStore }) {
-  const { archive, sessions } = clarvis;
+export function ArchivePage({ app }: { app: AppStore }) {
+  const { archive, sessions } = app;
   const status = archive.status.value;
   const listed = sessions.listing.value.sessions;
   const gone = sessions.newestFirst.value.filter((session) => session.archived);
@@ -50,7 +50,7 @@ export function ArchivePage({ clarvis }: { clarvis: AppStore }) {
               <h2>Deleted, and kept</h2>
               <ul>
                 {gone.map((session) => (
-                  <GoneRow key={session.id} session={session} clarvis={clarvis} />
+                  <GoneRow key={session.id} session={session} app={app} />
                 ))}
               </ul>
             </section>
@@ -92,14 +92,14 @@ function Holding({ archive, onSwitch }: { archive: Archive; onSwitch(on: boolean
   );
 }
 
-function GoneRow({ session, clarvis }: { session: Session; clarvis: AppStore }) {
+function GoneRow({ session, app }: { session: Session; app: AppStore }) {
   const [problem, setProblem] = useState('');
 
   async function restore(): Promise<void> {
-    const outcome = await clarvis.api.restore(session.id);
-    if (outcome.ok) clarvis.sessions.update(outcome.value);
+    const outcome = await app.api.restore(session.id);
+    if (outcome.ok) app.sessions.update(outcome.value);
     else setProblem(outcome.failure.sentence);
-    void clarvis.archive.refresh();
+    void app.archive.refresh();
   }
 
   return (

@@ -13,14 +13,14 @@ import '../app/page-head.css';
 import './inbox.css';
 
 export interface InboxPageProps {
-  clarvis: AppStore;
+  app: AppStore;
   notifications: Notifications;
 }
 
 /** Every question that waits, of every session, and how the last ones were settled. */
-export function InboxPage({ clarvis, notifications }: InboxPageProps) {
-  const { attention: questions, sessions } = clarvis;
-  const inbox = questions.inbox.value;
+export function InboxPage({ app, notifications }: InboxPageProps) {
+  const { attention: attentionStore, sessions } = app;
+  const inbox = attentionStore.inbox.value;
   const listed = sessions.listing.value.sessions;
   const now = useNow(20_000);
   const sessionOf = (attention: Attention) => listed.get(attention.sessionId);
@@ -51,14 +51,14 @@ export function InboxPage({ clarvis, notifications }: InboxPageProps) {
                 <AttentionCard
                   attention={attention}
                   workdir={session?.workdir ?? null}
-                  source={clarvis.api}
-                  halves={questions.drafts}
+                  source={app.api}
+                  drafts={attentionStore.drafts}
                   // the list moves up when one is answered: another card may come under the pointer
                   replacedAnother
                   answering={inbox.answering.has(attention.id)}
                   problem={inbox.problems.get(attention.id) ?? null}
                   keys={at === 0}
-                  onAnswer={(answer) => void questions.answer(attention.id, answer)}
+                  onAnswer={(answer) => void attentionStore.answer(attention.id, answer)}
                 />
               </article>
             );

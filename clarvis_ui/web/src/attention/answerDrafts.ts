@@ -26,7 +26,7 @@ export type DraftedAttention = Pick<Attention, 'id' | 'sessionId' | 'tool' | 'in
 /** Answers half given, over every refresh and every look at another session. */
 export interface AnswerDrafts {
   read(attention: DraftedAttention): AnswerDraft;
-  write(attention: DraftedAttention, half: AnswerDraft): void;
+  write(attention: DraftedAttention, draft: AnswerDraft): void;
   /** It was answered. */
   forget(attentionId: string): void;
   /** It is no longer asked, and nobody answered: Claude may ask the same again, under a new id. */
@@ -43,41 +43,41 @@ const LEFT = 'unanswered.';
 const LEFT_MS = 24 * 3_600_000;
 
 export function createAnswerDrafts(
-  memory: BrowserStorage,
+  storage: BrowserStorage,
   now: () => number = Date.now,
 ): AnswerDrafts {
   function leave(key: string): void {
-    const half = fields(memory.read(key));
-    memory.forget(key);
-    const content = text(half?.asked);
-    if (content !== null) memory.write(LEFT + content, { ...half, left: now() });
+    const draft = fields(storage.read(key));
+    storage.forget(key);
+    const content = text(draft?.asked);
+    if (content !== null) storage.write(LEFT + content, { ...draft, left: now() });
   }
 
   return {
     read(attention) {
-      const own = memory.read(KEY + attention.id);
+      const own = storage.read(KEY + attention.id);
       if (own !== null) return readHalf(own);
       const before = LEFT + contentOf(attention);
-      const withdrawn = fields(memory.read(before));
+      const withdrawn = fields(storage.read(before));
       if (!withdrawn) return NOTHING;
-      memory.forget(before);
-      memory.write(KEY + attention.id, withdrawn);
+      storage.forget(before);
+      storage.write(KEY + attention.id, withdrawn);
       return readHalf(withdrawn);
     },
-    write(attention, half) {
-      const begun = half.open !== null || Object.keys(half.choices).length > 0;
-      if (begun) memory.write(KEY + attention.id, { ...half, asked: contentOf(attention) });
-      else memory.forget(KEY + attention.id);
+    write(attention, draft) {
+      const begun = draft.open !== null || Object.keys(draft.choices).length > 0;
+      if (begun) storage.write(KEY + attention.id, { ...draft, asked: contentOf(attention) });
+      else storage.forget(KEY + attention.id);
     },
-    forget: (attentionId) => memory.forget(KEY + attentionId),
+    forget: (attentionId) => storage.forget(KEY + attentionId),
     withdraw: (attentionId) => leave(KEY + attentionId),
     keepOnly(open) {
-      for (const key of memory.keys(KEY)) {
+      for (const key of storage.keys(KEY)) {
         if (!open.includes(key.slice(KEY.length))) leave(key);
       }
-      for (const key of memory.keys(LEFT)) {
-        const since = fields(memory.read(key))?.left;
-        if (typeof since !== 'number' || now() - since > LEFT_MS) memory.forget(key);
+      for (const key of storage.keys(LEFT)) {
+        const since = fields(storage.read(key))?.left;
+        if (typeof since !== 'number' || now() - since > LEFT_MS) storage.forget(key);
       }
     },
   };

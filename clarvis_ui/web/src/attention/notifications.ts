@@ -34,7 +34,7 @@ const KEY = 'notifications';
 export function createNotifications(
   events: EventBus,
   notifier: Notifier,
-  memory: BrowserStorage,
+  storage: BrowserStorage,
   words: (attention: Attention) => { title: string; body: string },
   nameOf: (sessionId: string) => string,
   go: (sessionId: string) => void,
@@ -47,7 +47,7 @@ export function createNotifications(
     const permission = notifier.permission();
     if (permission === 'missing') return 'missing';
     if (permission === 'denied') return 'refused';
-    return permission === 'granted' && memory.read(KEY) === true ? 'on' : 'off';
+    return permission === 'granted' && storage.read(KEY) === true ? 'on' : 'off';
   }
 
   events.on('attention/raised', ({ attention }) => {
@@ -72,11 +72,11 @@ export function createNotifications(
     state,
     async turnOn() {
       await notifier.ask();
-      memory.write(KEY, true);
+      storage.write(KEY, true);
       state.value = stateNow();
     },
     turnOff() {
-      memory.write(KEY, false);
+      storage.write(KEY, false);
       state.value = stateNow();
     },
   };

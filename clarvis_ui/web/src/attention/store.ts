@@ -23,7 +23,7 @@ const TOO_LATE = new Set(['attention_gone', 'attention_not_found']);
 export function createAttentionStore(
   api: Pick<Api, 'attention' | 'resolve'>,
   events: EventBus,
-  halves: AnswerDrafts,
+  drafts: AnswerDrafts,
   by: string,
   /** Until the keeper has what was sent to this session. */
   sent: (sessionId: string) => Promise<void> = async () => {},
@@ -36,10 +36,10 @@ export function createAttentionStore(
 
   function dispatch(event: InboxEvent): void {
     inbox.value = reduceInbox(inbox.value, event);
-    if (event.type === 'attention/listed') halves.keepOnly(inbox.value.open.map(({ id }) => id));
+    if (event.type === 'attention/listed') drafts.keepOnly(inbox.value.open.map(({ id }) => id));
     else if (event.type === 'attention/settled') {
-      if (event.decision === 'withdrawn') halves.withdraw(event.attentionId);
-      else halves.forget(event.attentionId);
+      if (event.decision === 'withdrawn') drafts.withdraw(event.attentionId);
+      else drafts.forget(event.attentionId);
     }
   }
 
@@ -61,7 +61,7 @@ export function createAttentionStore(
 
   return {
     inbox,
-    drafts: halves,
+    drafts,
     reload: () => void reload(),
     async answer(attentionId, answer) {
       if (inbox.value.answering.has(attentionId)) return;

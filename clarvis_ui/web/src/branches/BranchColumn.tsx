@@ -7,7 +7,7 @@ import { counted } from '../lib/format';
 import { BranchMessages } from './Messages';
 
 export interface BranchColumnProps {
-  clarvis: AppStore;
+  app: AppStore;
   one: Tip;
   other: Tip;
   title: string;
@@ -22,7 +22,7 @@ export interface BranchColumnProps {
 
 /** One of two branches, from where they part. */
 export function BranchColumn({
-  clarvis,
+  app,
   one,
   other,
   title,
@@ -39,7 +39,7 @@ export function BranchColumn({
   const after = rest.length === 0 ? first.after : cursor;
 
   async function more(from: string | null): Promise<void> {
-    const outcome = await clarvis.api.branch(one, other, from);
+    const outcome = await app.api.branch(one, other, from);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
     if (!outcome.ok) return;
     setRest([...rest, ...outcome.value.messages]);
@@ -71,7 +71,7 @@ export function BranchColumn({
       {messages.length === 0 ? (
         <p class="side-nothing">Nothing was said here since.</p>
       ) : (
-        <BranchMessages clarvis={clarvis} sessionId={one.session} messages={messages} />
+        <BranchMessages app={app} sessionId={one.session} messages={messages} />
       )}
       {after !== null && (
         <button type="button" class="quiet" onClick={() => void more(after)}>

@@ -9,7 +9,7 @@ import { useNow } from '../ui/useNow';
 import { allNodes, type BranchNode, chosenWith, kindWords, suggested } from './tree';
 
 export interface BranchTreeProps {
-  clarvis: AppStore;
+  app: AppStore;
   id: string;
   /** Null until they are known. */
   nodes: readonly BranchNode[] | null;
@@ -19,7 +19,7 @@ export interface BranchTreeProps {
 }
 
 /** Every way that was taken, below the one that it leaves; two of them can be compared. */
-export function BranchTree({ clarvis, id, nodes, family, more }: BranchTreeProps) {
+export function BranchTree({ app, id, nodes, family, more }: BranchTreeProps) {
   const [picked, setPicked] = useState<readonly string[] | null>(null);
   const [problem, setProblem] = useState('');
   const late = useDelayed(200);
@@ -33,7 +33,7 @@ export function BranchTree({ clarvis, id, nodes, family, more }: BranchTreeProps
 
   async function goOn(node: BranchNode): Promise<void> {
     if (node.tip.tip === null) return;
-    setProblem(await forkAndOpen(clarvis, node.tip.session, node.tip.tip));
+    setProblem(await forkAndOpen(app, node.tip.session, node.tip.tip));
   }
 
   return (

@@ -14,7 +14,7 @@ import '../attention/inbox.css';
 import './branches.css';
 
 export interface BranchesPageProps {
-  clarvis: AppStore;
+  app: AppStore;
   /** The session whose branches are shown. */
   id: string;
   /** Two of them beside each other; null for the tree. */
@@ -22,10 +22,10 @@ export interface BranchesPageProps {
 }
 
 /** What if: the ways that were taken from one conversation. */
-export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
-  const { family, inside, problem } = useBranches(clarvis, id);
+export function BranchesPage({ app, id, compared }: BranchesPageProps) {
+  const { family, inside, problem } = useBranches(app, id);
   const nodes = useMemo(() => (family ? treeOf(id, family, inside) : null), [id, family, inside]);
-  const session = clarvis.sessions.listing.value.sessions.get(id);
+  const session = app.sessions.listing.value.sessions.get(id);
   return (
     <div class="inbox branches">
       <header class="session-head">
@@ -44,18 +44,12 @@ export function BranchesPage({ clarvis, id, compared }: BranchesPageProps) {
       {compared ? (
         <Comparison
           key={`${compared.one.tip}/${compared.other.session}/${compared.other.tip}`}
-          clarvis={clarvis}
+          app={app}
           compared={compared}
           nodes={nodes}
         />
       ) : (
-        <BranchTree
-          clarvis={clarvis}
-          id={id}
-          nodes={nodes}
-          family={family}
-          more={inside?.more ?? 0}
-        />
+        <BranchTree app={app} id={id} nodes={nodes} family={family} more={inside?.more ?? 0} />
       )}
     </div>
   );

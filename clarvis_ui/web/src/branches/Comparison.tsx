@@ -18,7 +18,7 @@ import { allNodes, type BranchNode, didNothing, kindWords, sessionNews, tipKey }
 import './comparison.css';
 
 export interface ComparisonProps {
-  clarvis: AppStore;
+  app: AppStore;
   compared: ComparedBranches;
   /** For what they are called; null until they are known. */
   nodes: readonly BranchNode[] | null;
@@ -33,18 +33,18 @@ interface Side {
 }
 
 /** Two branches beside each other from where they part: what was said, and what became of files. */
-export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
+export function Comparison({ app, compared, nodes }: ComparisonProps) {
   const { one, other } = compared;
-  const { sides, problem } = useSides(clarvis, compared);
+  const { sides, problem } = useSides(app, compared);
   const [refused, setRefused] = useState('');
   const late = useDelayed(200);
   const names = useMemo(
     () =>
       [
-        nameOf(clarvis, nodes, one, sides?.[0].first),
-        nameOf(clarvis, nodes, other, sides?.[1].first),
+        nameOf(app, nodes, one, sides?.[0].first),
+        nameOf(app, nodes, other, sides?.[1].first),
       ] as const,
-    [clarvis, nodes, one, other, sides],
+    [app, nodes, one, other, sides],
   );
   const pair = useRef<HTMLDivElement>(null);
   const [visibleSide, setShown] = useShown(pair);
@@ -53,7 +53,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
     if (sides === null) return;
     const [source, target] = from === 0 ? [sides[0], sides[1]] : [sides[1], sides[0]];
     const into = from === 0 ? other : one;
-    const session = clarvis.sessions.listing.value.sessions.get(into.session);
+    const session = app.sessions.listing.value.sessions.get(into.session);
     const prompt = carryOverPrompt({
       title: names[from],
       from: source.work,
@@ -62,11 +62,11 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
     });
     if (into.tip !== null) {
       // a path that was left cannot be gone on with where it is
-      setRefused(await forkAndOpen(clarvis, into.session, into.tip, prompt));
+      setRefused(await forkAndOpen(app, into.session, into.tip, prompt));
       return;
     }
-    const draft = clarvis.drafts.read(into.session);
-    clarvis.drafts.write(into.session, { ...draft, text: withCarryOver(draft.text, prompt) });
+    const draft = app.drafts.read(into.session);
+    app.drafts.write(into.session, { ...draft, text: withCarryOver(draft.text, prompt) });
     location.hash = sessionHref(into.session);
   }
 
@@ -85,7 +85,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
         <a href={branchesHref(one.session)}>All branches</a>
         <a href={comparedHref({ one: other, other: one })}>Swap sides</a>
       </nav>
-      <Past clarvis={clarvis} compared={compared} shared={first.first.shared} />
+      <Past app={app} compared={compared} shared={first.first.shared} />
       <p class="branches-problem" role="alert">
         {refused}
       </p>
@@ -109,7 +109,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
           return (
             <BranchColumn
               key={side}
-              clarvis={clarvis}
+              app={app}
               one={mine}
               other={theirs}
               title={names[side]}
@@ -125,7 +125,7 @@ export function Comparison({ clarvis, compared, nodes }: ComparisonProps) {
         one={first.work}
         other={right.work}
         names={names}
-        workdir={clarvis.sessions.listing.value.sessions.get(one.session)?.workdir ?? null}
+        workdir={app.sessions.listing.value.sessions.get(one.session)?.workdir ?? null}
       />
     </div>
   );
@@ -143,12 +143,12 @@ function bringWords(into: Tip): string {
     : 'Bring the decision over, into a fork of the other';
 }
 
-function useSides(clarvis: AppStore, { one, other }: ComparedBranches) {
-  const { api } = clarvis;
+function useSides(app: AppStore, { one, other }: ComparedBranches) {
+  const { api } = app;
   const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
   const [problem, setProblem] = useState('');
   const [reading, setReading] = useState(true);
-  const news = useNews(clarvis, one, other, reading);
+  const news = useNews(app, one, other, reading);
   useAbortableEffect(
     (signal) => {
       setReading(true);
@@ -178,7 +178,7 @@ function useSides(clarvis: AppStore, { one, other }: ComparedBranches) {
 /** Another number when something was said on one of them, once the last was read. */
 function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean): number {
   const newestKey = sessionNews([one.session, other.session], sessions.listing.value.sessions);
-  const [news, setNews] = useState({ newestKey: newestKey, count: 0 });
+  const [news, setNews] = useState({ newestKey, count: 0 });
   const [waits, setWaits] = useState(false);
   const late = newestKey !== news.newestKey;
   useEffect(() => {
@@ -199,11 +199,11 @@ function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean)
 
 /** What both say, folded: one knows it, or reads it from the end upwards. */
 function Past({
-  clarvis,
+  app,
   compared: { one, other },
   shared,
 }: {
-  clarvis: AppStore;
+  app: AppStore;
   compared: ComparedBranches;
   shared: number;
 }) {
@@ -213,7 +213,7 @@ function Past({
   const [problem, setProblem] = useState('');
 
   async function more(): Promise<void> {
-    const outcome = await clarvis.api.commonPast(one, other, before);
+    const outcome = await app.api.commonPast(one, other, before);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
     if (!outcome.ok) return;
     setMessages([...outcome.value.messages, ...messages]);
@@ -243,7 +243,7 @@ function Past({
               Show earlier ones
             </button>
           )}
-          <BranchMessages clarvis={clarvis} sessionId={one.session} messages={messages} />
+          <BranchMessages app={app} sessionId={one.session} messages={messages} />
         </div>
       )}
       <p class="branches-problem" role="alert">
@@ -272,7 +272,7 @@ function useShown(pair: { current: HTMLDivElement | null }) {
 
 /** As the tree calls it; a path that another session left, by what was first asked on it. */
 function nameOf(
-  clarvis: AppStore,
+  app: AppStore,
   nodes: readonly BranchNode[] | null,
   tip: Tip,
   first: BranchPage | undefined,
@@ -280,7 +280,7 @@ function nameOf(
   const node = allNodes(nodes ?? []).find(({ key }) => key === tipKey(tip));
   if (node) return node.first ?? node.title;
   const prompt = tip.tip === null ? '' : firstPrompt(first?.messages ?? []);
-  const session = clarvis.sessions.listing.value.sessions.get(tip.session);
+  const session = app.sessions.listing.value.sessions.get(tip.session);
   return prompt || (session ? titleOf(session) : 'The other');
 }
 

@@ -12,7 +12,7 @@ import { rowsOf } from '../thread/rows/rows';
 import '../thread/thread.css';
 
 export interface BranchMessagesProps {
-  clarvis: AppStore;
+  app: AppStore;
   sessionId: string;
   messages: readonly Message[];
 }
@@ -22,30 +22,30 @@ const NOBODY = signal<ReadonlySet<string>>(new Set());
 const NONE_ROUTED = signal<ReadonlyMap<string, Routed>>(new Map());
 
 /** Some messages of a conversation, to be read; nothing waits in them. */
-export function BranchMessages({ clarvis, sessionId, messages }: BranchMessagesProps) {
+export function BranchMessages({ app, sessionId, messages }: BranchMessagesProps) {
   const [problem, setProblem] = useState('');
-  const workdir = clarvis.sessions.listing.value.sessions.get(sessionId)?.workdir ?? null;
+  const workdir = app.sessions.listing.value.sessions.get(sessionId)?.workdir ?? null;
   const reader = useMemo<ThreadContextValue>(
     () => ({
       sessionId,
       workdir,
-      folds: createExpandState(),
+      expandState: createExpandState(),
       hold: () => {},
       waiting: NOBODY,
       unanswered: NOBODY,
       routed: NONE_ROUTED,
       async fetchSubagent(agentId) {
-        const outcome = await clarvis.api.subagent(sessionId, agentId);
+        const outcome = await app.api.subagent(sessionId, agentId);
         if (outcome.ok) return outcome.value;
         throw new Error(outcome.failure.sentence);
       },
-      onFork: (uuid) => void forkAndOpen(clarvis, sessionId, uuid).then(setProblem),
+      onFork: (uuid) => void forkAndOpen(app, sessionId, uuid).then(setProblem),
       unforkable: null,
       onRetry: () => {},
       onEdit: () => {},
       onOtherDirectory: () => {},
     }),
-    [clarvis, sessionId, workdir],
+    [app, sessionId, workdir],
   );
   const rows = useMemo(() => {
     // here they are the conversation, whether it was left or not

@@ -4,8 +4,8 @@ import { lazy } from '../ui/lazy';
 import type { CommandSetup } from './setup';
 
 export interface CommandBarProps {
-  clarvis: AppStore;
-  commanding: CommandSetup;
+  app: AppStore;
+  commandSetup: CommandSetup;
   currentId: string | null;
 }
 
@@ -19,8 +19,8 @@ export function openBar({ command }: CommandSetup): void {
 }
 
 /** Ctrl+K, or Cmd+K, wherever one is; the bar itself is fetched when it is first needed. */
-export function CommandBar({ clarvis, commanding, currentId }: CommandBarProps) {
-  const { command, undoSend: holding } = commanding;
+export function CommandBar({ app, commandSetup, currentId }: CommandBarProps) {
+  const { command, undoSend } = commandSetup;
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       const isShortcut = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
@@ -28,22 +28,22 @@ export function CommandBar({ clarvis, commanding, currentId }: CommandBarProps) 
       event.preventDefault();
       event.stopPropagation();
       if (command.isShown.value) command.isShown.value = false;
-      else openBar(commanding);
+      else openBar(commandSetup);
     }
     // before anything else in the page takes the key
     window.addEventListener('keydown', onKeyDown, { capture: true });
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true });
-  }, [commanding, command]);
+  }, [commandSetup, command]);
 
-  const wanted = command.isShown.value || holding.entries.value.length > 0;
+  const wanted = command.isShown.value || undoSend.entries.value.length > 0;
   if (!wanted) return null;
   return (
     <CommandOverlay
-      commanding={commanding}
-      sessions={clarvis.sessions.newestFirst.value}
+      commandSetup={commandSetup}
+      sessions={app.sessions.newestFirst.value}
       currentId={currentId}
-      api={clarvis.api}
-      onEdit={() => openBar(commanding)}
+      api={app.api}
+      onEdit={() => openBar(commandSetup)}
     />
   );
 }

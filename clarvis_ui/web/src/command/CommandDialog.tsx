@@ -4,7 +4,7 @@ import { CommandForm, type CommandFormProps } from './CommandForm';
 
 /** The bar over the page; on a phone a sheet. What is typed in it outlives it. */
 export function CommandDialog(props: CommandFormProps) {
-  const { isShown } = props.commanding.command;
+  const { isShown } = props.commandSetup.command;
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     dialog.current?.showModal();

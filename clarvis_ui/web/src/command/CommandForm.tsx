@@ -18,7 +18,7 @@ import { useMessageHits } from './useMessageHits';
 import './command.css';
 
 export interface CommandFormProps {
-  commanding: CommandSetup;
+  commandSetup: CommandSetup;
   /** The newest first. */
   sessions: readonly Session[];
   currentId: string | null;
@@ -28,9 +28,9 @@ export interface CommandFormProps {
 }
 
 /** Says something without choosing where: where it goes is said while one types. */
-export function CommandForm({ commanding, sessions, currentId, api, onDone }: CommandFormProps) {
-  const { command, readAloud: aloud } = commanding;
-  const { text, destinations: ways, chosen, asking, failure } = command;
+export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: CommandFormProps) {
+  const { command, readAloud } = commandSetup;
+  const { text, destinations, chosen, asking, failure } = command;
   const field = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
   const [choosing, setChoosing] = useState(false);
@@ -48,7 +48,12 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   const of = action && sessionOf(action);
   const options: DestinationOption[] = [
     ...(action && of ? [{ key: ASKED, asked: action, of }] : []),
-    ...(empty ? [] : ways.value.map((way) => ({ key: destinationKey(way), way }))),
+    ...(empty
+      ? []
+      : destinations.value.map((destination) => ({
+          key: destinationKey(destination),
+          destination,
+        }))),
     ...opens.map((session) => ({ key: `open ${session.id}`, session })),
     ...hits.map((hit) => ({ key: `find ${hit.sessionId} ${hit.uuid}`, hit })),
     ...(isWorthSearching(text.value) ? [{ key: 'find', words: text.value.trim() }] : []),
@@ -69,7 +74,7 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
   function sessionOf({ kind }: SpokenAction): Session | null {
     const open = sessions.find(({ id }) => id === currentId) ?? sessions[0] ?? null;
     // what is written in its field is not replaced
-    return open && kind === 'decided' && commanding.hasDraft(open.id) ? null : open;
+    return open && kind === 'decided' && commandSetup.hasDraft(open.id) ? null : open;
   }
 
   function write(next: string): void {
@@ -82,17 +87,17 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
     const option = options.find((one) => one.key === key);
     if (option && 'asked' in option) {
       location.hash = sessionHref(option.of.id);
-      commanding.ask({ sessionId: option.of.id, action: option.asked });
+      commandSetup.ask({ sessionId: option.of.id, action: option.asked });
       onDone?.();
       return;
     }
-    if (option && !('way' in option)) {
+    if (option && !('destination' in option)) {
       location.hash = hrefOf(option);
       onDone?.();
       return;
     }
     if (empty) return;
-    if (option) command.choose(option.way);
+    if (option) command.choose(option.destination);
     if (chosen.value.kind === 'new' && chosen.value.workdir === null) setChoosing(true);
     else if (await command.send()) onDone?.();
   }
@@ -104,9 +109,9 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
 
   function select(option: DestinationOption | undefined): void {
     if (!option) return;
-    if ('way' in option) {
+    if ('destination' in option) {
       setOpening(SENDS);
-      command.choose(option.way);
+      command.choose(option.destination);
     } else setOpening(option.key);
   }
 
@@ -189,14 +194,14 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
           <button
             type="button"
             class="quiet say-aloud"
-            aria-pressed={aloud.state.value === 'on'}
+            aria-pressed={readAloud.state.value === 'on'}
             title="Short replies to what is said here are read aloud"
             onClick={() => {
-              aloud.state.value = aloud.state.value === 'on' ? 'off' : 'on';
+              readAloud.state.value = readAloud.state.value === 'on' ? 'off' : 'on';
             }}
           >
             <Icon name="speak" />
-            {aloud.state.value === 'on' ? 'Reading replies aloud' : 'Read replies aloud'}
+            {readAloud.state.value === 'on' ? 'Reading replies aloud' : 'Read replies aloud'}
           </button>
         )}
         <Keys empty={empty} />
@@ -212,7 +217,9 @@ export function CommandForm({ commanding, sessions, currentId, api, onDone }: Co
 const ASKED = 'asked';
 const SENDS = 'sends';
 
-function hrefOf(option: Exclude<DestinationOption, { way: unknown } | { asked: unknown }>): string {
+function hrefOf(
+  option: Exclude<DestinationOption, { destination: unknown } | { asked: unknown }>,
+): string {
   if ('session' in option) return sessionHref(option.session.id);
   return 'hit' in option ? hitHref(option.hit) : searchHref({ words: option.words });
 }

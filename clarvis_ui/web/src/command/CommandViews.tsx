@@ -17,8 +17,8 @@ export function CommandOverlay(props: CommandFormProps & { onEdit(): void }) {
   const { onEdit, ...form } = props;
   return (
     <>
-      <SentNotices commanding={form.commanding} onEdit={onEdit} />
-      {form.commanding.command.isShown.value && <CommandDialog {...form} />}
+      <SentNotices commandSetup={form.commandSetup} onEdit={onEdit} />
+      {form.commandSetup.command.isShown.value && <CommandDialog {...form} />}
     </>
   );
 }

@@ -17,7 +17,7 @@ import type { Destination } from './destinations';
 /** Something that Enter can do: send it this way, open a session or message, look for it. */
 export type DestinationOption =
   | { key: string; asked: SpokenAction; of: Session }
-  | { key: string; way: Destination }
+  | { key: string; destination: Destination }
   | { key: string; session: Session }
   | { key: string; hit: Hit }
   | { key: string; words: string };
@@ -45,7 +45,7 @@ export function DestinationList({
   const now = useNow(20_000);
   const firstOpen = options.find((option) => 'session' in option);
   const firstFound = options.find((option) => 'hit' in option || 'words' in option);
-  const typed = options.some((option) => 'way' in option);
+  const typed = options.some((option) => 'destination' in option);
 
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
@@ -84,7 +84,9 @@ export function DestinationList({
             onClick={() => onPick(option)}
           >
             {'asked' in option && <AskedView asked={option.asked} of={option.of} />}
-            {'way' in option && <WayView way={option.way} onDirectory={onDirectory} />}
+            {'destination' in option && (
+              <WayView destination={option.destination} onDirectory={onDirectory} />
+            )}
             {'session' in option && <SessionView session={option.session} now={now} />}
             {'hit' in option && <HitView hit={option.hit} now={now} />}
             {'words' in option && <FindView words={option.words} />}
@@ -122,19 +124,20 @@ const ASKED_WORDS = {
   decided: 'look for what was decided in',
 } as const;
 
-function WayView({ way, onDirectory }: { way: Destination; onDirectory(): void }) {
-  if (way.kind === 'resume') {
+function WayView({ destination, onDirectory }: { destination: Destination; onDirectory(): void }) {
+  if (destination.kind === 'resume') {
     return (
       <>
         <Icon name="resume" />
         <span class="say-what">
-          Resume <b dir="auto">{way.title}</b>
-          {way.copy && ' in a copy, as a terminal has it open'}
-          {way.leavesPlanFor && `, leaving plan mode for “${modeLabel(way.leavesPlanFor)}”`}
+          Resume <b dir="auto">{destination.title}</b>
+          {destination.copy && ' in a copy, as a terminal has it open'}
+          {destination.leavesPlanFor &&
+            `, leaving plan mode for “${modeLabel(destination.leavesPlanFor)}”`}
         </span>
-        {way.because && (
+        {destination.because && (
           <span class="say-why" dir="auto">
-            because {way.because}
+            because {destination.because}
           </span>
         )}
       </>
@@ -145,22 +148,26 @@ function WayView({ way, onDirectory }: { way: Destination; onDirectory(): void }
       <Icon name="plus" />
       <span class="say-what">
         New in{' '}
-        {way.workdir === null ? '…' : <b dir="ltr">{way.workdir.split('/').findLast(Boolean)}</b>}
+        {destination.workdir === null ? (
+          '…'
+        ) : (
+          <b dir="ltr">{destination.workdir.split('/').findLast(Boolean)}</b>
+        )}
       </span>
       <span class="say-why" dir="auto">
-        {way.because ?? way.workdir}
+        {destination.because ?? destination.workdir}
       </span>
       {/* no control may stand in an option: by key it is Alt and the down arrow in the field */}
       <span
         class="say-change"
         aria-hidden="true"
-        title={way.workdir ?? undefined}
+        title={destination.workdir ?? undefined}
         onClick={(event) => {
           event.stopPropagation();
           onDirectory();
         }}
       >
-        {way.workdir === null ? 'Choose a directory' : 'Change'}
+        {destination.workdir === null ? 'Choose a directory' : 'Change'}
       </span>
     </>
   );

@@ -6,17 +6,17 @@ import type { PendingCommand } from './undoSend';
 import './sent-notices.css';
 
 export interface SentNoticesProps {
-  commanding: CommandSetup;
+  commandSetup: CommandSetup;
   /** Where what was undone is written again. */
   onEdit(): void;
 }
 
 /** What was said in the bar: held back for a moment, then on its way, then there. */
-export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
-  const { undoSend: holding, command } = commanding;
+export function SentNotices({ commandSetup, onEdit }: SentNoticesProps) {
+  const { undoSend, command } = commandSetup;
 
   function undo(uuid: string): void {
-    const words = holding.undo(uuid);
+    const words = undoSend.undo(uuid);
     if (words === null) return;
     command.write([words, command.text.value.trim()].filter(Boolean).join('\n\n'));
     onEdit();
@@ -24,7 +24,7 @@ export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
 
   return (
     <ul class="way" aria-label="On its way">
-      {holding.entries.value.map((entry) => (
+      {undoSend.entries.value.map((entry) => (
         <li key={entry.uuid} class="way-one" data-state={entry.state}>
           <p role={entry.state === 'unsent' ? 'alert' : 'status'}>
             <Said entry={entry} />
@@ -35,7 +35,7 @@ export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
                 <button type="button" onClick={() => undo(entry.uuid)}>
                   Undo
                 </button>
-                <button type="button" class="quiet" onClick={() => holding.send(entry.uuid)}>
+                <button type="button" class="quiet" onClick={() => undoSend.send(entry.uuid)}>
                   Send now
                 </button>
               </>
@@ -43,11 +43,11 @@ export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
             {entry.state === 'unsent' && (
               <>
                 {entry.elsewhere ? (
-                  <button type="button" onClick={() => holding.sendToCopy(entry.uuid)}>
+                  <button type="button" onClick={() => undoSend.sendToCopy(entry.uuid)}>
                     Go on in a copy
                   </button>
                 ) : (
-                  <button type="button" onClick={() => holding.send(entry.uuid)}>
+                  <button type="button" onClick={() => undoSend.send(entry.uuid)}>
                     Send again
                   </button>
                 )}
@@ -61,7 +61,7 @@ export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
                 type="button"
                 class="quiet"
                 aria-label="Dismiss"
-                onClick={() => holding.dismiss(entry.uuid)}
+                onClick={() => undoSend.dismiss(entry.uuid)}
               >
                 <Icon name="clear" />
               </button>
@@ -75,15 +75,15 @@ export function SentNotices({ commanding, onEdit }: SentNoticesProps) {
 }
 
 function Said({ entry }: { entry: PendingCommand }) {
-  const { way, text, state, sessionId, problem } = entry;
-  const resumed = way.kind === 'resume';
-  const name = <bdi>{resumed ? way.title : text}</bdi>;
+  const { way: destination, text, state, sessionId, problem } = entry;
+  const resumed = destination.kind === 'resume';
+  const name = <bdi>{resumed ? destination.title : text}</bdi>;
   switch (state) {
     case 'held':
       return (
         <>
           <b>{resumed ? 'Continues' : 'Starts'}:</b> {name}
-          {resumed && way.leavesPlanFor && <> · leaves plan mode</>}
+          {resumed && destination.leavesPlanFor && <> · leaves plan mode</>}
         </>
       );
     case 'going':

@@ -19,8 +19,8 @@ export type Destination =
   /** Without a directory one has to be chosen first. */
   | { kind: 'new'; workdir: string | null; because: string | null; routing?: string | null };
 
-export function destinationKey(way: Destination): string {
-  return way.kind === 'new' ? 'new' : `resume ${way.sessionId}`;
+export function destinationKey(destination: Destination): string {
+  return destination.kind === 'new' ? 'new' : `resume ${destination.sessionId}`;
 }
 
 const LATELY = 'it was spoken in lately';
@@ -50,9 +50,11 @@ export function destinationsOf(
     workdir,
     because: decided ? null : (routing?.reason ?? null),
   };
-  const ways = best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
+  const destinations = best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
   // whichever is chosen, it is kept with the message what was decided
-  return routing?.id ? ways.map((way) => ({ ...way, routing: routing.id ?? null })) : ways;
+  return routing?.id
+    ? destinations.map((destination) => ({ ...destination, routing: routing.id ?? null }))
+    : destinations;
 }
 
 function resuming(

@@ -13,10 +13,10 @@ export interface ReadAloud {
 
 export function createReadAloud(
   events: EventBus,
-  memory: BrowserStorage,
+  storage: BrowserStorage,
   speak: (words: string) => void,
 ): ReadAloud {
-  const state = persistedSignal(memory, 'aloud', ['off', 'on']);
+  const state = persistedSignal(storage, 'aloud', ['off', 'on']);
   const wanted = new Set<string>();
   /** What was said last in a session, in a turn that is listened to. */
   const lastReplies = new Map<string, string>();

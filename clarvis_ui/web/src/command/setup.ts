@@ -17,19 +17,19 @@ export interface CommandSetup {
 }
 
 export interface CommandSetupOptions {
-  clarvis: AppStore;
+  app: AppStore;
   speak(words: string): void;
   /** The page goes along to a session, if nothing else was opened since. */
   follow(sessionId: string): void;
 }
 
-export function createCommandSetup({ clarvis, speak, follow }: CommandSetupOptions): CommandSetup {
-  const { api, storage: memory, conversations, sessions, auth: door } = clarvis;
-  const aloud = createReadAloud(clarvis.events, memory, speak);
-  const holding = createUndoSend({
-    memory,
+export function createCommandSetup({ app, speak, follow }: CommandSetupOptions): CommandSetup {
+  const { api, storage, conversations, sessions, auth } = app;
+  const readAloud = createReadAloud(app.events, storage, speak);
+  const undoSend = createUndoSend({
+    storage,
     deliver(delivery) {
-      aloud.expect(delivery.uuid);
+      readAloud.expect(delivery.uuid);
       return conversations.deliver(delivery);
     },
     onSent(entry) {
@@ -38,30 +38,30 @@ export function createCommandSetup({ clarvis, speak, follow }: CommandSetupOptio
   });
   const command = createCommandStore({
     api,
-    memory,
+    storage,
     sessions: computed(() => sessions.listing.value.sessions),
     // in the page itself one stays with what one began; over it one goes on with what one did
-    onSend: (text, way) => holding.begin(text, way, !command.isShown.value),
+    onSend: (text, destination) => undoSend.begin(text, destination, !command.isShown.value),
   });
   effect(() => {
-    if (door.state.value === 'open') holding.restore();
+    if (auth.state.value === 'open') undoSend.restore();
   });
   return {
     command,
-    undoSend: holding,
-    readAloud: aloud,
+    undoSend,
+    readAloud,
     ask(request) {
       command.write('');
-      clarvis.spokenRequest.value = request;
+      app.spokenRequest.value = request;
     },
-    hasDraft: (sessionId) => clarvis.drafts.read(sessionId).text.trim() !== '',
+    hasDraft: (sessionId) => app.drafts.read(sessionId).text.trim() !== '',
   };
 }
 
 /** Who leaves the page, or only looks away from it on a phone, meant what was sent. */
-export function sendOnPageHide(browser: Window, { undoSend: holding }: CommandSetup): void {
-  browser.addEventListener('pagehide', holding.leave);
+export function sendOnPageHide(browser: Window, { undoSend }: CommandSetup): void {
+  browser.addEventListener('pagehide', undoSend.leave);
   browser.document.addEventListener('visibilitychange', () => {
-    if (browser.document.visibilityState === 'hidden') holding.leave();
+    if (browser.document.visibilityState === 'hidden') undoSend.leave();
   });
 }

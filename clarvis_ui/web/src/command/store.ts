@@ -25,7 +25,7 @@ export interface CommandStore {
   readonly workdir: ReadonlySignal<string | null>;
   write(text: string): void;
   /** Another way than the one that suggests itself. */
-  choose(way: Destination): void;
+  choose(destination: Destination): void;
   /** The next way, or the one before. */
   turn(step: 1 | -1): void;
   /** Whoever chooses a directory wants something new in it. */
@@ -38,9 +38,9 @@ export interface CommandStore {
 
 export interface CommandStoreOptions {
   api: Pick<Api, 'route'>;
-  memory: BrowserStorage;
+  storage: BrowserStorage;
   sessions: ReadonlySignal<ReadonlyMap<string, Session>>;
-  onSend(text: string, way: Destination): void;
+  onSend(text: string, destination: Destination): void;
 }
 
 const KEY = 'command';
@@ -54,12 +54,12 @@ interface Routed {
 
 export function createCommandStore({
   api,
-  memory,
+  storage,
   sessions,
   onSend,
 }: CommandStoreOptions): CommandStore {
   const isShown = signal(false);
-  const text = signal(verbatim(memory.read(KEY)));
+  const text = signal(verbatim(storage.read(KEY)));
   const routed = signal<Routed>({ words: '', routing: null });
   const failure = signal<Failure | null>(null);
   /** The key of a way that the person has chosen. */
@@ -71,11 +71,13 @@ export function createCommandStore({
 
   const words = computed(() => text.value.trim());
   const workdir = computed(() => own.value ?? suggested.value);
-  const ways = computed(() => destinationsOf(routed.value.routing, sessions.value, workdir.value));
+  const destinations = computed(() =>
+    destinationsOf(routed.value.routing, sessions.value, workdir.value),
+  );
   const chosen = computed(
     () =>
-      ways.value.find((way) => destinationKey(way) === wanted.value) ??
-      (ways.value[0] as Destination),
+      destinations.value.find((destination) => destinationKey(destination) === wanted.value) ??
+      (destinations.value[0] as Destination),
   );
 
   /** The answer for these very words; an older one never takes the place of a newer. */
@@ -94,8 +96,8 @@ export function createCommandStore({
   function write(next: string): void {
     const before = words.value;
     text.value = next;
-    if (next === '') memory.forget(KEY);
-    else memory.write(KEY, next);
+    if (next === '') storage.forget(KEY);
+    else storage.write(KEY, next);
     if (words.value === before) return;
     clearTimeout(pause);
     if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
@@ -114,20 +116,20 @@ export function createCommandStore({
   if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
 
   return {
-    isShown: isShown,
+    isShown,
     text,
-    destinations: ways,
+    destinations,
     chosen,
     asking: computed(() => words.value !== routed.value.words),
     failure,
     workdir,
     write,
-    choose(way) {
-      wanted.value = destinationKey(way);
+    choose(destination) {
+      wanted.value = destinationKey(destination);
     },
     turn(step) {
-      const at = ways.value.indexOf(chosen.value);
-      const next = ways.value.at((at + step) % ways.value.length);
+      const at = destinations.value.indexOf(chosen.value);
+      const next = destinations.value.at((at + step) % destinations.value.length);
       if (next) wanted.value = destinationKey(next);
     },
     chooseWorkdir(path) {
@@ -145,9 +147,9 @@ export function createCommandStore({
         // not known where it belongs, or it says something else by now
         if (!outcome?.ok || words.value !== command) return false;
       }
-      const way = chosen.value;
-      if (way.kind === 'new' && way.workdir === null) return false;
-      onSend(command, way);
+      const destination = chosen.value;
+      if (destination.kind === 'new' && destination.workdir === null) return false;
+      onSend(command, destination);
       batch(() => {
         own.value = null;
         write('');

@@ -45,7 +45,7 @@ export interface PendingCommand {
 
 export interface UndoSendOptions {
   deliver(delivery: Delivery): Promise<Outcome<string>>;
-  memory: BrowserStorage;
+  storage: BrowserStorage;
   onSent(entry: PendingCommand): void;
 }
 
@@ -56,7 +56,7 @@ const SHOWN = 3;
 const ANOTHER_TAB_MS = 3000;
 const PREFIX = 'held.';
 
-export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): UndoSend {
+export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): UndoSend {
   const entries = signal<readonly PendingCommand[]>([]);
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const key = (uuid: string): string => PREFIX + uuid;
@@ -87,7 +87,7 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
     const going: PendingCommand = { ...entry, due: Date.now(), state: 'going', problem: null };
     put(going);
     // whoever finds it here does not know whether it arrived: the uuid makes two of it one
-    memory.write(key(entry.uuid), going);
+    storage.write(key(entry.uuid), going);
     const { uuid, text: words, way } = going;
     const to =
       way.kind === 'new'
@@ -100,7 +100,7 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
       ...(way.routing && { routing: way.routing }),
     });
     if (outcome.ok) {
-      memory.forget(key(uuid));
+      storage.forget(key(uuid));
       const sent: PendingCommand = { ...going, state: 'sent', sessionId: outcome.value };
       put(sent);
       later(uuid, SHOWN_MS, () => drop(uuid));
@@ -110,7 +110,7 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
     const elsewhere = outcome.failure.code === SESSION_ELSEWHERE;
     const problem = elsewhere ? 'Somebody else runs this session.' : outcome.failure.sentence;
     const unsent: PendingCommand = { ...going, state: 'unsent', problem, elsewhere };
-    memory.write(key(uuid), unsent);
+    storage.write(key(uuid), unsent);
     put(unsent);
   }
 
@@ -133,14 +133,14 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
         sessionId: null,
         follow,
       };
-      memory.write(key(entry.uuid), entry);
+      storage.write(key(entry.uuid), entry);
       put(entry);
       later(entry.uuid, UNDO_MS, () => void send(entry));
     },
     undo(uuid) {
       const entry = find(uuid);
       if (entry?.state !== 'held' && entry?.state !== 'unsent') return null;
-      memory.forget(key(uuid));
+      storage.forget(key(uuid));
       drop(uuid);
       return entry.text;
     },
@@ -157,14 +157,14 @@ export function createUndoSend({ deliver, memory, onSent }: UndoSendOptions): Un
       if (find(uuid)?.state === 'sent') drop(uuid);
     },
     restore() {
-      for (const storageKey of memory.keys(PREFIX)) {
-        const entry = readEntry(memory.read(storageKey));
+      for (const storageKey of storage.keys(PREFIX)) {
+        const entry = readEntry(storage.read(storageKey));
         if (!entry || find(entry.uuid)) continue;
         if (entry.state === 'unsent') put(entry);
         else if (entry.due <= Date.now()) void send(entry);
         else {
           later(entry.uuid, entry.due + ANOTHER_TAB_MS - Date.now(), () => {
-            if (memory.read(storageKey) !== null) void send(entry);
+            if (storage.read(storageKey) !== null) void send(entry);
           });
         }
       }

@@ -24,7 +24,7 @@ export interface ComposerProps {
   onCommandsWanted(): void;
   onDraft(draft: Draft): void;
   /** `interrupt`: what runs is stopped for it. */
-  onSend(text: string, pictures: readonly AttachedImage[], interrupt: boolean): void;
+  onSend(text: string, images: readonly AttachedImage[], interrupt: boolean): void;
   onStop(): void;
   /** What Enter does with the words in place of sending them; null where they are a message. */
   instead?: (() => void) | null;
@@ -48,7 +48,7 @@ export function Composer(props: ComposerProps) {
   const matches = typed === null ? [] : matchingCommands(props.commands ?? [], typed);
   const completing =
     typed !== null && closed !== draft.text && (matches.length > 0 || props.commands === null);
-  const empty = draft.text.trim() === '' && draft.pictures.length === 0;
+  const empty = draft.text.trim() === '' && draft.images.length === 0;
 
   useEffect(() => {
     if (typed !== null) props.onCommandsWanted();
@@ -77,7 +77,7 @@ export function Composer(props: ComposerProps) {
     if (empty) return;
     recalled.current = { at: -1, written: '' };
     setProblem('');
-    props.onSend(draft.text.trim(), draft.pictures, interrupt && running);
+    props.onSend(draft.text.trim(), draft.images, interrupt && running);
     // what is typed next is meant for it, and for no card; a phone's keyboard may go
     if (!isTouch()) field.current?.focus();
   }
@@ -99,11 +99,11 @@ export function Composer(props: ComposerProps) {
 
   async function attach(files: readonly File[]): Promise<void> {
     const read = await Promise.all(files.map(readImage));
-    const pictures = read.filter((picture) => picture !== null);
+    const images = read.filter((image) => image !== null);
     const others = files.filter((_, at) => read[at] === null).map(({ name }) => name);
     setProblem(others.length === 0 ? '' : `Claude sees only images, not ${others.join(', ')}.`);
-    if (pictures.length > 0) {
-      onDraft({ ...latest.current, pictures: [...latest.current.pictures, ...pictures] });
+    if (images.length > 0) {
+      onDraft({ ...latest.current, images: [...latest.current.images, ...images] });
     }
   }
 
@@ -164,8 +164,8 @@ export function Composer(props: ComposerProps) {
         />
       )}
       <AttachedImages
-        pictures={draft.pictures}
-        onRemove={(at) => onDraft({ ...draft, pictures: draft.pictures.toSpliced(at, 1) })}
+        images={draft.images}
+        onRemove={(at) => onDraft({ ...draft, images: draft.images.toSpliced(at, 1) })}
       />
       <textarea
         ref={field}

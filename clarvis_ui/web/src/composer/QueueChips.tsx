@@ -36,7 +36,7 @@ export function QueueChips({ queue, onTakeBack }: QueueChipsProps) {
 
 /** Its words, and how many images come with them. */
 export function queuedWords({ text, images }: Queued): string {
-  const pictures = images === 1 ? 'an image' : counted(images, 'image');
-  if (text.trim() === '') return pictures;
-  return images === 0 ? text : `${text} (and ${pictures})`;
+  const imageWords = images === 1 ? 'an image' : counted(images, 'image');
+  if (text.trim() === '') return imageWords;
+  return images === 0 ? text : `${text} (and ${imageWords})`;
 }

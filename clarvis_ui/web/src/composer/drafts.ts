@@ -5,7 +5,7 @@ import type { AttachedImage } from './images';
 /** What was typed and not sent, for each session, over every refresh and in every tab. */
 export interface Draft {
   text: string;
-  pictures: readonly AttachedImage[];
+  images: readonly AttachedImage[];
 }
 
 export interface Drafts {
@@ -22,39 +22,39 @@ export function systemPromptDraft(sessionId: string): string {
 
 const NONE: readonly AttachedImage[] = [];
 
-export function createDrafts(memory: BrowserStorage): Drafts {
+export function createDrafts(storage: BrowserStorage): Drafts {
   /** The images as they were written last: they are large, and keys are typed one by one. */
   const pictured = new Map<string, readonly AttachedImage[]>();
   const key = (sessionId: string): string => `draft.${sessionId}`;
   const picturesKey = (sessionId: string): string => `pictures.${sessionId}`;
 
   function keep(where: string, value: unknown, isEmpty: boolean): void {
-    if (isEmpty) memory.forget(where);
-    else memory.write(where, value);
+    if (isEmpty) storage.forget(where);
+    else storage.write(where, value);
   }
 
-  const words = (sessionId: string): string => verbatim(fields(memory.read(key(sessionId)))?.text);
+  const words = (sessionId: string): string => verbatim(fields(storage.read(key(sessionId)))?.text);
 
   function pictures(sessionId: string): readonly AttachedImage[] {
-    const images = each(memory.read(picturesKey(sessionId)), readPicture);
+    const images = each(storage.read(picturesKey(sessionId)), readPicture);
     pictured.set(sessionId, images);
     return images;
   }
 
   return {
-    read: (sessionId) => ({ text: words(sessionId), pictures: pictures(sessionId) }),
-    write(sessionId, { text, pictures }) {
+    read: (sessionId) => ({ text: words(sessionId), images: pictures(sessionId) }),
+    write(sessionId, { text, images: pictures }) {
       keep(key(sessionId), { text }, text === '');
       if (pictures === (pictured.get(sessionId) ?? NONE)) return;
       pictured.set(sessionId, pictures);
       keep(picturesKey(sessionId), pictures, pictures.length === 0);
     },
     onElsewhere: (sessionId, listener) =>
-      memory.onElsewhere((changed) => {
+      storage.onElsewhere((changed) => {
         const same = pictured.get(sessionId) ?? NONE;
-        if (changed === key(sessionId)) listener({ text: words(sessionId), pictures: same });
+        if (changed === key(sessionId)) listener({ text: words(sessionId), images: same });
         else if (changed === picturesKey(sessionId))
-          listener({ text: words(sessionId), pictures: pictures(sessionId) });
+          listener({ text: words(sessionId), images: pictures(sessionId) });
       }),
   };
 }

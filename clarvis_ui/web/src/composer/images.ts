@@ -25,7 +25,7 @@ export function imagesOf(content: readonly Block[]): AttachedImage[] {
   });
 }
 
-export function contentOf(words: string, pictures: readonly AttachedImage[]): Block[] {
+export function contentOf(words: string, images: readonly AttachedImage[]): Block[] {
   const blocks = words === '' ? [] : [{ type: 'text', text: words }];
-  return [...pictures.map(imageBlock), ...blocks];
+  return [...images.map(imageBlock), ...blocks];
 }

@@ -5,7 +5,7 @@ import { asTyped, commandOf } from '../thread/rows/promptText';
 /** What was said before, commands included, the last first: for arrow-up. */
 export function inputHistory(state: Conversation): string[] {
   const confirmed = state.messages.filter(isTyped).map(typedWords);
-  const onTheirWay = state.optimistic.map((sending) => sending.text);
+  const onTheirWay = state.optimistic.map((pending) => pending.text);
   const newestFirst = [...confirmed, ...onTheirWay].reverse();
   return [...new Set(newestFirst)].filter((words) => words !== '');
 }

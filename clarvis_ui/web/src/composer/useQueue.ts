@@ -8,17 +8,17 @@ import { type DraftField, moveIntoDraft } from '../conversation/queueEdits';
 
 /** What waits in line and what is held, and what can be done about it. */
 export function useQueue(
-  clarvis: AppStore,
-  talk: ConversationStore,
+  app: AppStore,
+  conversationStore: ConversationStore,
   id: string,
   field: DraftField,
 ) {
-  const conversation = talk.conversation.value;
-  const { queue, optimistic: sendings } = conversation;
+  const conversation = conversationStore.conversation.value;
+  const { queue, optimistic } = conversation;
   const all = useMemo(() => inLine(conversation), [conversation]);
   const [problem, setProblem] = useState('');
-  const latest = useRef(sendings);
-  latest.current = sendings;
+  const latest = useRef(optimistic);
+  latest.current = optimistic;
 
   return {
     queue: all.filter(({ state }) => state !== 'held'),
@@ -28,31 +28,31 @@ export function useQueue(
     async edit(waiting: readonly (Queued | Waiting)[]): Promise<void> {
       const line = {
         id,
-        api: clarvis.api,
-        sendings: latest.current,
-        withdrawn: talk.withdrawn,
+        api: app.api,
+        optimistic: latest.current,
+        withdrawn: conversationStore.withdrawn,
       };
       setProblem(await moveIntoDraft(waiting, line, field));
     },
     async send(held: readonly Queued[]): Promise<void> {
       const uuids = held.map(({ uuid }) => uuid);
-      let outcome = await clarvis.api.sendHeld(id, uuids, false);
+      let outcome = await app.api.sendHeld(id, uuids, false);
       // every place is taken: they wait for one, as what is sent does
       if (!outcome.ok && outcome.failure.code === KEEPER_BUSY) {
-        outcome = await clarvis.api.sendHeld(id, uuids, true);
+        outcome = await app.api.sendHeld(id, uuids, true);
       }
       setProblem(outcome.ok ? '' : outcome.failure.sentence);
     },
     async discard(held: readonly Queued[]): Promise<void> {
       setProblem('');
       for (const { uuid } of held) {
-        const outcome = await clarvis.api.cancelQueued(id, uuid);
+        const outcome = await app.api.cancelQueued(id, uuid);
         const code = outcome.ok ? null : outcome.failure.code;
         if (!outcome.ok && code !== MESSAGE_NOT_FOUND) setProblem(outcome.failure.sentence);
         // gone by another hand, or not reached: what is not known to be gone stays
         if (code === MESSAGE_TAKEN) continue;
         if (code !== null && code !== MESSAGE_NOT_FOUND) return;
-        talk.withdrawn(uuid);
+        conversationStore.withdrawn(uuid);
       }
     },
   };

@@ -39,7 +39,7 @@ export function useSpokenAction(
     PAUSE_MS,
   );
   if (action === null) return null;
-  return { action: action, quotation: value?.about === about ? value.quotation : null };
+  return { action, quotation: value?.about === about ? value.quotation : null };
 }
 
 async function decidedAbout(

@@ -5,24 +5,24 @@ import { createExpandState, type ExpandState } from '../lib/expanded';
 
 /** Where in a conversation something stands, so that it is known again when it is drawn anew. */
 interface Place {
-  folds: ExpandState;
+  expandState: ExpandState;
   name: string;
 }
 
 const Standing = createContext<Place | null>(null);
 
 /** What is inside has this name among its neighbours; `folds` begins a conversation. */
-export function ExpandScope({ name, folds, children }: WithinProps) {
+export function ExpandScope({ name, expandState, children }: WithinProps) {
   const around = useContext(Standing);
-  const state = folds ?? around?.folds;
-  const whole = folds || !around ? name : `${around.name}/${name}`;
-  const scope = useMemo(() => (state ? { folds: state, name: whole } : null), [state, whole]);
+  const state = expandState ?? around?.expandState;
+  const whole = expandState || !around ? name : `${around.name}/${name}`;
+  const scope = useMemo(() => (state ? { expandState: state, name: whole } : null), [state, whole]);
   return <Standing.Provider value={scope}>{children}</Standing.Provider>;
 }
 
 interface WithinProps {
   name: string;
-  folds?: ExpandState;
+  expandState?: ExpandState;
   children: ComponentChildren;
 }
 
@@ -31,5 +31,5 @@ export function useExpandState(): (part: string, first?: boolean) => Signal<bool
   const scope = useContext(Standing);
   const own = useMemo(createExpandState, []);
   return (part, first) =>
-    scope ? scope.folds.of(`${scope.name}/${part}`, first) : own.of(part, first);
+    scope ? scope.expandState.of(`${scope.name}/${part}`, first) : own.of(part, first);
 }

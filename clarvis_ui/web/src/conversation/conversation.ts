@@ -104,7 +104,7 @@ export type ConversationEvent =
   | { type: 'page/above'; above: string; page: ConversationPage }
   /** Events may have been missed: only a page tells where we are. */
   | { type: 'stream/broken' }
-  | { type: 'sending/begun'; sending: OptimisticMessage }
+  | { type: 'sending/begun'; pending: OptimisticMessage }
   | { type: 'sending/accepted'; uuid: string }
   | { type: 'sending/failed'; uuid: string; problem: string }
   /** Somebody else runs the session: the person says what is to become of it. */
@@ -148,8 +148,8 @@ export function reduce(state: ConversationState, event: ConversationEvent): Conv
     case 'sending/begun':
       return dropConfirmed({
         ...state,
-        optimistic: withOptimistic(state.optimistic, event.sending),
-        own: [...state.own.filter((uuid) => uuid !== event.sending.uuid), event.sending.uuid].slice(
+        optimistic: withOptimistic(state.optimistic, event.pending),
+        own: [...state.own.filter((uuid) => uuid !== event.pending.uuid), event.pending.uuid].slice(
           -MAX_OWN,
         ),
       });
@@ -366,8 +366,8 @@ function insertMessage(state: ConversationState, event: MessageAdded): Conversat
 
 function dropConfirmed(state: ConversationState): ConversationState {
   if (state.optimistic.length === 0) return state;
-  const sendings = unconfirmed(state.optimistic, state.messages, state.own);
-  return sendings.length === state.optimistic.length ? state : { ...state, optimistic: sendings };
+  const optimistic = unconfirmed(state.optimistic, state.messages, state.own);
+  return optimistic.length === state.optimistic.length ? state : { ...state, optimistic };
 }
 
 /** A turn failed: what was said and streamed in it stays, with the reason. */
@@ -396,7 +396,7 @@ function markFailed(state: ConversationState): ConversationState {
   const again = [state.turn, ...state.queue].map((one) => one?.uuid);
   return state.failed.reduce((next, { uuid, prompt, ended, error }) => {
     if (uuid === null || again.includes(uuid)) return next;
-    if (!next.optimistic.some((sending) => sending.uuid === uuid)) return next;
+    if (!next.optimistic.some((pending) => pending.uuid === uuid)) return next;
     // Claude Code wrote it down under a uuid of its own
     if (ended !== null && prompt === null) return dropOptimistic(next, uuid);
     return changeOptimistic(next, uuid, { state: 'failed', problem: error.message });
@@ -408,15 +408,15 @@ function revive(
   state: ConversationState,
   uuids: readonly (string | null)[],
 ): Pick<ConversationState, 'failed' | 'optimistic'> {
-  const sendings = state.optimistic.map((sending) =>
-    sending.state === 'failed' && uuids.includes(sending.uuid)
-      ? { ...sending, state: 'accepted' as const, problem: null }
-      : sending,
+  const optimistic = state.optimistic.map((pending) =>
+    pending.state === 'failed' && uuids.includes(pending.uuid)
+      ? { ...pending, state: 'accepted' as const, problem: null }
+      : pending,
   );
-  const changed = sendings.some((sending, at) => sending !== state.optimistic[at]);
+  const changed = optimistic.some((pending, at) => pending !== state.optimistic[at]);
   return {
     failed: withoutPrompt(state.failed, uuids),
-    optimistic: changed ? sendings : state.optimistic,
+    optimistic: changed ? optimistic : state.optimistic,
   };
 }
 
@@ -426,7 +426,7 @@ function finishTurn(
   uuid: string,
   { outcome, error }: NonNullable<ConversationState['ended']>,
 ): ConversationState {
-  const own = state.optimistic.find((sending) => sending.uuid === uuid);
+  const own = state.optimistic.find((pending) => pending.uuid === uuid);
   // a command leaves no message of its own
   const command = outcome === 'interrupted' && own?.text.startsWith('/');
   if (outcome === 'done' || command) return dropOptimistic(state, uuid);
@@ -440,16 +440,16 @@ function changeOptimistic(
   uuid: string,
   changes: Pick<OptimisticMessage, 'state' | 'problem'>,
 ): ConversationState {
-  if (!state.optimistic.some((sending) => sending.uuid === uuid)) return state;
-  const sendings = state.optimistic.map((sending) =>
-    sending.uuid === uuid ? { ...sending, ...changes } : sending,
+  if (!state.optimistic.some((pending) => pending.uuid === uuid)) return state;
+  const optimistic = state.optimistic.map((pending) =>
+    pending.uuid === uuid ? { ...pending, ...changes } : pending,
   );
-  return { ...state, optimistic: sendings };
+  return { ...state, optimistic };
 }
 
 function dropOptimistic(state: ConversationState, uuid: string): ConversationState {
-  const sendings = withoutOptimistic(state.optimistic, uuid);
-  return sendings === state.optimistic ? state : { ...state, optimistic: sendings };
+  const optimistic = withoutOptimistic(state.optimistic, uuid);
+  return optimistic === state.optimistic ? state : { ...state, optimistic };
 }
 
 function isWaiting(queued: Queued): boolean {

@@ -44,9 +44,9 @@ export interface ConversationStore {
   /** What stands above, as much as so many pages hold. */
   older(pages?: number): void;
   /** `interrupt`: the turn that runs is stopped for it. */
-  send(text: string, pictures: readonly AttachedImage[], interrupt?: boolean): void;
+  send(text: string, images: readonly AttachedImage[], interrupt?: boolean): void;
   /** One that another part of the page has sent, and the keeper has taken. */
-  adopt(sending: OptimisticMessage): void;
+  adopt(pending: OptimisticMessage): void;
   retry(uuid: string): void;
   /** The words of one that was not sent. */
   wordsOf(uuid: string): string;
@@ -89,14 +89,14 @@ export function createConversationStore(
   let state: ConversationState = {
     ...emptyConversation(id),
     optimistic: restored,
-    own: restored.map((sending) => sending.uuid),
+    own: restored.map((pending) => pending.uuid),
   };
   const conversation = signal<Conversation>(state);
   const partial = signal<Partial | null>(null);
   const trouble = signal<Failure | null>(null);
   const loading = signal(false);
   /** Sent by an earlier life of this page: whether they arrived, only the keeper knows. */
-  let doubtful = restored.filter((sending) => sending.state === 'sending').map(({ uuid }) => uuid);
+  let doubtful = restored.filter((pending) => pending.state === 'sending').map(({ uuid }) => uuid);
   const end = createLatestRequest();
   const above = createLatestRequest();
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -122,10 +122,10 @@ export function createConversationStore(
   async function load(): Promise<void> {
     clearTimeout(again);
     loading.value = true;
-    const { messages, optimistic: sendings } = state;
+    const { messages, optimistic } = state;
     const accepted = [
       ...doubtful,
-      ...sendings.filter((sending) => sending.state === 'accepted').map(({ uuid }) => uuid),
+      ...optimistic.filter((pending) => pending.state === 'accepted').map(({ uuid }) => uuid),
     ];
     const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, messages.length));
     const outcome = await end.send((signal) => api.conversation(id, null, limit, signal));
@@ -167,8 +167,8 @@ export function createConversationStore(
     if (!end.isRunning) void load();
   }
 
-  async function sendOff(sending: OptimisticMessage): Promise<void> {
-    const { uuid, content, interrupt } = sending;
+  async function sendOff(pending: OptimisticMessage): Promise<void> {
+    const { uuid, content, interrupt } = pending;
     const prompt = { sessionId: id, content, uuid };
     const request = new AbortController();
     const answer = sendOrWait(api, interrupt ? { ...prompt, interrupt } : prompt, request.signal);
@@ -190,8 +190,8 @@ export function createConversationStore(
 
   /** One that never went out, or whose turn failed before a transcript had it; ours or not. */
   function unsent(uuid: string): OptimisticMessage | undefined {
-    const { optimistic: sendings, failed } = state;
-    const own = sendings.find((sending) => sending.uuid === uuid);
+    const { optimistic, failed } = state;
+    const own = optimistic.find((pending) => pending.uuid === uuid);
     if (own) return own.state === 'failed' || own.state === 'elsewhere' ? own : undefined;
     const failedTurn = failed.findLast((turn) => turn.prompt?.uuid === uuid);
     return failedTurn?.prompt ? fromTurn(failedTurn.prompt) : undefined;
@@ -200,7 +200,7 @@ export function createConversationStore(
   void load();
 
   return {
-    conversation: conversation,
+    conversation,
     partial,
     failure: trouble,
     loading,
@@ -222,30 +222,30 @@ export function createConversationStore(
       if (outcome.ok) dispatch({ type: 'page/above', above: cursor, page: outcome.value });
       else failed(outcome.failure);
     },
-    send(text, pictures, interrupt = false) {
-      const sending: OptimisticMessage = {
+    send(text, images, interrupt = false) {
+      const pending: OptimisticMessage = {
         uuid: newUuid(),
         text,
-        content: contentOf(text, pictures),
-        images: pictures.length,
+        content: contentOf(text, images),
+        images: images.length,
         ...(interrupt && { interrupt }),
         state: 'sending',
         problem: null,
         behind: state.messages.at(-1)?.timestamp ?? null,
         begun: Date.now(),
       };
-      dispatch({ type: 'sending/begun', sending });
-      void sendOff(sending);
+      dispatch({ type: 'sending/begun', pending });
+      void sendOff(pending);
     },
     retry(uuid) {
       const message = unsent(uuid);
       if (!message) return;
-      const sending: OptimisticMessage = { ...message, state: 'sending', problem: null };
-      dispatch({ type: 'sending/begun', sending });
-      void sendOff(sending);
+      const pending: OptimisticMessage = { ...message, state: 'sending', problem: null };
+      dispatch({ type: 'sending/begun', pending });
+      void sendOff(pending);
     },
     wordsOf: (uuid) => unsent(uuid)?.text ?? '',
-    adopt: (sending) => dispatch({ type: 'sending/begun', sending }),
+    adopt: (pending) => dispatch({ type: 'sending/begun', pending }),
     async sendElsewhere(uuid, how) {
       const message = unsent(uuid);
       if (!message) return null;
@@ -270,15 +270,15 @@ export function createConversationStore(
       return message;
     },
     async settled() {
-      const ways = [...onTheirWay.values()];
-      if (ways.length === 0) return;
+      const destinations = [...onTheirWay.values()];
+      if (destinations.length === 0) return;
       let late: ReturnType<typeof setTimeout> | undefined;
       const patience = new Promise((resolve) => {
         late = setTimeout(resolve, ARRIVES_MS);
       });
-      await Promise.race([Promise.all(ways.map(({ answer }) => answer)), patience]);
+      await Promise.race([Promise.all(destinations.map(({ answer }) => answer)), patience]);
       clearTimeout(late);
-      for (const { request } of ways) request.abort();
+      for (const { request } of destinations) request.abort();
     },
     withdrawn: (uuid) => dispatch({ type: 'sending/withdrawn', uuid }),
     end() {

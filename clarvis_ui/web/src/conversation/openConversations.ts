@@ -39,13 +39,13 @@ const KEPT = 12;
 
 export function createOpenConversations(needs: ConversationStoreOptions): OpenConversations {
   /** The one used last is the last. */
-  const talks = new Map<string, ConversationStore>();
+  const stores = new Map<string, ConversationStore>();
 
-  needs.events.on(HANDLED_EVENTS, (event) => talks.get(event.sessionId)?.handle(event));
+  needs.events.on(HANDLED_EVENTS, (event) => stores.get(event.sessionId)?.handle(event));
 
   function drop(id: string): void {
-    talks.get(id)?.end();
-    talks.delete(id);
+    stores.get(id)?.end();
+    stores.delete(id);
   }
 
   return {
@@ -58,46 +58,47 @@ export function createOpenConversations(needs: ConversationStoreOptions): OpenCo
       if (!outcome.ok) return outcome;
       const { sessionId } = outcome.value;
       // the session's page shows it from the first moment on
-      const talk = talks.get(sessionId);
-      const sending: OptimisticMessage = {
+      const conversationStore = stores.get(sessionId);
+      const pending: OptimisticMessage = {
         uuid,
         text,
         content,
         images: 0,
         state: 'accepted',
         problem: null,
-        behind: talk?.conversation.value.messages.at(-1)?.timestamp ?? null,
+        behind: conversationStore?.conversation.value.messages.at(-1)?.timestamp ?? null,
         begun: Date.now(),
       };
-      if (talk) talk.adopt(sending);
-      else needs.outbox.store(sessionId, [sending], []);
+      if (conversationStore) conversationStore.adopt(pending);
+      else needs.outbox.store(sessionId, [pending], []);
       return success(sessionId);
     },
     open(id) {
-      const talk = talks.get(id) ?? createConversationStore(id, needs);
-      talks.delete(id);
-      talks.set(id, talk);
-      for (const old of [...talks.keys()].slice(0, -KEPT)) drop(old);
-      return talk;
+      const conversationStore = stores.get(id) ?? createConversationStore(id, needs);
+      stores.delete(id);
+      stores.set(id, conversationStore);
+      for (const old of [...stores.keys()].slice(0, -KEPT)) drop(old);
+      return conversationStore;
     },
-    sent: async (id) => talks.get(id)?.settled(),
+    sent: async (id) => stores.get(id)?.settled(),
     resync(sessionId) {
       if (sessionId !== null) {
-        talks.get(sessionId)?.reload();
+        stores.get(sessionId)?.reload();
         return;
       }
       // only what one looks at is worth asking for now
-      const last = [...talks.keys()].at(-1);
-      for (const id of [...talks.keys()]) {
+      const last = [...stores.keys()].at(-1);
+      for (const id of [...stores.keys()]) {
         if (id !== last) drop(id);
       }
-      if (last !== undefined) talks.get(last)?.reload();
+      if (last !== undefined) stores.get(last)?.reload();
     },
     retryFailed() {
-      for (const talk of talks.values()) if (talk.failure.value) talk.reload();
+      for (const conversationStore of stores.values())
+        if (conversationStore.failure.value) conversationStore.reload();
     },
     forget() {
-      for (const id of [...talks.keys()]) drop(id);
+      for (const id of [...stores.keys()]) drop(id);
     },
   };
 }

@@ -23,19 +23,19 @@ export interface OptimisticMessage {
 
 /** The same uuid again is a second attempt, and stays in its place. */
 export function withOptimistic(
-  sendings: readonly OptimisticMessage[],
-  sending: OptimisticMessage,
+  optimistic: readonly OptimisticMessage[],
+  pending: OptimisticMessage,
 ): OptimisticMessage[] {
-  const index = sendings.findIndex((other) => other.uuid === sending.uuid);
-  return index < 0 ? [...sendings, sending] : sendings.toSpliced(index, 1, sending);
+  const index = optimistic.findIndex((other) => other.uuid === pending.uuid);
+  return index < 0 ? [...optimistic, pending] : optimistic.toSpliced(index, 1, pending);
 }
 
 export function withoutOptimistic(
-  sendings: readonly OptimisticMessage[],
+  optimistic: readonly OptimisticMessage[],
   uuid: string,
 ): readonly OptimisticMessage[] {
-  const others = sendings.filter((sending) => sending.uuid !== uuid);
-  return others.length === sendings.length ? sendings : others;
+  const others = optimistic.filter((pending) => pending.uuid !== uuid);
+  return others.length === optimistic.length ? optimistic : others;
 }
 
 /**
@@ -43,27 +43,27 @@ export function withoutOptimistic(
  * gave a prompt a uuid of its own, the one with the same words that came after ours is.
  */
 export function unconfirmed(
-  sendings: readonly OptimisticMessage[],
+  optimistic: readonly OptimisticMessage[],
   messages: readonly Message[],
   own: readonly string[],
 ): readonly OptimisticMessage[] {
   const ours = new Set(own);
   const confirmed = new Set<string>();
   const copies: Message[] = [];
-  const oldest = sendings.reduce<string | null>(
+  const oldest = optimistic.reduce<string | null>(
     (least, { behind }) => (least === null || behind === null || behind < least ? behind : least),
-    sendings[0]?.behind ?? null,
+    optimistic[0]?.behind ?? null,
   );
   for (const message of messages) {
     if (ours.has(message.uuid)) confirmed.add(message.uuid);
     else if (isTyped(message) && isNewer(message, oldest)) copies.push(message);
   }
-  return sendings.filter((sending) => {
-    if (confirmed.has(sending.uuid)) return false;
+  return optimistic.filter((pending) => {
+    if (confirmed.has(pending.uuid)) return false;
     // only what the keeper took can have become something else
-    if (sending.state !== 'accepted') return true;
+    if (pending.state !== 'accepted') return true;
     const copy = copies.findIndex(
-      (message) => isNewer(message, sending.behind) && textOf(message.content) === sending.text,
+      (message) => isNewer(message, pending.behind) && textOf(message.content) === pending.text,
     );
     if (copy < 0) return true;
     copies.splice(copy, 1); // one message confirms one of ours

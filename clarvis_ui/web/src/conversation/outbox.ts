@@ -14,34 +14,34 @@ export interface Outbox {
   ): void;
 }
 
-export function createOutbox(memory: BrowserStorage): Outbox {
+export function createOutbox(storage: BrowserStorage): Outbox {
   const key = (sessionId: string, uuid = ''): string => `outbox.${sessionId}.${uuid}`;
   return {
     restore: (sessionId) =>
-      memory
+      storage
         .keys(key(sessionId))
-        .map((storageKey) => readSending(memory.read(storageKey)))
-        .filter((sending) => sending !== null)
+        .map((storageKey) => readSending(storage.read(storageKey)))
+        .filter((pending) => pending !== null)
         .sort((a, b) => a.begun - b.begun),
     store(sessionId, now, before) {
-      const current = new Set(now.map((sending) => sending.uuid));
-      for (const sending of before) {
-        if (!current.has(sending.uuid)) memory.forget(key(sessionId, sending.uuid));
+      const current = new Set(now.map((pending) => pending.uuid));
+      for (const pending of before) {
+        if (!current.has(pending.uuid)) storage.forget(key(sessionId, pending.uuid));
       }
-      for (const sending of now) {
-        if (before.includes(sending)) continue;
-        const isStored = memory.write(key(sessionId, sending.uuid), sending);
+      for (const pending of now) {
+        if (before.includes(pending)) continue;
+        const isStored = storage.write(key(sessionId, pending.uuid), pending);
         // images may be more than a browser keeps; the words never are
-        if (!isStored) memory.write(key(sessionId, sending.uuid), withoutImages(sending));
+        if (!isStored) storage.write(key(sessionId, pending.uuid), withoutImages(pending));
       }
     },
   };
 }
 
-function withoutImages(sending: OptimisticMessage): OptimisticMessage {
+function withoutImages(pending: OptimisticMessage): OptimisticMessage {
   return {
-    ...sending,
-    content: sending.content.filter((block) => block.type === 'text'),
+    ...pending,
+    content: pending.content.filter((block) => block.type === 'text'),
     images: 0,
   };
 }

@@ -21,7 +21,7 @@ export interface SessionQueue {
   id: string;
   api: Pick<Api, 'waiting' | 'cancelQueued'>;
   /** Ours, with all that they were sent with. */
-  sendings: readonly OptimisticMessage[];
+  optimistic: readonly OptimisticMessage[];
   /** It is no message of ours any more. */
   withdrawn(uuid: string): void;
 }
@@ -43,7 +43,7 @@ export async function moveIntoDraft(
   line: SessionQueue,
   field: DraftField,
 ): Promise<string> {
-  const messages = await contents(queue, line);
+  const messages = await readContents(queue, line);
   if (typeof messages === 'string') return messages;
   const before = field.current;
   const after = withMessages(before, messages);
@@ -87,13 +87,16 @@ const ELSEWHERE = 'It waited in line no more. Its words may stand in another pla
 interface Content {
   uuid: string;
   text: string;
-  pictures: readonly AttachedImage[];
+  images: readonly AttachedImage[];
 }
 
 /** What they were sent with; a sentence where it cannot be known, or cannot stand in a field. */
-async function contents(queue: readonly Queued[], line: SessionQueue): Promise<Content[] | string> {
+async function readContents(
+  queue: readonly Queued[],
+  line: SessionQueue,
+): Promise<Content[] | string> {
   const contents = new Map<string, readonly Block[]>(
-    line.sendings
+    line.optimistic
       .filter(({ uuid, images }) => queue.some((one) => one.uuid === uuid && one.images === images))
       .map(({ uuid, content }) => [uuid, content]),
   );
@@ -105,11 +108,11 @@ async function contents(queue: readonly Queued[], line: SessionQueue): Promise<C
   const messages = queue.map(({ uuid, text, images }) => ({
     uuid,
     text,
-    images,
-    pictures: imagesOf(contents.get(uuid) ?? []),
+    count: images,
+    images: imagesOf(contents.get(uuid) ?? []),
     whole: (contents.get(uuid) ?? []).every(fitsIntoField),
   }));
-  if (messages.some(({ images, pictures, whole }) => !whole || pictures.length !== images)) {
+  if (messages.some(({ images, count, whole }) => !whole || images.length !== count)) {
     return 'This has more than words and images, which the field cannot hold. It stays in line.';
   }
   return messages;
@@ -125,6 +128,6 @@ function withMessages(draft: Draft, messages: readonly Content[]): Draft {
   if (messages.length === 0) return draft;
   return {
     text: [draft.text.trim(), ...messages.map(({ text }) => text)].filter(Boolean).join('\n\n'),
-    pictures: [...draft.pictures, ...messages.flatMap(({ pictures }) => pictures)],
+    images: [...draft.images, ...messages.flatMap(({ images }) => images)],
   };
 }

@@ -37,7 +37,7 @@ export function queuedMessages(state: Conversation): QueuedMessage[] {
   const stopping = new Set(state.optimistic.filter((one) => one.interrupt).map(({ uuid }) => uuid));
   const onTheirWay = state.optimistic
     .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !inQueue.has(uuid))
-    .filter((sending) => state.turn !== null && state.turn.uuid !== sending.uuid)
+    .filter((pending) => state.turn !== null && state.turn.uuid !== pending.uuid)
     .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
   const all = [...state.queue, ...onTheirWay];
   if (stopping.size === 0) return all;
@@ -66,7 +66,7 @@ export function visibleMessages(state: Conversation): readonly VisibleMessage[] 
   return [
     ...withFailed(state.messages, failed),
     ...(taken === null ? [] : [visibleMessage(state.sessionId, taken)]),
-    ...own.map((sending) => visibleMessage(state.sessionId, sending)),
+    ...own.map((pending) => visibleMessage(state.sessionId, pending)),
   ];
 }
 
@@ -95,7 +95,7 @@ function shownFailed(state: Conversation, turn: FailedTurn): readonly VisibleMes
   const isWritten = state.messages.some((message) => message.uuid === turn.uuid);
   const own = isWritten
     ? undefined
-    : state.optimistic.find((sending) => sending.uuid === turn.uuid);
+    : state.optimistic.find((pending) => pending.uuid === turn.uuid);
   const prompt = isWritten ? null : (own ?? turn.prompt);
   if (prompt === null) return [...written, reasonMessage(turn, state.sessionId)];
   const bubble = shownPrompt(state.sessionId, prompt, turn);
@@ -138,16 +138,11 @@ function shownPrompt(
 }
 
 /** What the turn began with, where somebody else said it and Claude has not confirmed it yet. */
-function takenByOthers({
-  taken,
-  turn,
-  optimistic: sendings,
-  messages,
-}: Conversation): Queued | null {
+function takenByOthers({ taken, turn, optimistic, messages }: Conversation): Queued | null {
   if (taken === null || turn?.uuid !== taken.uuid) return null;
   // a command leaves no prompt behind
   if (taken.text.trim() === '' || taken.text.startsWith('/')) return null;
-  if (sendings.some((sending) => sending.uuid === taken.uuid)) return null;
+  if (optimistic.some((pending) => pending.uuid === taken.uuid)) return null;
   const last = messages.findLast((message) => message.uuid === taken.uuid || isTyped(message));
   const here = last && (last.uuid === taken.uuid || textOf(last.content) === taken.text.trim());
   return here ? null : taken;
@@ -156,25 +151,25 @@ function takenByOthers({
 const shownSendings = new WeakMap<OptimisticMessage | Queued, VisibleMessage>();
 
 /** The same object for the same sending: what did not change is not drawn again. */
-function visibleMessage(sessionId: string, sending: OptimisticMessage | Queued): VisibleMessage {
-  let message = shownSendings.get(sending);
+function visibleMessage(sessionId: string, pending: OptimisticMessage | Queued): VisibleMessage {
+  let message = shownSendings.get(pending);
   if (!message) {
-    message = asMessage(sessionId, sending);
-    shownSendings.set(sending, message);
+    message = asMessage(sessionId, pending);
+    shownSendings.set(pending, message);
   }
   return message;
 }
 
-function asMessage(sessionId: string, sending: OptimisticMessage | Queued): VisibleMessage {
-  const content = 'content' in sending ? sending.content : [{ type: 'text', text: sending.text }];
+function asMessage(sessionId: string, pending: OptimisticMessage | Queued): VisibleMessage {
+  const content = 'content' in pending ? pending.content : [{ type: 'text', text: pending.text }];
   return {
-    ...bare(sessionId, sending.uuid, content),
-    ...(sending.state === 'failed'
+    ...bare(sessionId, pending.uuid, content),
+    ...(pending.state === 'failed'
       ? {
           optimistic: 'failed' as const,
-          problem: sending.problem ?? 'It could not be sent.',
+          problem: pending.problem ?? 'It could not be sent.',
         }
-      : { optimistic: sending.state === 'taken' ? ('taken' as const) : ('sending' as const) }),
+      : { optimistic: pending.state === 'taken' ? ('taken' as const) : ('sending' as const) }),
   };
 }
 

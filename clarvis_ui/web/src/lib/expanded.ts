@@ -34,11 +34,11 @@ export function createExpandStates(): ExpandStates {
   const sessions = new Map<string, ExpandState>();
   return {
     of(sessionId) {
-      const folds = sessions.get(sessionId) ?? createExpandState();
+      const expandState = sessions.get(sessionId) ?? createExpandState();
       sessions.delete(sessionId);
-      sessions.set(sessionId, folds);
+      sessions.set(sessionId, expandState);
       for (const old of [...sessions.keys()].slice(0, -KEPT)) sessions.delete(old);
-      return folds;
+      return expandState;
     },
     forget: () => sessions.clear(),
   };

@@ -12,16 +12,16 @@ import type { NewSessionStore } from './store';
 import './new-session.css';
 
 export interface NewSessionDialogProps {
-  beginning: NewSessionStore;
+  newSession: NewSessionStore;
   /** Their directories are those that are known; the newest first. */
   sessions: readonly Session[];
   api: Pick<Api, 'directories'>;
 }
 
 /** Where, what, and how: the prompt is all one has to type. On a phone it fills the screen. */
-export function NewSessionDialog({ beginning, sessions, api }: NewSessionDialogProps) {
+export function NewSessionDialog({ newSession, sessions, api }: NewSessionDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const isShown = beginning.isShown.value;
+  const isShown = newSession.isShown.value;
 
   useLayoutEffect(() => {
     if (!isShown) {
@@ -38,21 +38,21 @@ export function NewSessionDialog({ beginning, sessions, api }: NewSessionDialogP
       ref={dialog}
       class="new-session"
       aria-labelledby="new-session-title"
-      onClose={beginning.hide}
+      onClose={newSession.hide}
       // what is typed here is not for the page behind it
       onKeyDown={(event) => event.stopPropagation()}
       onClick={(event) => {
         // the backdrop belongs to the dialog: whoever clicks beside the form wants to leave
-        if (event.target === dialog.current) beginning.hide();
+        if (event.target === dialog.current) newSession.hide();
       }}
     >
-      {isShown && <Form beginning={beginning} sessions={sessions} api={api} />}
+      {isShown && <Form newSession={newSession} sessions={sessions} api={api} />}
     </dialog>
   );
 }
 
-function Form({ beginning, sessions, api }: NewSessionDialogProps) {
-  const { workdir, text, offers, model, mode, systemPrompt, starting, failure } = beginning;
+function Form({ newSession, sessions, api }: NewSessionDialogProps) {
+  const { workdir, text, capabilities, model, mode, systemPrompt, starting, failure } = newSession;
   const projects = useMemo(() => groupByProject(sessions), [sessions]);
   const choosing = useSignal(workdir.value === null);
   const prompt = useRef<HTMLTextAreaElement>(null);
@@ -62,7 +62,7 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
     const send = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
     if (!send || isComposing(event)) return;
     event.preventDefault();
-    void beginning.start();
+    void newSession.start();
   }
   const ready = workdir.value !== null && text.value.trim() !== '';
 
@@ -75,12 +75,12 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
       class="new-session-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void beginning.start();
+        void newSession.start();
       }}
     >
       <header class="new-session-head">
         <h2 id="new-session-title">New session</h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={beginning.hide}>
+        <button type="button" class="quiet" aria-label="Close" onClick={newSession.hide}>
           <Icon name="clear" />
         </button>
       </header>
@@ -91,7 +91,7 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
           chosen={workdir.value}
           api={api}
           onChoose={(path) => {
-            beginning.choose(path);
+            newSession.choose(path);
             choosing.value = false;
           }}
         />
@@ -118,7 +118,7 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
         placeholder="What should Claude do?"
         rows={4}
         value={text.value}
-        onInput={(event) => beginning.write(event.currentTarget.value)}
+        onInput={(event) => newSession.write(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
 
@@ -132,7 +132,7 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
             }}
           >
             <option value="">as configured</option>
-            {offers.value?.models.map(({ value, displayName, description }) => (
+            {capabilities.value?.models.map(({ value, displayName, description }) => (
               <option key={value} value={value} title={description ?? undefined}>
                 {displayName}
               </option>
@@ -148,7 +148,7 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
             }}
           >
             <option value="">as configured</option>
-            {offers.value?.modes.map((one) => (
+            {capabilities.value?.modes.map((one) => (
               <option key={one} value={one}>
                 {modeLabel(one)}
               </option>
@@ -162,7 +162,7 @@ function Form({ beginning, sessions, api }: NewSessionDialogProps) {
         <SystemPromptField
           label="System prompt"
           value={systemPrompt.value}
-          onInput={beginning.writeSystemPrompt}
+          onInput={newSession.writeSystemPrompt}
           onKeyDown={onKeyDown}
         />
         <p>Appended to Claude Code’s own, for as long as the session lasts.</p>

@@ -28,7 +28,7 @@ export interface NewSessionStore {
   /** Appended to Claude Code's own; kept like the first prompt. */
   readonly systemPrompt: ReadonlySignal<string>;
   /** What can be chosen in this directory; null until it is known. */
-  readonly offers: ReadonlySignal<Offers | null>;
+  readonly capabilities: ReadonlySignal<Offers | null>;
   readonly starting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
   /** With the directory that suggests itself, unless one was chosen already. */
@@ -44,7 +44,7 @@ export interface NewSessionStore {
 
 export interface NewSessionStoreOptions {
   api: Pick<Api, 'offersIn' | 'send'>;
-  memory: BrowserStorage;
+  storage: BrowserStorage;
   /** Called as soon as the session has a name to go to. */
   go(sessionId: string): void;
 }
@@ -54,16 +54,16 @@ const SYSTEM_PROMPT_KEY = 'new.system-prompt';
 
 export function createNewSessionStore({
   api,
-  memory,
+  storage,
   go,
 }: NewSessionStoreOptions): NewSessionStore {
   const isShown = signal(false);
   const workdir = signal<string | null>(null);
-  const text = signal(verbatim(memory.read(TEXT_KEY)));
+  const text = signal(verbatim(storage.read(TEXT_KEY)));
   const model = signal('');
   const mode = signal('');
-  const systemPrompt = signal(verbatim(memory.read(SYSTEM_PROMPT_KEY)));
-  const offers = signal<Offers | null>(null);
+  const systemPrompt = signal(verbatim(storage.read(SYSTEM_PROMPT_KEY)));
+  const capabilities = signal<Offers | null>(null);
   const starting = signal(false);
   const failure = signal<Failure | null>(null);
   /** Of these words: sent again after an answer that was lost, they are still one message. */
@@ -72,20 +72,20 @@ export function createNewSessionStore({
   function setText(next: string): void {
     if (next !== text.value) uuid = newUuid();
     text.value = next;
-    memory.write(TEXT_KEY, next);
+    storage.write(TEXT_KEY, next);
   }
 
   function setSystemPrompt(next: string): void {
     systemPrompt.value = next;
-    if (next === '') memory.forget(SYSTEM_PROMPT_KEY);
-    else memory.write(SYSTEM_PROMPT_KEY, next);
+    if (next === '') storage.forget(SYSTEM_PROMPT_KEY);
+    else storage.write(SYSTEM_PROMPT_KEY, next);
   }
 
   async function choose(next: string): Promise<void> {
     if (workdir.value === next) return;
     batch(() => {
       workdir.value = next;
-      offers.value = null;
+      capabilities.value = null;
       failure.value = null;
     });
     const outcome = await api.offersIn(next);
@@ -93,7 +93,7 @@ export function createNewSessionStore({
     if (workdir.value !== next || !outcome.ok) return;
     const { models, modes } = outcome.value;
     batch(() => {
-      offers.value = outcome.value;
+      capabilities.value = outcome.value;
       // a session says the whole name of its model, of which what is offered may be a part
       const like = models.find(({ value }) => value === model.value) ?? part(models, model.value);
       model.value = like?.value ?? '';
@@ -102,13 +102,13 @@ export function createNewSessionStore({
   }
 
   return {
-    isShown: isShown,
+    isShown,
     workdir,
     text,
     model,
     mode,
     systemPrompt,
-    offers,
+    capabilities,
     starting,
     failure,
     show(suggested) {

@@ -12,7 +12,7 @@ import './recap.css';
 export interface RecapProps {
   api: Pick<Api, 'recap'>;
   session: Session;
-  coming: RecapState;
+  recap: RecapState;
   /** Whether there is something else to look at now. */
   quiet: boolean;
   /** Puts words into the composer. */
@@ -28,19 +28,19 @@ const WORDS: Readonly<Record<Telling, string>> = {
 };
 
 /** For whoever comes back to a session after a while: where were we? */
-export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapProps) {
-  const { cold, telling, standing, isLevelKnown } = coming;
+export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapProps) {
+  const { cold, telling, standing, isLevelKnown } = recap;
   const [closed, setClosed] = useState(false);
   const [opened, setOpened] = useState(false);
   useEffect(() => {
-    if (coming.called > 0) setClosed(telling === 'dive');
-  }, [coming.called]);
+    if (recap.called > 0) setClosed(telling === 'dive');
+  }, [recap.called]);
   useEffect(() => {
     // what was asked for in words is over when one goes on
-    if (quiet && coming.called > 0) setClosed(true);
+    if (quiet && recap.called > 0) setClosed(true);
   }, [quiet]);
-  const quietly = quiet && coming.called === 0;
-  const line = cold && coming.late && !opened && !closed && !quietly;
+  const quietly = quiet && recap.called === 0;
+  const line = cold && recap.late && !opened && !closed && !quietly;
   const back = cold && !closed && !quietly && isLevelKnown && !line;
   const isShown = back && telling !== 'dive';
 
@@ -58,7 +58,7 @@ export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapP
   }, [isShown]);
 
   function choose(chosen: Telling): void {
-    coming.choose(chosen);
+    recap.choose(chosen);
     if (chosen === 'dive') setClosed(true);
   }
 
@@ -68,7 +68,7 @@ export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapP
       // what is not as it was is said to those as well who want no recap
       if (telling === 'dive' && !standing?.fresh) choose('quick');
     };
-    return <Late coming={coming} onOpen={open} />;
+    return <Late recap={recap} onOpen={open} />;
   }
   if (!back) return null;
   const anew = {
@@ -140,8 +140,8 @@ export function Recap({ api, session, coming, quiet, onPrompt, onFresh }: RecapP
 }
 
 /** One line that was there before it was known what it says: to see all of it moves things. */
-function Late({ coming, onOpen }: { coming: RecapState; onOpen(): void }) {
-  const { standing, telling, failed } = coming;
+function Late({ recap, onOpen }: { recap: RecapState; onOpen(): void }) {
+  const { standing, telling, failed } = recap;
   const words =
     telling === 'dive' ? standing?.fresh && standing.warnings.join(' ') : standing?.quick;
   return (
@@ -151,7 +151,7 @@ function Late({ coming, onOpen }: { coming: RecapState; onOpen(): void }) {
         type="button"
         class="quiet"
         disabled={standing === null && !failed}
-        onClick={failed ? coming.again : onOpen}
+        onClick={failed ? recap.again : onOpen}
       >
         {failed ? 'Try again' : 'Where were we?'}
       </button>

@@ -17,13 +17,13 @@ export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number
 }
 
 /** What was chosen last as far as this browser knows; null where nobody chose yet. */
-export function readRecapLevel(memory: BrowserStorage): Telling | null {
-  const stored = memory.read(KEY);
+export function readRecapLevel(storage: BrowserStorage): Telling | null {
+  const stored = storage.read(KEY);
   return TELLINGS.find((telling) => telling === stored) ?? null;
 }
 
-export function writeRecapLevel(memory: BrowserStorage, telling: Telling): void {
-  memory.write(KEY, telling);
+export function writeRecapLevel(storage: BrowserStorage, telling: Telling): void {
+  storage.write(KEY, telling);
 }
 
 const MOST_CARRIED = 12;

@@ -42,14 +42,14 @@ export interface RecapState {
  * is kept for it from the beginning.
  */
 export function useRecap(
-  { api, storage: memory }: AppStore,
+  { api, storage }: AppStore,
   session: Session,
   loaded: boolean,
 ): RecapState {
   // as it was when it was opened: what is said from now on is no reason to tell it all
   const [cold] = useState(() => isCold(session, Date.now()));
   const [called, setCalled] = useState(0);
-  const [telling, setTelling] = useState<Telling | null>(() => readRecapLevel(memory));
+  const [telling, setTelling] = useState<Telling | null>(() => readRecapLevel(storage));
   const [standing, setStanding] = useState<Standing | null>(null);
   const [isLevelKnown, setKnown] = useState(false);
   const [answered, setAnswered] = useState(false);
@@ -63,7 +63,7 @@ export function useRecap(
         if (signal.aborted) return;
         const chosen = outcome.ok ? outcome.value.telling : null;
         if (chosen !== null && called === 0) {
-          writeRecapLevel(memory, chosen);
+          writeRecapLevel(storage, chosen);
           setTelling(chosen);
         }
         setKnown(true);
@@ -74,7 +74,7 @@ export function useRecap(
         setAnswered(true);
       });
     },
-    [api, memory, session.id, cold, called, tries],
+    [api, storage, session.id, cold, called, tries],
   );
 
   const footed = useDelayed(FOOT_MS);
@@ -86,7 +86,7 @@ export function useRecap(
   }, [waits, loaded]);
 
   function choose(chosen: Telling): void {
-    writeRecapLevel(memory, chosen);
+    writeRecapLevel(storage, chosen);
     // a keeper that cannot be reached is no reason not to tell it
     void api.prefer(chosen);
     setTelling(chosen);
@@ -102,7 +102,7 @@ export function useRecap(
       if (wanted !== 'dive' || cold) setCalled((before) => before + 1);
     },
     standing,
-    isLevelKnown: isLevelKnown,
+    isLevelKnown,
     late: late && called === 0,
     failed: answered && standing === null,
     again() {

@@ -24,8 +24,8 @@ import './search.css';
 const PAUSE_MS = 150;
 
 /** Everything that was ever said, looked through. The address has what is looked for. */
-export function SearchPage({ clarvis, wanted }: { clarvis: AppStore; wanted: Wanted }) {
-  const search = useMemo(() => createSearchStore(clarvis.api), [clarvis]);
+export function SearchPage({ app, wanted }: { app: AppStore; wanted: Wanted }) {
+  const search = useMemo(() => createSearchStore(app.api), [app]);
   const [words, setWords] = useState(wanted.words);
   const field = useRef<HTMLInputElement>(null);
   const { kind, workdir, best } = wanted;
@@ -45,7 +45,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: AppStore; wanted: Wan
   }, [words, wanted]);
 
   const results = search.results.value;
-  const { sessions } = clarvis.sessions.listing.value;
+  const { sessions } = app.sessions.listing.value;
   return (
     <div class="inbox">
       <header class="session-head">
@@ -68,7 +68,7 @@ export function SearchPage({ clarvis, wanted }: { clarvis: AppStore; wanted: Wan
       </header>
       <div class="inbox-log" aria-busy={search.asking.value}>
         <div class="inbox-column search-column">
-          <Filters clarvis={clarvis} wanted={{ ...wanted, words }} />
+          <Filters app={app} wanted={{ ...wanted, words }} />
           <p class="search-problem" role="alert">
             {search.failure.value?.sentence}
           </p>
@@ -89,11 +89,11 @@ export function SearchPage({ clarvis, wanted }: { clarvis: AppStore; wanted: Wan
   );
 }
 
-function Filters({ clarvis, wanted }: { clarvis: AppStore; wanted: Wanted }) {
+function Filters({ app, wanted }: { app: AppStore; wanted: Wanted }) {
   const workdirs = useMemo(() => {
-    const workdirs = clarvis.sessions.newestFirst.value.map(({ workdir }) => workdir);
+    const workdirs = app.sessions.newestFirst.value.map(({ workdir }) => workdir);
     return [...new Set(workdirs)].filter((workdir) => workdir !== null);
-  }, [clarvis.sessions.newestFirst.value]);
+  }, [app.sessions.newestFirst.value]);
   const go = (change: Partial<Wanted>) => location.replace(searchHref({ ...wanted, ...change }));
 
   return (

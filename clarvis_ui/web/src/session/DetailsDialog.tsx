@@ -11,12 +11,12 @@ import './details-dialog.css';
 
 export interface DetailsDialogProps {
   session: Session;
-  clarvis: AppStore;
+  app: AppStore;
   onClose(): void;
 }
 
 /** All that is known of a session, over the conversation. */
-export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps) {
+export function DetailsDialog({ session, app, onClose }: DetailsDialogProps) {
   const usable = session.state !== 'error';
   return (
     <Dialog name="Details" kind="details-dialog" onClose={onClose}>
@@ -24,16 +24,16 @@ export function DetailsDialog({ session, clarvis, onClose }: DetailsDialogProps)
         {usable && (
           <SystemPrompt
             session={session}
-            api={clarvis.api}
-            drafts={clarvis.drafts}
-            onSession={clarvis.sessions.update}
+            api={app.api}
+            drafts={app.drafts}
+            onSession={app.sessions.update}
           />
         )}
       </SessionDetails>
       <div class="details-deeds">
-        {usable && <ExportButton session={session} api={clarvis.api} />}
+        {usable && <ExportButton session={session} api={app.api} />}
         {(session.state === 'idle' || session.givenUp !== null) && (
-          <GiveUpButton session={session} api={clarvis.api} onChanged={clarvis.sessions.update} />
+          <GiveUpButton session={session} api={app.api} onChanged={app.sessions.update} />
         )}
       </div>
       {/* where the header has no room for these */}

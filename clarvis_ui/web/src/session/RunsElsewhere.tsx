@@ -8,7 +8,7 @@ import { useNow } from '../ui/useNow';
 export interface RunsElsewhereProps {
   session: Session;
   /** Messages that were not sent because somebody else runs the session. */
-  sendings: readonly OptimisticMessage[];
+  optimistic: readonly OptimisticMessage[];
   /** The last that Claude Code said of itself there. */
   notice: string | null;
   onFork(uuid: string): void;
@@ -20,10 +20,10 @@ export interface RunsElsewhereProps {
 
 /** Somebody else runs this session: one writer at a time, and nothing that is typed gets lost. */
 export function RunsElsewhere(props: RunsElsewhereProps) {
-  const { session, sendings, notice: told } = props;
+  const { session, optimistic, notice: told } = props;
   const where = whereWords(session);
   const now = useNow(20_000);
-  if (where === null && sendings.length === 0) return null;
+  if (where === null && optimistic.length === 0) return null;
   return (
     <section class="elsewhere" aria-label="Runs elsewhere">
       {where !== null && (
@@ -41,8 +41,8 @@ export function RunsElsewhere(props: RunsElsewhereProps) {
           </span>
         </p>
       )}
-      {sendings.map((sending) => (
-        <Choices key={sending.uuid} {...props} sending={sending} where={where} />
+      {optimistic.map((pending) => (
+        <Choices key={pending.uuid} {...props} pending={pending} where={where} />
       ))}
     </section>
   );
@@ -54,10 +54,10 @@ function whatHappens(session: Session, where: string): string {
   return `Runs ${statusOf(session).words}`;
 }
 
-type ChoicesProps = RunsElsewhereProps & { sending: OptimisticMessage; where: string | null };
+type ChoicesProps = RunsElsewhereProps & { pending: OptimisticMessage; where: string | null };
 
-function Choices({ sending, where, onFork, onWait, onWatch, onSend }: ChoicesProps) {
-  const { uuid, text } = sending;
+function Choices({ pending, where, onFork, onWait, onWatch, onSend }: ChoicesProps) {
+  const { uuid, text } = pending;
   return (
     <div class="elsewhere-choices" data-uuid={uuid}>
       <p>

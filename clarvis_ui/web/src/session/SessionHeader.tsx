@@ -18,14 +18,14 @@ export interface SessionHeaderProps extends ModelAndModeProps {
   session: Session;
   context: ContextUse | null;
   /** What it is a fork of, if it is one. */
-  forkOf: ForkOrigin | null;
+  forkOrigin: ForkOrigin | null;
   onRename(name: string | null): Promise<Outcome<Session>>;
   onDetails(): void;
 }
 
 /** Which session this is, how it runs, and what it has used. */
 export function SessionHeader(props: SessionHeaderProps) {
-  const { session, context, forkOf, onRename, onDetails } = props;
+  const { session, context, forkOrigin, onRename, onDetails } = props;
   const status = statusOf(session);
   const now = useNow(20_000);
   return (
@@ -43,7 +43,7 @@ export function SessionHeader(props: SessionHeaderProps) {
               </b>
             </span>
           )}
-          {forkOf && <ForkOf {...forkOf} />}
+          {forkOrigin && <ForkOf {...forkOrigin} />}
           {session.project !== null && <bdi>{session.project}</bdi>}
           {session.gitBranch !== null && <bdi class="session-branch">{session.gitBranch}</bdi>}
         </p>

@@ -40,27 +40,27 @@ import { UnreadableNotice } from './UnreadableNotice';
 import './session.css';
 
 export interface SessionPageProps {
-  clarvis: AppStore;
+  app: AppStore;
   session: Session;
-  talk: ConversationStore;
+  conversationStore: ConversationStore;
   /** Offers to begin anew. */
   onFresh(fresh: NewSessionPreset): void;
 }
 
 /** One session: read it, answer it, talk to it. */
-export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProps) {
+export function SessionPage({ app, session, conversationStore, onFresh }: SessionPageProps) {
   const { id } = session;
-  const conversation = talk.conversation.value;
+  const conversation = conversationStore.conversation.value;
   const [details, setDetails] = useState(false);
-  const [draft, setDraft] = useDraft(clarvis, id);
-  const line = useQueue(clarvis, talk, id, draft);
+  const [draft, setDraft] = useDraft(app, id);
+  const line = useQueue(app, conversationStore, id, draft);
   const { problem, setProblem } = line;
-  const offers = clarvis.capabilities.of(id).value;
-  const forkOf = useForkOf(clarvis, id);
-  const messages = useComputed(() => shownMessages(talk.conversation.value)).value;
-  const routed = useRoutings(clarvis.api, id, messages);
-  const coming = useRecap(clarvis, session, conversation.loaded);
-  const waiting = useWaiting(clarvis, id);
+  const capabilities = app.capabilities.of(id).value;
+  const forkOrigin = useForkOf(app, id);
+  const messages = useComputed(() => shownMessages(conversationStore.conversation.value)).value;
+  const routed = useRoutings(app.api, id, messages);
+  const recap = useRecap(app, session, conversation.loaded);
+  const waiting = useWaiting(app, id);
   const context = useMemo(
     () => contextUse(conversation.messages, session.model),
     [conversation.messages, session.model],
@@ -69,24 +69,24 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
 
   const stop = useCallback(async () => {
     // what was sent before is held with the rest
-    await talk.settled();
-    const outcome = await clarvis.api.interrupt(id);
+    await conversationStore.settled();
+    const outcome = await app.api.interrupt(id);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
-  }, [clarvis, id, talk, setProblem]);
+  }, [app, id, conversationStore, setProblem]);
   useEscape(running, () => void stop());
 
   // what failed because the keeper was away is not said of one that is back
-  const live = clarvis.connection.value === 'live';
+  const live = app.connection.value === 'live';
   useEffect(() => {
     if (live) setProblem('');
   }, [live]);
 
   function takeBack(uuid: string): void {
-    const back = talk.withdraw(uuid);
+    const back = conversationStore.withdraw(uuid);
     if (back === null) return;
     const words = [draft.current.text.trim(), back.text].filter(Boolean).join('\n\n');
-    const pictures = [...draft.current.pictures, ...imagesOf(back.content)];
-    setDraft({ text: words, pictures });
+    const images = [...draft.current.images, ...imagesOf(back.content)];
+    setDraft({ text: words, images });
     focusField();
   }
 
@@ -96,56 +96,56 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
   }
 
   async function goOn(uuid: string, how: 'fork' | 'wait'): Promise<void> {
-    const copy = await talk.sendElsewhere(uuid, how);
+    const copy = await conversationStore.sendElsewhere(uuid, how);
     if (copy !== null) location.hash = sessionHref(copy);
   }
 
   async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
-    const outcome = await clarvis.api.setMode(id, mode);
+    const outcome = await app.api.setMode(id, mode);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
-    if (outcome.ok) clarvis.sessions.update(outcome.value);
+    if (outcome.ok) app.sessions.update(outcome.value);
   }
 
   const fork = useCallback(
-    async (at: string) => setProblem(await forkAndOpen(clarvis, id, at)),
-    [clarvis, id],
+    async (at: string) => setProblem(await forkAndOpen(app, id, at)),
+    [app, id],
   );
   const fetchSubagent = useCallback(
     async (agentId: string) => {
-      const outcome = await clarvis.api.subagent(id, agentId);
+      const outcome = await app.api.subagent(id, agentId);
       if (outcome.ok) return outcome.value;
       throw new Error(outcome.failure.sentence);
     },
-    [clarvis, id],
+    [app, id],
   );
 
   const words = draft.value.text.trim();
-  const bare = draft.value.pictures.length === 0 && messages.length > 0;
-  const meant = useSpokenAction(clarvis.api, session, words, bare);
+  const bare = draft.value.images.length === 0 && messages.length > 0;
+  const meant = useSpokenAction(app.api, session, words, bare);
 
-  function send(text: string, pictures: readonly AttachedImage[], interrupt = false): void {
+  function send(text: string, images: readonly AttachedImage[], interrupt = false): void {
     setProblem('');
-    talk.send(text, pictures, interrupt);
-    setDraft({ text: '', pictures: [] });
+    conversationStore.send(text, images, interrupt);
+    setDraft({ text: '', images: [] });
   }
 
   /** Does what a button would do, in place of sending the words. */
   async function act(action: SpokenAction): Promise<void> {
     switch (action.kind) {
       case 'recap':
-        coming.call(action.telling);
+        recap.call(action.telling);
         break;
       case 'skip':
-        coming.call('dive');
+        recap.call('dive');
         break;
       case 'alternative': {
         const last = messages.findLast((one) => one.optimistic === undefined);
-        if (last) setProblem(await forkAndOpen(clarvis, id, last.uuid));
+        if (last) setProblem(await forkAndOpen(app, id, last.uuid));
         break;
       }
       case 'decided':
         // where it is asked for in the field, it is seen what would be sent
-        setDraft({ text: action.words, pictures: [] });
+        setDraft({ text: action.words, images: [] });
         focusField();
     }
   }
@@ -154,27 +154,27 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
     if (meant?.action.kind === 'decided') {
       if (meant.quotation && confirms(meant)) send(withQuotation(meant.quotation, words), []);
     } else if (meant) {
-      setDraft({ text: '', pictures: [] });
+      setDraft({ text: '', images: [] });
       await act(meant.action);
     }
   }
 
   // what was said in the command bar, of this session
-  const request = clarvis.spokenRequest.value;
+  const request = app.spokenRequest.value;
   useEffect(() => {
     if (request?.sessionId !== id || messages.length === 0) return;
-    clarvis.spokenRequest.value = null;
+    app.spokenRequest.value = null;
     void act(request.action);
   }, [request, id, messages.length > 0]);
 
   const switches = {
     session,
-    offers,
-    onOffersWanted: () => clarvis.capabilities.want(id),
+    capabilities,
+    onOffersWanted: () => app.capabilities.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
   const isInterrupted = !running && isLeft(session);
-  const remains = useInterruptedTurn(clarvis.api, id, isInterrupted, conversation.queue);
+  const remains = useInterruptedTurn(app.api, id, isInterrupted, conversation.queue);
   const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
   useEffect(() => {
     unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
@@ -188,8 +188,8 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
       <SessionHeader
         {...switches}
         context={context}
-        forkOf={forkOf}
-        onRename={(name) => clarvis.sessions.rename(id, name)}
+        forkOrigin={forkOrigin}
+        onRename={(name) => app.sessions.rename(id, name)}
         onDetails={() => setDetails(true)}
       />
       {missing && <p class="session-missing">{missing}</p>}
@@ -205,49 +205,49 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         <Thread
           sessionId={id}
           workdir={session.workdir}
-          messages={coming.ready ? messages : NONE}
-          partial={talk.partial}
+          messages={recap.ready ? messages : NONE}
+          partial={conversationStore.partial}
           turn={conversation.turn}
           hasOlder={conversation.before !== null}
-          loading={!coming.ready || !conversation.loaded || talk.loading.value}
-          folds={clarvis.expandStates.of(id)}
-          onOlder={talk.older}
+          loading={!recap.ready || !conversation.loaded || conversationStore.loading.value}
+          expandState={app.expandStates.of(id)}
+          onOlder={conversationStore.older}
           fetchSubagent={fetchSubagent}
           waiting={waiting}
           unanswered={unanswered}
           routed={routed}
           onFork={fork}
-          onRetry={talk.retry}
+          onRetry={conversationStore.retry}
           onEdit={takeBack}
-          onOtherDirectory={(uuid) => onFresh(freshFrom(session, talk.wordsOf(uuid)))}
+          onOtherDirectory={(uuid) => onFresh(freshFrom(session, conversationStore.wordsOf(uuid)))}
         />
       )}
-      <footer class="session-foot" data-awaited={!coming.footed}>
+      <footer class="session-foot" data-awaited={!recap.footed}>
         <AttentionSlot
-          questions={clarvis.attention}
-          source={clarvis.api}
+          attentionStore={app.attention}
+          source={app.api}
           sessionId={id}
           workdir={session.workdir}
           running={running}
           interrupted={isInterrupted}
         />
         <p class="session-problem" role="alert">
-          {problem || talk.failure.value?.sentence}
+          {problem || conversationStore.failure.value?.sentence}
         </p>
         {isInterrupted && (
           <InterruptedTurn
             session={session}
             messages={messages}
             turn={remains}
-            api={clarvis.api}
-            onCompact={() => talk.send('/compact', [])}
+            api={app.api}
+            onCompact={() => conversationStore.send('/compact', [])}
             onEdit={(waited) => void edit([waited])}
           />
         )}
         <Recap
-          api={clarvis.api}
+          api={app.api}
           session={session}
-          coming={coming}
+          recap={recap}
           quiet={running || unusable || messages.length === 0}
           onFresh={onFresh}
           onPrompt={(text) => {
@@ -257,28 +257,24 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
         />
         {!running && !unusable && (
           <CompletedSession
-            api={clarvis.api}
+            api={app.api}
             session={session}
-            standing={coming.standing}
-            onChanged={clarvis.sessions.update}
+            standing={recap.standing}
+            onChanged={app.sessions.update}
             onNew={(gone) => onFresh(begunAnew(session, gone))}
           />
         )}
         {session.archived && (
-          <ArchivedNotice
-            session={session}
-            api={clarvis.api}
-            onRestored={clarvis.sessions.update}
-          />
+          <ArchivedNotice session={session} api={app.api} onRestored={app.sessions.update} />
         )}
         <RunsElsewhere
           session={session}
-          sendings={conversation.optimistic.filter((sending) => sending.state === 'elsewhere')}
-          notice={clarvis.hookNotices.texts.value.get(id) ?? null}
+          optimistic={conversation.optimistic.filter((pending) => pending.state === 'elsewhere')}
+          notice={app.hookNotices.texts.value.get(id) ?? null}
           onFork={(uuid) => void goOn(uuid, 'fork')}
           onWait={(uuid) => void goOn(uuid, 'wait')}
           onWatch={takeBack}
-          onSend={talk.retry}
+          onSend={conversationStore.retry}
         />
         <QueueChips queue={line.queue} onTakeBack={(queued) => void edit([queued])} />
         <HeldMessages
@@ -303,9 +299,9 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           <Composer
             draft={draft.value}
             running={running}
-            recentPrompts={() => inputHistory(talk.conversation.value)}
-            commands={offers?.commands ?? null}
-            onCommandsWanted={() => clarvis.capabilities.want(id)}
+            recentPrompts={() => inputHistory(conversationStore.conversation.value)}
+            commands={capabilities?.commands ?? null}
+            onCommandsWanted={() => app.capabilities.want(id)}
             onDraft={setDraft}
             onSend={send}
             instead={meant && (confirms(meant) || !meant.quotation) ? () => void confirm() : null}
@@ -318,9 +314,7 @@ export function SessionPage({ clarvis, session, talk, onFresh }: SessionPageProp
           </Composer>
         )}
       </footer>
-      {details && (
-        <DetailsDialog session={session} clarvis={clarvis} onClose={() => setDetails(false)} />
-      )}
+      {details && <DetailsDialog session={session} app={app} onClose={() => setDetails(false)} />}
     </div>
   );
 }
@@ -359,32 +353,32 @@ function isRunning({ state, origin }: Session): boolean {
 }
 
 /** The calls of this session that wait for an answer; some questions do not name theirs. */
-function useWaiting(clarvis: AppStore, id: string): ReadonlySignal<ReadonlySet<string>> {
+function useWaiting(app: AppStore, id: string): ReadonlySignal<ReadonlySet<string>> {
   return useComputed(
-    () => new Set(openIn(clarvis.attention.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
+    () => new Set(openIn(app.attention.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
   );
 }
 
 /** The draft of this session, kept as it is typed. */
-function useDraft(clarvis: AppStore, id: string) {
-  const [value, setValue] = useState<Draft>(() => clarvis.drafts.read(id));
+function useDraft(app: AppStore, id: string) {
+  const [value, setValue] = useState<Draft>(() => app.drafts.read(id));
   const current = useRef(value);
   const set = useCallback(
     (draft: Draft) => {
       current.current = draft;
       setValue(draft);
-      clarvis.drafts.write(id, draft);
+      app.drafts.write(id, draft);
     },
-    [clarvis, id],
+    [app, id],
   );
   // one draft a session: what another tab types is here too, and what it sends is gone
   useEffect(
     () =>
-      clarvis.drafts.onElsewhere(id, (draft) => {
+      app.drafts.onElsewhere(id, (draft) => {
         current.current = draft;
         setValue(draft);
       }),
-    [clarvis, id],
+    [app, id],
   );
   return [
     {

@@ -132,25 +132,25 @@ export function createSessionStore(
     dispatch(event);
   });
 
-  const heartbeat = createPoller(look, attention, () =>
+  const poller = createPoller(look, attention, () =>
     live && !isScanning(listing.value.scan) ? EVERY_MS_LIVE : EVERY_MS,
   );
 
   return {
     listing,
     newestFirst: computed(() => newestFirst(listing.value.sessions.values())),
-    start: heartbeat.start,
+    start: poller.start,
     stop() {
-      heartbeat.stop();
+      poller.stop();
       listing.value = EMPTY_LISTING;
       lastWhole = null;
       toldAt.clear();
     },
-    refreshNow: heartbeat.now,
+    refreshNow: poller.now,
     setLive(now) {
       const lost = live && !now;
       live = now;
-      if (lost) heartbeat.now();
+      if (lost) poller.now();
     },
     addFromPage(session) {
       if (!listing.value.sessions.has(session.id)) dispatch({ type: 'session/updated', session });

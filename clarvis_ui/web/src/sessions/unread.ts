@@ -24,8 +24,8 @@ interface Book {
 const KEY = 'seen';
 const MAX_SEEN = 1000;
 
-export function createUnread(memory: BrowserStorage, now: () => number = Date.now): Unread {
-  const record = signal(open(memory, now));
+export function createUnread(storage: BrowserStorage, now: () => number = Date.now): Unread {
+  const record = signal(open(storage, now));
 
   return {
     isUnread(session) {
@@ -48,19 +48,19 @@ export function createUnread(memory: BrowserStorage, now: () => number = Date.no
         ...record.value,
         seen: { ...Object.fromEntries(newest), [session.id]: seen },
       };
-      memory.write(KEY, record.value);
+      storage.write(KEY, record.value);
     },
     readAgain() {
-      record.value = open(memory, now);
+      record.value = open(storage, now);
     },
   };
 }
 
-function open(memory: BrowserStorage, now: () => number): Book {
-  const stored = readBook(memory.read(KEY));
+function open(storage: BrowserStorage, now: () => number): Book {
+  const stored = readBook(storage.read(KEY));
   if (stored) return stored;
   const fresh = { since: new Date(now()).toISOString(), seen: {} };
-  memory.write(KEY, fresh);
+  storage.write(KEY, fresh);
   return fresh;
 }
 

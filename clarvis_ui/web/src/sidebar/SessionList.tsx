@@ -37,18 +37,18 @@ export function SessionList(props: SessionListProps) {
   const { sections, query, order, selectedId, showProject, now, liveOf, onRename, handle } = props;
   const box = useRef<HTMLDivElement>(null);
   const [naming, setNaming] = useState<string | null>(null);
-  const outline = useMemo(() => listIndexOf(sections), [sections]);
-  const scroll = useListScroll(box, outline, { query, order }, selectedId);
-  const focus = useRowFocus(box, outline, scroll.show);
+  const index = useMemo(() => listIndexOf(sections), [sections]);
+  const scroll = useListScroll(box, index, { query, order }, selectedId);
+  const focus = useRowFocus(box, index, scroll.show);
   useImperativeHandle(handle, () => ({ focusFirst: focus.focusFirst }));
 
-  const drawn = visibleSections(outline.layout, scroll.top, scroll.height).flatMap((visible) => {
+  const drawn = visibleSections(index.layout, scroll.top, scroll.height).flatMap((visible) => {
     const section = sections[visible.index];
-    const layout = outline.layout.sections[visible.index];
+    const layout = index.layout.sections[visible.index];
     if (!section || !layout) return [];
     return {
       section,
-      layout: layout,
+      layout,
       first: visible.first,
       rows: section.sessions.slice(visible.first, visible.end),
     };
@@ -70,7 +70,7 @@ export function SessionList(props: SessionListProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys are passed on from the links inside
     <div class="list" ref={box} tabIndex={-1} onScroll={scroll.onScroll} onKeyDown={onKeyDown}>
-      <div class="list-inner" style={{ height: `${outline.layout.height}px` }}>
+      <div class="list-inner" style={{ height: `${index.layout.height}px` }}>
         {drawn.map(({ section, layout, first, rows }) => (
           <section
             key={section.key}

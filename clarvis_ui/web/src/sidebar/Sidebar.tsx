@@ -26,7 +26,7 @@ export interface SidebarProps {
   listing: Listing;
   newestFirst: readonly Session[];
   selectedId: string | null;
-  memory: BrowserStorage;
+  storage: BrowserStorage;
   /** Open questions by session. */
   openAttention?: ReadonlyMap<string, readonly Asked[]>;
   /** What sessions do just now, in words. */
@@ -48,16 +48,16 @@ type Order = (typeof ORDERS)[number];
 const NO_QUESTIONS: readonly Asked[] = [];
 
 export function Sidebar(props: SidebarProps) {
-  const { listing, newestFirst, selectedId, memory, onNew, onRename, onLeave } = props;
+  const { listing, newestFirst, selectedId, storage, onNew, onRename, onLeave } = props;
   const query = useSignal('');
-  const order = useMemo(() => persistedSignal(memory, 'order', ORDERS), [memory]);
+  const order = useMemo(() => persistedSignal(storage, 'order', ORDERS), [storage]);
   const now = useNow(20_000);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<ListHandle>(null);
   const matches = useMemo(() => matching(newestFirst, query.value), [newestFirst, query.value]);
   const sections = useSections(matches, order.value, now);
   const selected = selectedId === null ? undefined : listing.sessions.get(selectedId);
-  const unread = useUnread(memory, selected);
+  const unread = useUnread(storage, selected);
   const first = sections[0]?.sessions[0];
 
   const keys = useSignal(false);
@@ -179,8 +179,8 @@ function useSections(sessions: readonly Session[], order: Order, now: number) {
 }
 
 /** What was read where; the session that is open is read as it comes, if somebody looks. */
-function useUnread(memory: BrowserStorage, open: Session | undefined): Unread {
-  const unread = useMemo(() => createUnread(memory), [memory]);
+function useUnread(storage: BrowserStorage, open: Session | undefined): Unread {
+  const unread = useMemo(() => createUnread(storage), [storage]);
 
   useEffect(() => {
     const seeOpen = () => {

@@ -20,13 +20,13 @@ export function listIndexOf(sections: readonly SessionSection[]): ListIndex {
   return {
     layout: layOut(sections.map(({ sessions }) => sessions.length)),
     order,
-    positions: positions,
+    positions,
   };
 }
 
-export function topOf(outline: ListIndex, id: string): number | null {
-  const position = outline.positions.get(id);
-  return position ? rowTop(outline.layout, position) : null;
+export function topOf(index: ListIndex, id: string): number | null {
+  const position = index.positions.get(id);
+  return position ? rowTop(index.layout, position) : null;
 }
 
 /**
@@ -59,10 +59,10 @@ export function steadyTop(
 const PAGE_ROWS = 8;
 
 /** Where a key leads from a row; null for a key that leads nowhere. */
-export function rowAfterKey(outline: ListIndex, id: string | null, key: string): string | null {
-  const last = outline.order.length - 1;
-  const at = id === null ? -1 : outline.order.indexOf(id);
-  const step = (by: number) => outline.order[Math.min(last, Math.max(0, at + by))] ?? null;
+export function rowAfterKey(index: ListIndex, id: string | null, key: string): string | null {
+  const last = index.order.length - 1;
+  const at = id === null ? -1 : index.order.indexOf(id);
+  const step = (by: number) => index.order[Math.min(last, Math.max(0, at + by))] ?? null;
   switch (key) {
     case 'ArrowDown':
       return step(1);

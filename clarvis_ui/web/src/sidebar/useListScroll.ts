@@ -15,7 +15,7 @@ export interface ListScroll {
 /** Scrolling of the list: what is in sight, kept steady while the list changes. */
 export function useListScroll(
   box: RefObject<HTMLElement | null>,
-  outline: ListIndex,
+  index: ListIndex,
   /** Another list, by its words or its order, starts at its top. */
   list: { query: string; order: string },
   selectedId: string | null,
@@ -24,7 +24,7 @@ export function useListScroll(
   const [height, setHeight] = useState(window.innerHeight);
   // the last place we know of: asked for after the list has shrunk, the browser tells another
   const exactTop = useRef(0);
-  const before = useRef<{ outline: ListIndex; query: string; order: string } | null>(null);
+  const before = useRef<{ index: ListIndex; query: string; order: string } | null>(null);
   const revealed = useRef<string | null>(null);
   const { query, order } = list;
 
@@ -53,15 +53,15 @@ export function useListScroll(
 
   useLayoutEffect(() => {
     const was = before.current;
-    before.current = { outline, query, order };
+    before.current = { index, query, order };
     let next = exactTop.current;
     if (was && (was.query !== query || was.order !== order)) {
       next = 0;
       // of the whole list one wants to see where one is
       if (query.trim() === '') revealed.current = null;
-    } else if (was) next = steadyTop(was.outline, outline, next, height, selectedId);
+    } else if (was) next = steadyTop(was.index, index, next, height, selectedId);
 
-    const rowTop = selectedId === null ? null : topOf(outline, selectedId);
+    const rowTop = selectedId === null ? null : topOf(index, selectedId);
     if (rowTop !== null && revealed.current !== selectedId) {
       next = scrollToReveal(rowTop, next, box.current?.clientHeight ?? height);
       revealed.current = selectedId;
@@ -70,7 +70,7 @@ export function useListScroll(
       revealed.current = null;
     }
     moveTo(next);
-  }, [outline, query, order, selectedId, height, box, moveTo]);
+  }, [index, query, order, selectedId, height, box, moveTo]);
 
   return {
     top,
@@ -79,7 +79,7 @@ export function useListScroll(
       if (box.current) noteTop(box.current.scrollTop);
     },
     show(id) {
-      const rowTop = topOf(outline, id);
+      const rowTop = topOf(index, id);
       if (rowTop !== null) moveTo(scrollToShow(rowTop, exactTop.current, height));
     },
   };

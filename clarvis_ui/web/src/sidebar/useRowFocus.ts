@@ -14,7 +14,7 @@ export interface RowFocus {
 /** One Tab stop for the whole list, arrows inside it, though most of its rows are not drawn. */
 export function useRowFocus(
   box: RefObject<HTMLElement | null>,
-  outline: ListIndex,
+  index: ListIndex,
   show: (id: string) => void,
 ): RowFocus {
   const [cursor, setCursor] = useState<string | null>(null);
@@ -44,14 +44,14 @@ export function useRowFocus(
     onRowFocus: setCursor,
     onKeyDown(event) {
       if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-      const next = rowAfterKey(outline, cursor, event.key);
+      const next = rowAfterKey(index, cursor, event.key);
       if (next === null) return;
       event.preventDefault();
       goTo(next);
     },
     goTo,
     focusFirst() {
-      const first = outline.order[0];
+      const first = index.order[0];
       if (first !== undefined) goTo(first);
     },
   };

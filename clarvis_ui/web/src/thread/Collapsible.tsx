@@ -14,8 +14,8 @@ export interface CollapsibleProps {
 
 /** A line that unfolds into everything behind it. */
 export function Collapsible({ name, class: look, summary, children }: CollapsibleProps) {
-  const { folds, hold } = useThreadContext();
-  const fold = folds.of(name);
+  const { expandState, hold } = useThreadContext();
+  const fold = expandState.of(name);
   const open = fold.value;
   return (
     <div class={look} data-open={open}>
@@ -35,7 +35,7 @@ export function Collapsible({ name, class: look, summary, children }: Collapsibl
       </button>
       {open && (
         <div class="fold-body">
-          <ExpandScope name={name} folds={folds}>
+          <ExpandScope name={name} expandState={expandState}>
             {children()}
           </ExpandScope>
         </div>

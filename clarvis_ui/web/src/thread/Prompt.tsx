@@ -68,8 +68,8 @@ function NotSent({ message: { uuid, problem, heading, code } }: { message: Shown
 
 /** A pasted log is a prompt too: it opens on demand. */
 function Words({ name, text }: { name: string; text: string }) {
-  const { folds, hold } = useThreadContext();
-  const open = folds.of(`${name}/words`);
+  const { expandState, hold } = useThreadContext();
+  const open = expandState.of(`${name}/words`);
   const long = text.length > LONG || text.split('\n', MANY_LINES + 1).length > MANY_LINES;
   const visible = long && !open.value ? shortened(text) : text;
   return (

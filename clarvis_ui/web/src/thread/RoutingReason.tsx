@@ -4,9 +4,9 @@ import { useThreadContext } from './context';
 
 /** Below a message for which the keeper found the place: why it is here. */
 export function RoutingReason({ uuid }: { uuid: string }) {
-  const { routed, folds, hold, sessionId } = useThreadContext();
+  const { routed, expandState, hold, sessionId } = useThreadContext();
   const why = routed.value.get(uuid);
-  const open = folds.of(`${uuid}/why`);
+  const open = expandState.of(`${uuid}/why`);
   if (!why) return null;
   return (
     <div class="you-note you-why">

@@ -34,7 +34,7 @@ export interface ThreadProps {
   hasOlder: boolean;
   loading: boolean;
   /** What is unfolded of it. */
-  folds: ExpandState;
+  expandState: ExpandState;
   onOlder(pages?: number): void;
   fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
   /** Calls that wait for an answer, by their ids. */
@@ -55,35 +55,35 @@ export function Thread(props: ThreadProps) {
 }
 
 function Conversation(props: ThreadProps) {
-  const { sessionId, messages, partial, turn, hasOlder, loading, folds, onOlder } = props;
+  const { sessionId, messages, partial, turn, hasOlder, loading, expandState, onOlder } = props;
   const box = useRef<HTMLElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const rows = useRows(messages, turn !== null, hasOlder);
   const chunks = useChunks(rows);
   const wantsOlder = hasOlder && !loading;
-  const window_ = useVirtualScroll(box, inner, chunks, () => wantsOlder && onOlder());
+  const virtualScroll = useVirtualScroll(box, inner, chunks, () => wantsOlder && onOlder());
   const { fetchSubagent } = props;
-  const reading = { box, rows, window: window_, hasOlder, loading, onOlder };
-  const finding = useFind({ ...reading, folds, fetchSubagent });
-  const spot = useScrollRestore({ ...reading, sessionId });
+  const reading = { box, rows, window: virtualScroll, hasOlder, loading, onOlder };
+  const find = useFind({ ...reading, expandState, fetchSubagent });
+  const position = useScrollRestore({ ...reading, sessionId });
   // not the partial itself: its deltas are drawn where it stands
   const writing = useComputed(() => partial.value && partialKey(partial.value)).value;
-  useStreamHandover({ box, partial, writing, rows, folds });
-  useThreadShortcuts({ box, rows, window: window_, finding, toBeginning: spot.toBeginning });
-  useOwnWords(rows, window_);
+  useStreamHandover({ box, partial, writing, rows, expandState });
+  useThreadShortcuts({ box, rows, window: virtualScroll, find, toBeginning: position.toBeginning });
+  useOwnWords(rows, virtualScroll);
   const announcement = useAnnouncement(rows);
-  const reader = useReaderOf(props, window_.hold);
+  const reader = useReaderOf(props, virtualScroll.hold);
 
   return (
-    <Around reader={reader} sought={finding.open ? finding.query.toLowerCase() : ''}>
+    <Around reader={reader} sought={find.open ? find.query.toLowerCase() : ''}>
       <div class="thread">
-        {finding.open && <FindBar finding={finding} />}
+        {find.open && <FindBar find={find} />}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys */}
         <section class="log" ref={box} tabIndex={0} aria-label="Conversation" aria-busy={loading}>
           <div class="column">
             {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
             <div class="rows" ref={inner}>
-              <Bundles pieces={window_.pieces} />
+              <Bundles pieces={virtualScroll.pieces} />
             </div>
             <StreamingReply partial={partial} />
             {turn && (
@@ -93,15 +93,15 @@ function Conversation(props: ThreadProps) {
           </div>
           <ToEnd
             rows={rows}
-            following={window_.following}
-            far={window_.far}
-            onGo={window_.toEnd}
-            onFind={finding.start}
+            following={virtualScroll.following}
+            far={virtualScroll.far}
+            onGo={virtualScroll.toEnd}
+            onFind={find.start}
           />
         </section>
-        {spot.notice && (
+        {position.notice && (
           <p class="thread-notice" role="status">
-            {spot.notice}
+            {position.notice}
           </p>
         )}
         <p class="spoken" aria-live="polite">
@@ -154,7 +154,7 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
 }
 
 function useReaderOf(
-  { sessionId, workdir, waiting, unanswered, routed, folds, ...acts }: ThreadProps,
+  { sessionId, workdir, waiting, unanswered, routed, expandState, ...acts }: ThreadProps,
   hold: ThreadContextValue['hold'],
 ): ThreadContextValue {
   const live = useRef({ ...acts, hold });
@@ -166,7 +166,7 @@ function useReaderOf(
     () => ({
       sessionId,
       workdir,
-      folds,
+      expandState,
       hold: () => live.current.hold(),
       fetchSubagent: (agentId) => live.current.fetchSubagent(agentId),
       waiting,
@@ -178,7 +178,7 @@ function useReaderOf(
       onEdit: (uuid) => live.current.onEdit(uuid),
       onOtherDirectory: (uuid) => live.current.onOtherDirectory(uuid),
     }),
-    [sessionId, workdir, folds, waiting, unanswered, routed],
+    [sessionId, workdir, expandState, waiting, unanswered, routed],
   );
 }
 

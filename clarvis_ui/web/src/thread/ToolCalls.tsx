@@ -109,8 +109,8 @@ export function ToolCalls({ row }: { row: ToolsRow }) {
 
 /** All of them at once: sixty files are not to be opened one by one. */
 function Every({ calls }: { calls: readonly ToolRow[] }) {
-  const { folds, hold } = useThreadContext();
-  const all = calls.map(({ key }) => folds.of(key));
+  const { expandState, hold } = useThreadContext();
+  const all = calls.map(({ key }) => expandState.of(key));
   return (
     <div class="diff-files">
       <ExpandAll

@@ -9,7 +9,7 @@ import type { ExpandState } from '../lib/expanded';
 export interface ThreadContextValue {
   sessionId: string;
   workdir: string | null;
-  folds: ExpandState;
+  expandState: ExpandState;
   /** Call before something unfolds: the view then stays where it is. */
   hold(): void;
   /** Calls that wait for an answer, by their ids. */

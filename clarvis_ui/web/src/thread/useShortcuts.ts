@@ -10,7 +10,7 @@ export interface ThreadShortcutsOptions {
   box: { current: HTMLElement | null };
   rows: readonly Row[];
   window: VirtualScroll;
-  finding: Find;
+  find: Find;
   toBeginning(): void;
 }
 
@@ -24,13 +24,13 @@ export function useThreadShortcuts(where: ThreadShortcutsOptions): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.altKey) return;
-      const { finding } = live.current;
+      const { find } = live.current;
       const command = event.ctrlKey || event.metaKey;
       if (command && !event.shiftKey && event.key.toLowerCase() === 'f') {
         // asked for again in our own field: then the browser's own way is meant
         if (isFindField(event.target)) return;
         event.preventDefault();
-        finding.start();
+        find.start();
       } else if (!command && !isTyping(event.target) && (event.key === 'j' || event.key === 'k')) {
         event.preventDefault();
         walk(live.current, event.key === 'j' ? 1 : -1);
@@ -51,11 +51,11 @@ export function useThreadShortcuts(where: ThreadShortcutsOptions): void {
     };
     // before anybody else: where Esc also stops a turn, closing this is what is meant
     const onEscape = (event: KeyboardEvent) => {
-      const { finding } = live.current;
-      if (event.key !== 'Escape' || !finding.open || event.isComposing) return;
+      const { find } = live.current;
+      if (event.key !== 'Escape' || !find.open || event.isComposing) return;
       event.preventDefault();
       event.stopPropagation();
-      finding.close();
+      find.close();
     };
     addEventListener('keydown', onKey);
     addEventListener('keydown', onEscape, { capture: true });
@@ -121,8 +121,8 @@ function whereIn(view: HTMLElement, rows: readonly Row[], window: VirtualScroll)
     const at = rows.findIndex((row) => row.key === walkedTo.dataset.row);
     if (inSight && at >= 0) return at;
   }
-  const spot = window.spot();
-  if (spot?.at !== 'row') return rows.length;
+  const position = window.position();
+  if (position?.at !== 'row') return rows.length;
   // one that has its beginning in sight is still ahead
-  return rows.findIndex((row) => row.key === spot.key) - (spot.offset > 0 ? 0.5 : 0);
+  return rows.findIndex((row) => row.key === position.key) - (position.offset > 0 ? 0.5 : 0);
 }

@@ -12,7 +12,7 @@ export interface StreamHandoverOptions {
   /** Its row; null where nothing is being written. */
   writing: string | null;
   rows: readonly Row[];
-  folds: ExpandState;
+  expandState: ExpandState;
 }
 
 /** What a person had done to a block while it was being written. */
@@ -33,7 +33,7 @@ export function useStreamHandover({
   partial,
   writing,
   rows,
-  folds,
+  expandState,
 }: StreamHandoverOptions): void {
   const before = useRef<Partial | null>(null);
   const handover = useRef<Left | null>(null);
@@ -49,11 +49,11 @@ export function useStreamHandover({
         const key = partialKey(last);
         handover.current = {
           text: last.text,
-          unfolded: folds.of(key).peek(),
+          unfolded: expandState.of(key).peek(),
           selected: selectionIn(wordsOf(box.current, key)),
         };
       }),
-    [partial, box, folds],
+    [partial, box, expandState],
   );
 
   useLayoutEffect(() => {
@@ -62,9 +62,9 @@ export function useStreamHandover({
     const row = rows.findLast((each) => each.kind === 'text' || each.kind === 'thinking');
     if (!row?.text.startsWith(done.text)) return;
     handover.current = null;
-    if (done.unfolded) folds.of(row.key).value = true;
+    if (done.unfolded) expandState.of(row.key).value = true;
     restoreSelection(wordsOf(box.current, row.key), done.selected);
-  }, [rows, writing, box, folds]);
+  }, [rows, writing, box, expandState]);
 }
 
 function wordsOf(box: HTMLElement | null, key: string): Element | null {

@@ -20,20 +20,14 @@ const MOST_PROMPTS = 200;
 const PAUSE_MS = 1000;
 
 /** What was done when, in a session or a project. The address has what is looked at. */
-export function TimelinePage({
-  clarvis,
-  timeline: query,
-}: {
-  clarvis: AppStore;
-  timeline: Looked;
-}) {
+export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline: Looked }) {
   const { session, workdir, span } = query;
-  const whole = useLooking(clarvis, 0);
-  const near = useLooking(clarvis, MOST_PROMPTS);
-  const news = lastNews(clarvis.sessions.newestFirst.value, query);
+  const whole = useLooking(app, 0);
+  const near = useLooking(app, MOST_PROMPTS);
+  const news = lastNews(app.sessions.newestFirst.value, query);
   const timeline = whole.timeline.value;
   const close = near.timeline.value;
-  const { sessions } = clarvis.sessions.listing.value;
+  const { sessions } = app.sessions.listing.value;
   const columns = useMemo(() => (timeline ? columnsOf(timeline) : []), [timeline]);
   const at = chosenAt(columns, span);
   const column = columns[at];
@@ -54,11 +48,11 @@ export function TimelinePage({
           <BackButton href={sessionHref(session)} label="Conversation" />
         )}
         <h1 class="inbox-title">Timeline</h1>
-        {session === null && <Projects clarvis={clarvis} workdir={workdir} />}
+        {session === null && <Projects app={app} workdir={workdir} />}
       </header>
       <div class="inbox-log" aria-busy={timeline === null && problem === ''}>
         <div class="inbox-column timeline">
-          {session !== null && <OfSession clarvis={clarvis} id={session} />}
+          {session !== null && <OfSession app={app} id={session} />}
           {problem !== '' && (
             <p class="timeline-problem" role="alert">
               {problem}{' '}
@@ -104,23 +98,23 @@ export function TimelinePage({
   );
 }
 
-function useLooking(clarvis: AppStore, prompts: number): TimelineStore {
-  const looking = useMemo(() => createTimelineStore(clarvis.api, prompts), [clarvis, prompts]);
-  useEffect(() => looking.stop, [looking]);
-  return looking;
+function useLooking(app: AppStore, prompts: number): TimelineStore {
+  const store = useMemo(() => createTimelineStore(app.api, prompts), [app, prompts]);
+  useEffect(() => store.stop, [store]);
+  return store;
 }
 
 /** Asks at once for something else, and after a pause when there is news of the same. */
-function useAsked(looking: TimelineStore, query: Looked | null, news: string): void {
+function useAsked(store: TimelineStore, query: Looked | null, news: string): void {
   const queryKey = JSON.stringify(query);
   useEffect(() => {
-    if (query !== null) void looking.ask(query);
-  }, [looking, queryKey]);
+    if (query !== null) void store.ask(query);
+  }, [store, queryKey]);
   useEffect(() => {
-    if (query === null || looking.timeline.peek() === null) return;
-    const later = setTimeout(() => void looking.ask(query), PAUSE_MS);
+    if (query === null || store.timeline.peek() === null) return;
+    const later = setTimeout(() => void store.ask(query), PAUSE_MS);
     return () => clearTimeout(later);
-  }, [looking, news]);
+  }, [store, news]);
 }
 
 /** When something was last said there. */
@@ -131,8 +125,8 @@ function lastNews(newestFirst: readonly Session[], { session, workdir }: Looked)
   return newest?.modified ?? '';
 }
 
-function OfSession({ clarvis, id }: { clarvis: AppStore; id: string }) {
-  const session = clarvis.sessions.listing.value.sessions.get(id);
+function OfSession({ app, id }: { app: AppStore; id: string }) {
+  const session = app.sessions.listing.value.sessions.get(id);
   return (
     <p class="timeline-of">
       <a href={sessionHref(id)} dir="auto">
@@ -147,8 +141,8 @@ function OfSession({ clarvis, id }: { clarvis: AppStore; id: string }) {
   );
 }
 
-function Projects({ clarvis, workdir }: { clarvis: AppStore; workdir: string | null }) {
-  const sessions = clarvis.sessions.newestFirst.value;
+function Projects({ app, workdir }: { app: AppStore; workdir: string | null }) {
+  const sessions = app.sessions.newestFirst.value;
   const projects = useMemo(() => {
     const sections = groupByProject(sessions).filter(({ path }) => path !== null);
     const isMissing = workdir !== null && sections.every(({ path }) => path !== workdir);

@@ -33,8 +33,8 @@ const RANKED: readonly { by: UsageBy; title: string }[] = [
 type Found = Partial<Record<UsageBy, Usage>>;
 
 /** What was used: tokens and cost, from the transcripts. */
-export function UsagePage({ clarvis }: { clarvis: Pick<AppStore, 'api' | 'sessions'> }) {
-  const { api, sessions } = clarvis;
+export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) {
+  const { api, sessions } = app;
   const spent = useGathered(useComputed(() => usageChangeKey(sessions.listing.value)).value);
   const [days, setDays] = useState<number | null>(30);
   const [loaded, setFound] = useState<Found>({});

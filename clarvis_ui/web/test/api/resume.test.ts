@@ -27,18 +27,18 @@ test('a session is cold once it was quiet for a while', () => {
 
 test('what one wants to be told is remembered', () => {
   const kept = new Map<string, string>();
-  const memory = createBrowserStorage({
+  const storage = createBrowserStorage({
     getItem: (key) => kept.get(key) ?? null,
     setItem: (key, value) => void kept.set(key, value),
     removeItem: (key) => void kept.delete(key),
     key: () => null,
     length: 0,
   });
-  expect(readRecapLevel(memory)).toBeNull();
-  writeRecapLevel(memory, 'detailed');
-  expect(readRecapLevel(memory)).toBe('detailed');
-  memory.write('recap', 'something else');
-  expect(readRecapLevel(memory)).toBeNull();
+  expect(readRecapLevel(storage)).toBeNull();
+  writeRecapLevel(storage, 'detailed');
+  expect(readRecapLevel(storage)).toBe('detailed');
+  storage.write('recap', 'something else');
+  expect(readRecapLevel(storage)).toBeNull();
 });
 
 test('days without use stand between the others', () => {

@@ -16,8 +16,8 @@ const RAW = {
 };
 
 test('every way carries the answer by which it was offered, and whether planning ends', () => {
-  const ways = destinationsOf(readRouting(RAW), new Map(), '/code');
-  expect(ways).toMatchObject([
+  const destinations = destinationsOf(readRouting(RAW), new Map(), '/code');
+  expect(destinations).toMatchObject([
     { kind: 'resume', routing: 'answer', leavesPlanFor: 'acceptEdits' },
     { kind: 'new', routing: 'answer' },
   ]);
@@ -44,20 +44,20 @@ test('why messages are here is read, whatever else stands there', () => {
 
 test('a message that is held back is sent by the same answer', async () => {
   const sent: unknown[] = [];
-  const holding = createUndoSend({
-    memory: createBrowserStorage(null),
+  const undoSend = createUndoSend({
+    storage: createBrowserStorage(null),
     onSent: () => {},
     async deliver(delivery) {
       sent.push(delivery);
       return { ok: true, value: 's' };
     },
   });
-  holding.begin('Now implement it', { ...way(), routing: 'answer' }, false);
-  holding.leave();
-  holding.begin('by itself', way(), false);
-  holding.leave();
+  undoSend.begin('Now implement it', { ...destination(), routing: 'answer' }, false);
+  undoSend.leave();
+  undoSend.begin('by itself', destination(), false);
+  undoSend.leave();
   expect(sent).toMatchObject([{ routing: 'answer' }, { text: 'by itself' }]);
   expect(sent[1]).not.toHaveProperty('routing');
 });
 
-const way = () => ({ kind: 'new' as const, workdir: '/code', because: null });
+const destination = () => ({ kind: 'new' as const, workdir: '/code', because: null });

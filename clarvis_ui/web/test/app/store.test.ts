@@ -16,7 +16,7 @@ test('any request that finds us logged out shuts the page, and what it knew is f
   const closed = vi.fn();
   const app = createAppStore({
     api,
-    memory: createBrowserStorage(new FakeStorage()),
+    storage: createBrowserStorage(new FakeStorage()),
     page: new FakeAttention(),
     openSocket: () => ({ close: closed, send: () => {} }) as unknown as WebSocket,
     name: 'me',

@@ -11,9 +11,9 @@ import { type BrowserStorage, createBrowserStorage } from '../../src/lib/storage
 import { FakeApi, FakeStorage } from '../support/fakes';
 
 let api: FakeApi;
-let memory: BrowserStorage;
+let storage: BrowserStorage;
 let events: EventBus;
-let questions: AttentionStore;
+let attentionStore: AttentionStore;
 
 function question(id: string, changes: Partial<Attention> = {}): Attention {
   return {
@@ -50,57 +50,57 @@ const settled = (attentionId: string, decision: Decision, by: string | null): Ke
   decision,
   by,
 });
-const open = () => questions.inbox.value.open.map(({ id }) => id);
+const open = () => attentionStore.inbox.value.open.map(({ id }) => id);
 
 beforeEach(() => {
   api = new FakeApi();
-  memory = createBrowserStorage(new FakeStorage());
+  storage = createBrowserStorage(new FakeStorage());
   events = createEventBus();
   api.answers.attention = [];
-  questions = createAttentionStore(api, events, createAnswerDrafts(memory), 'me');
+  attentionStore = createAttentionStore(api, events, createAnswerDrafts(storage), 'me');
 });
 
-afterEach(() => questions.forget());
+afterEach(() => attentionStore.forget());
 
 describe('an answer that was begun', () => {
-  const half = {
+  const draft = {
     open: 'deny',
     text: 'not like\nthis',
     choices: { 'Which one?': { ...NO_CHOICE, labels: ['This', 'That'] } },
   };
   const first = question('1');
   const second = question('2', { input: { command: 'rm' } });
-  const afterARefresh = (asked: Attention) => createAnswerDrafts(memory).read(asked);
+  const afterARefresh = (asked: Attention) => createAnswerDrafts(storage).read(asked);
 
   test('is there after a refresh, as long as it is asked for', async () => {
-    questions.drafts.write(first, half);
-    questions.drafts.write(second, half);
+    attentionStore.drafts.write(first, draft);
+    attentionStore.drafts.write(second, draft);
     api.answers.attention = [first, second];
-    questions.reload();
+    attentionStore.reload();
     await vi.waitFor(() => expect(open()).toEqual(['1', '2']));
     events.publish([settled('2', 'allow', 'somebody')]);
-    expect(afterARefresh(first)).toEqual(half);
+    expect(afterARefresh(first)).toEqual(draft);
     expect(afterARefresh(second).open).toBeNull();
   });
 
   const later = question('9');
 
   test('is there when the same is asked anew after a restart of the keeper', async () => {
-    questions.drafts.write({ ...first, input: { command: 'ls', why: 1 } }, half);
-    questions.reload(); // nothing is open there
-    await vi.waitFor(() => expect(memory.keys('answer.')).toEqual([]));
-    expect(afterARefresh({ ...later, input: { why: 1, command: 'ls' } })).toEqual(half);
+    attentionStore.drafts.write({ ...first, input: { command: 'ls', why: 1 } }, draft);
+    attentionStore.reload(); // nothing is open there
+    await vi.waitFor(() => expect(storage.keys('answer.')).toEqual([]));
+    expect(afterARefresh({ ...later, input: { why: 1, command: 'ls' } })).toEqual(draft);
     // and is that question's own from then on
-    expect(memory.keys('unanswered.')).toEqual([]);
-    questions.drafts.forget('9');
-    expect(memory.keys('')).toEqual([]);
+    expect(storage.keys('unanswered.')).toEqual([]);
+    attentionStore.drafts.forget('9');
+    expect(storage.keys('')).toEqual([]);
   });
 
   test('is there when the same is asked again after it was withdrawn', () => {
     events.publish([raised('1')]);
-    questions.drafts.write(first, half);
+    attentionStore.drafts.write(first, draft);
     events.publish([settled('1', 'withdrawn', null)]);
-    expect(afterARefresh(later)).toEqual(half);
+    expect(afterARefresh(later)).toEqual(draft);
   });
 
   test.each([
@@ -108,31 +108,31 @@ describe('an answer that was begun', () => {
     ['another tool', { tool: 'Read' }],
     ['another session', { sessionId: 'other' }],
   ])('is not there for %s', (_, changes) => {
-    questions.drafts.write(first, half);
-    questions.drafts.withdraw('1');
+    attentionStore.drafts.write(first, draft);
+    attentionStore.drafts.withdraw('1');
     expect(afterARefresh(question('9', changes)).open).toBeNull();
   });
 
   test('is forgotten after a day in which nobody asked again', () => {
-    const yesterday = createAnswerDrafts(memory, () => Date.now() - 25 * 3_600_000);
-    yesterday.write(first, half);
+    const yesterday = createAnswerDrafts(storage, () => Date.now() - 25 * 3_600_000);
+    yesterday.write(first, draft);
     yesterday.withdraw('1');
-    questions.drafts.keepOnly([]);
-    expect(memory.keys('')).toEqual([]);
+    attentionStore.drafts.keepOnly([]);
+    expect(storage.keys('')).toEqual([]);
   });
 
   test('is there as long as the page is, where the browser keeps nothing', () => {
-    memory = createBrowserStorage(null);
-    createAnswerDrafts(memory).write(first, half);
-    expect(afterARefresh(first)).toEqual(half);
-    createAnswerDrafts(memory).forget('1');
+    storage = createBrowserStorage(null);
+    createAnswerDrafts(storage).write(first, draft);
+    expect(afterARefresh(first)).toEqual(draft);
+    createAnswerDrafts(storage).forget('1');
     expect(afterARefresh(first).open).toBeNull();
   });
 
   test('that is put back leaves nothing', () => {
-    questions.drafts.write(first, half);
-    questions.drafts.write(first, { open: null, text: null, choices: {} });
-    expect(memory.keys('')).toEqual([]);
+    attentionStore.drafts.write(first, draft);
+    attentionStore.drafts.write(first, { open: null, text: null, choices: {} });
+    expect(storage.keys('')).toEqual([]);
   });
 });
 
@@ -144,16 +144,16 @@ describe('what waits', () => {
 
   test('is known by session', () => {
     events.publish([raised('1'), raised('2', { sessionId: 'other' }), raised('3')]);
-    const bySession = openBySession(questions.inbox.value);
+    const bySession = openBySession(attentionStore.inbox.value);
     expect(bySession.get('s')?.map(({ id }) => id)).toEqual(['1', '3']);
     expect(bySession.get('other')?.map(({ id }) => id)).toEqual(['2']);
   });
 
   test('and was answered in the terminal a moment before us is put right', async () => {
     events.publish([raised('1', { origin: 'terminal' })]);
-    await questions.answer('1', { decision: 'deny' });
+    await attentionStore.answer('1', { decision: 'deny' });
     events.publish([settled('1', 'allow', 'terminal'), settled('1', 'deny', 'me')]);
-    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
+    expect(lastSettledIn(attentionStore.inbox.value, 's')).toMatchObject({
       decision: 'allow',
       by: 'terminal',
       mine: false,
@@ -163,7 +163,7 @@ describe('what waits', () => {
   test('and was settled elsewhere says by whom, and a replay does not bring it back', () => {
     events.publish([raised('1'), settled('1', 'deny', 'Clarvis on iPhone'), raised('1')]);
     expect(open()).toEqual([]);
-    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({
+    expect(lastSettledIn(attentionStore.inbox.value, 's')).toMatchObject({
       decision: 'deny',
       by: 'Clarvis on iPhone',
       mine: false,
@@ -174,27 +174,27 @@ describe('what waits', () => {
     events.publish([raised('1'), raised('2')]);
     api.answers.attention = [question('2'), question('3')];
     api.hold();
-    questions.reload();
+    attentionStore.reload();
     events.publish([raised('4')]);
     api.release?.();
     await vi.waitFor(() => expect(open()).toEqual(['2', '3', '4']));
-    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ decision: 'gone' });
+    expect(lastSettledIn(attentionStore.inbox.value, 's')).toMatchObject({ decision: 'gone' });
   });
 });
 
 describe('an answer', () => {
   test('settles it, and says that it was ours', async () => {
     events.publish([raised('1')]);
-    await questions.answer('1', { decision: 'allow' });
+    await attentionStore.answer('1', { decision: 'allow' });
     expect(api.asked).toEqual(['resolve 1 {"decision":"allow"} me']);
-    expect(lastSettledIn(questions.inbox.value, 's')).toMatchObject({ mine: true });
+    expect(lastSettledIn(attentionStore.inbox.value, 's')).toMatchObject({ mine: true });
   });
 
   test('given twice goes out once', async () => {
     events.publish([raised('1')]);
     await Promise.all([
-      questions.answer('1', { decision: 'allow' }),
-      questions.answer('1', { decision: 'deny' }),
+      attentionStore.answer('1', { decision: 'allow' }),
+      attentionStore.answer('1', { decision: 'deny' }),
     ]);
     expect(api.asked).toHaveLength(1);
   });
@@ -202,19 +202,19 @@ describe('an answer', () => {
   test('that was not taken leaves the card and says why', async () => {
     events.publish([raised('1')]);
     api.trouble = 'keeper_unreachable';
-    await questions.answer('1', { decision: 'allow' });
+    await attentionStore.answer('1', { decision: 'allow' });
     expect(open()).toEqual(['1']);
-    expect(questions.inbox.value.problems.get('1')).toBe('said keeper_unreachable');
-    expect(questions.inbox.value.answering.size).toBe(0);
+    expect(attentionStore.inbox.value.problems.get('1')).toBe('said keeper_unreachable');
+    expect(attentionStore.inbox.value.answering.size).toBe(0);
   });
 
   test('whose own answer was lost on the way is ours all the same', async () => {
     events.publish([raised('1'), raised('2')]);
     api.trouble = 'clarvis_unreachable';
-    await questions.answer('1', { decision: 'allow' });
-    await questions.answer('2', { decision: 'allow' });
+    await attentionStore.answer('1', { decision: 'allow' });
+    await attentionStore.answer('2', { decision: 'allow' });
     events.publish([settled('1', 'allow', 'me'), settled('2', 'deny', 'somebody')]);
-    expect(questions.inbox.value.settled.map(({ by, mine }) => [by, mine])).toEqual([
+    expect(attentionStore.inbox.value.settled.map(({ by, mine }) => [by, mine])).toEqual([
       ['somebody', false],
       ['me', true],
     ]);
@@ -223,7 +223,7 @@ describe('an answer', () => {
   test('that came too late asks what is still open', async () => {
     events.publish([raised('1')]);
     api.trouble = 'attention_gone';
-    await questions.answer('1', { decision: 'allow' });
+    await attentionStore.answer('1', { decision: 'allow' });
     expect(api.asked).toContain('attention');
   });
 });
@@ -248,11 +248,11 @@ describe('notifications', () => {
       },
     };
     const words = ({ input }: Attention) => ({ title: 'Shop', body: `run ${input.command}` });
-    const memory = createBrowserStorage(new FakeStorage());
+    const storage = createBrowserStorage(new FakeStorage());
     return createNotifications(
       events,
       notifier,
-      memory,
+      storage,
       words,
       (id) => `session ${id}`,
       () => {},

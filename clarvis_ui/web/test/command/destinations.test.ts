@@ -35,9 +35,9 @@ describe('the ways a command can go', () => {
       reason: 'It says “also”, and the last word was moments ago.',
       candidates: [fitting('a'), fitting('b'), fitting('c'), fitting('d')],
     });
-    const ways = destinationsOf(decided, none, '/code');
-    expect(ways.map(destinationKey)).toEqual(['resume b', 'resume a', 'resume c', 'new']);
-    expect(ways[0]).toMatchObject({
+    const destinations = destinationsOf(decided, none, '/code');
+    expect(destinations.map(destinationKey)).toEqual(['resume b', 'resume a', 'resume c', 'new']);
+    expect(destinations[0]).toMatchObject({
       title: 'Title of b',
       because: 'it says “also”, and the last word was moments ago',
       copy: false,
@@ -46,10 +46,10 @@ describe('the ways a command can go', () => {
 
   test('put a new one first where none fits, and the nearest behind it, one key away', () => {
     const candidates = [fitting('a', null), fitting('b'), fitting('c', null)];
-    const ways = destinationsOf(routing({ candidates }), none, null);
-    expect(ways.map(destinationKey)).toEqual(['new', 'resume a', 'resume b']);
-    expect(ways[0]).toMatchObject({ workdir: null, because: 'Nothing fits.' });
-    expect(ways[1]).toMatchObject({ because: 'it was spoken in lately' });
+    const destinations = destinationsOf(routing({ candidates }), none, null);
+    expect(destinations.map(destinationKey)).toEqual(['new', 'resume a', 'resume b']);
+    expect(destinations[0]).toMatchObject({ workdir: null, because: 'Nothing fits.' });
+    expect(destinations[1]).toMatchObject({ because: 'it was spoken in lately' });
   });
 
   test('leave out what is only recent, where another one fits', () => {

@@ -8,12 +8,12 @@ import { at, message } from '../support/world';
 
 const speak = vi.fn();
 let events: EventBus;
-let aloud: ReadAloud;
+let readAloud: ReadAloud;
 
 beforeEach(() => {
   speak.mockReset();
   events = createEventBus();
-  aloud = createReadAloud(events, createBrowserStorage(new FakeStorage()), speak);
+  readAloud = createReadAloud(events, createBrowserStorage(new FakeStorage()), speak);
 });
 
 function turn(uuid: string, words: string, outcome: 'done' | 'failed' = 'done'): KeeperEvent[] {
@@ -30,14 +30,14 @@ function turn(uuid: string, words: string, outcome: 'done' | 'failed' = 'done'):
 }
 
 test('only the replies to what was said in the bar are read, and only if one wants it', () => {
-  aloud.expect('a');
+  readAloud.expect('a');
   events.publish(turn('a', 'Done.'));
   expect(speak).not.toHaveBeenCalled();
-  aloud.state.value = 'on';
+  readAloud.state.value = 'on';
   events.publish(turn('b', 'Somebody else asked.'));
-  aloud.expect('c');
+  readAloud.expect('c');
   events.publish(turn('c', 'All **41** tests pass.'));
-  aloud.expect('d');
+  readAloud.expect('d');
   events.publish(turn('d', 'Broken.', 'failed'));
   expect(speak.mock.calls).toEqual([['All 41 tests pass.']]);
 });

@@ -32,7 +32,7 @@ function make(): CommandStore {
         return new Promise((done) => answers.set(words, done));
       },
     },
-    memory: createBrowserStorage(storage),
+    storage: createBrowserStorage(storage),
     sessions: signal(new Map()),
     onSend,
   });
@@ -120,17 +120,17 @@ describe('sending', () => {
 
   test('waits for the answer to these very words', async () => {
     command.write('quick');
-    const sending = command.send();
+    const pending = command.send();
     answers.get('quick')?.(success(resume('s')));
-    expect(await sending).toBe(true);
+    expect(await pending).toBe(true);
     expect(onSend.mock.calls[0]?.[1]).toMatchObject({ sessionId: 's' });
   });
 
   test('does not happen where nobody knows where it belongs', async () => {
     command.write('quick');
-    const sending = command.send();
+    const pending = command.send();
     answers.get('quick')?.(failed('keeper_unreachable', 'The keeper does not answer.'));
-    expect(await sending).toBe(false);
+    expect(await pending).toBe(false);
     expect(command.failure.value?.sentence).toBe('The keeper does not answer.');
     expect([command.text.value, onSend.mock.calls.length]).toEqual(['quick', 0]);
   });

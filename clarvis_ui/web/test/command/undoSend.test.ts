@@ -18,12 +18,12 @@ const RESUME: Destination = {
 let storage: FakeStorage;
 let delivered: Delivery[];
 let answer: (delivery: Delivery) => Promise<Outcome<string>>;
-let holding: UndoSend;
+let undoSend: UndoSend;
 const onSent = vi.fn();
 
 function make(): UndoSend {
   return createUndoSend({
-    memory: createBrowserStorage(storage),
+    storage: createBrowserStorage(storage),
     deliver(delivery) {
       delivered.push(delivery);
       return answer(delivery);
@@ -32,7 +32,7 @@ function make(): UndoSend {
   });
 }
 
-const only = () => holding.entries.value[0];
+const only = () => undoSend.entries.value[0];
 const uuid = () => only()?.uuid as string;
 const soon = () => vi.advanceTimersByTimeAsync(0);
 
@@ -42,13 +42,13 @@ beforeEach(() => {
   delivered = [];
   answer = async () => success('s');
   onSent.mockReset();
-  holding = make();
+  undoSend = make();
 });
 afterEach(() => vi.useRealTimers());
 
 describe('what was sent', () => {
   test('is held back, then goes, and is forgotten once it is there', async () => {
-    holding.begin('fix it', NEW, true);
+    undoSend.begin('fix it', NEW, true);
     expect([only()?.state, delivered.length, storage.kept.size]).toEqual(['held', 0, 1]);
     await vi.advanceTimersByTimeAsync(UNDO_MS);
     expect(delivered).toMatchObject([{ text: 'fix it', to: { workdir: '/code' } }]);
@@ -58,26 +58,26 @@ describe('what was sent', () => {
   });
 
   test('can be undone as if it had never been', async () => {
-    holding.begin('fix it', RESUME, false);
-    expect(holding.undo(uuid())).toBe('fix it');
+    undoSend.begin('fix it', RESUME, false);
+    expect(undoSend.undo(uuid())).toBe('fix it');
     await vi.advanceTimersByTimeAsync(2 * UNDO_MS);
-    expect([delivered, holding.entries.value, storage.kept.size]).toEqual([[], [], 0]);
+    expect([delivered, undoSend.entries.value, storage.kept.size]).toEqual([[], [], 0]);
   });
 
   test('can no longer be undone once it is on its way', async () => {
-    holding.begin('fix it', RESUME, false);
-    holding.send(uuid());
-    expect(holding.undo(uuid())).toBeNull();
+    undoSend.begin('fix it', RESUME, false);
+    undoSend.send(uuid());
+    expect(undoSend.undo(uuid())).toBeNull();
     await soon();
-    expect(holding.undo(uuid())).toBeNull();
+    expect(undoSend.undo(uuid())).toBeNull();
     expect(delivered).toHaveLength(1);
   });
 
   test('goes at once when another is sent, or the page is left', async () => {
-    holding.begin('one', RESUME, false);
-    holding.begin('two', RESUME, false);
+    undoSend.begin('one', RESUME, false);
+    undoSend.begin('two', RESUME, false);
     expect(delivered.map(({ text }) => text)).toEqual(['one']);
-    holding.leave();
+    undoSend.leave();
     expect(delivered.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 });
@@ -85,26 +85,26 @@ describe('what was sent', () => {
 describe('after a refresh', () => {
   test('what may or may not have arrived is sent again under its uuid', async () => {
     answer = () => new Promise(() => {});
-    holding.begin('fix it', NEW, true);
-    holding.leave();
+    undoSend.begin('fix it', NEW, true);
+    undoSend.leave();
     const first = uuid();
     answer = async () => success('s');
-    holding = make();
-    holding.restore();
+    undoSend = make();
+    undoSend.restore();
     await soon();
     expect(delivered.map((each) => each.uuid)).toEqual([first, first]);
     expect(only()).toMatchObject({ state: 'sent', sessionId: 's', follow: false });
   });
 
   test('what another tab holds back is left to it, unless that tab is gone', async () => {
-    holding.begin('fix it', NEW, true);
+    undoSend.begin('fix it', NEW, true);
     const another = make();
     another.restore();
-    expect(holding.undo(uuid())).toBe('fix it');
+    expect(undoSend.undo(uuid())).toBe('fix it');
     await vi.advanceTimersByTimeAsync(10 * UNDO_MS);
     expect(delivered).toEqual([]);
 
-    holding.begin('and this', NEW, true);
+    undoSend.begin('and this', NEW, true);
     vi.clearAllTimers(); // that tab is gone without a word
     make().restore();
     await vi.advanceTimersByTimeAsync(100 * UNDO_MS);
@@ -112,47 +112,50 @@ describe('after a refresh', () => {
   });
 
   test('what is not ours, or of another version, is left alone', () => {
-    storage.setItem('clarvis.held.x', JSON.stringify({ uuid: 'x', text: 'a', way: { kind: 1 } }));
+    storage.setItem(
+      'clarvis.held.x',
+      JSON.stringify({ uuid: 'x', text: 'a', destination: { kind: 1 } }),
+    );
     storage.setItem('clarvis.held.y', 'nonsense');
-    holding.restore();
-    expect([holding.entries.value, delivered]).toEqual([[], []]);
+    undoSend.restore();
+    expect([undoSend.entries.value, delivered]).toEqual([[], []]);
   });
 });
 
 describe('what could not be sent', () => {
   beforeEach(async () => {
     answer = async () => failed('keeper_unreachable', 'The keeper does not answer.');
-    holding.begin('fix it', RESUME, false);
-    holding.send(uuid());
+    undoSend.begin('fix it', RESUME, false);
+    undoSend.send(uuid());
     await soon();
   });
 
   test('says why, stays over a refresh, and goes again', async () => {
     expect(only()).toMatchObject({ state: 'unsent', problem: 'The keeper does not answer.' });
     const before = uuid();
-    holding = make();
-    holding.restore();
+    undoSend = make();
+    undoSend.restore();
     await soon();
     expect(only()).toMatchObject({ state: 'unsent', uuid: before });
     expect(delivered).toHaveLength(1);
     answer = async () => success('s');
-    holding.send(uuid());
+    undoSend.send(uuid());
     await soon();
     expect(only()?.state).toBe('sent');
   });
 
   test('can be taken back to be changed', () => {
-    expect(holding.undo(uuid())).toBe('fix it');
+    expect(undoSend.undo(uuid())).toBe('fix it');
     expect(storage.kept.size).toBe(0);
   });
 
   test('because somebody else runs the session goes on in a copy', async () => {
     answer = async () => failed('session_elsewhere', 'It runs elsewhere.');
-    holding.send(uuid());
+    undoSend.send(uuid());
     await soon();
     expect(only()).toMatchObject({ state: 'unsent', elsewhere: true });
     answer = async () => success('copy');
-    holding.sendToCopy(uuid());
+    undoSend.sendToCopy(uuid());
     await soon();
     expect(delivered.at(-1)?.to).toEqual({ sessionId: 's', copy: true });
     expect(only()).toMatchObject({ state: 'sent', sessionId: 'copy' });

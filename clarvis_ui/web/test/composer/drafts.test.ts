@@ -10,7 +10,7 @@ let written: string[];
 /** A tab of its own, in the same browser as the others. */
 function tab(room = Number.POSITIVE_INFINITY) {
   const events = new EventTarget();
-  const memory = createBrowserStorage(
+  const tabStorage = createBrowserStorage(
     {
       get length() {
         return storage.length;
@@ -26,7 +26,7 @@ function tab(room = Number.POSITIVE_INFINITY) {
     },
     events as unknown as Window,
   );
-  const drafts = createDrafts(memory);
+  const drafts = createDrafts(tabStorage);
   const told = (key: string) => {
     events.dispatchEvent(Object.assign(new Event('storage'), { key: `clarvis.${key}` }));
   };
@@ -40,19 +40,19 @@ beforeEach(() => {
 
 describe('a draft', () => {
   test('is there after a refresh, images included, and gone once it is sent', () => {
-    tab().drafts.write('s', { text: 'look at', pictures: [PICTURE] });
-    expect(tab().drafts.read('s')).toEqual({ text: 'look at', pictures: [PICTURE] });
+    tab().drafts.write('s', { text: 'look at', images: [PICTURE] });
+    expect(tab().drafts.read('s')).toEqual({ text: 'look at', images: [PICTURE] });
     const after = tab().drafts;
     after.read('s');
-    after.write('s', { text: '', pictures: [] });
-    expect(tab().drafts.read('s')).toEqual({ text: '', pictures: [] });
+    after.write('s', { text: '', images: [] });
+    expect(tab().drafts.read('s')).toEqual({ text: '', images: [] });
     expect(storage.length).toBe(0);
   });
 
   test('does not write its images again with every key', () => {
     const { drafts } = tab();
-    const pictures = [PICTURE];
-    for (const text of ['l', 'lo', 'loo', 'look']) drafts.write('s', { text, pictures });
+    const images = [PICTURE];
+    for (const text of ['l', 'lo', 'loo', 'look']) drafts.write('s', { text, images });
     expect(written.filter((key) => key.includes('pictures'))).toHaveLength(1);
     const { drafts: refreshed } = tab();
     const kept = refreshed.read('s');
@@ -62,25 +62,25 @@ describe('a draft', () => {
 
   test('with more images than the browser keeps has them as long as the page is there', () => {
     const { drafts } = tab(40);
-    const pictures = [PICTURE];
-    drafts.write('s', { text: 'look', pictures });
-    expect(drafts.read('s')).toEqual({ text: 'look', pictures });
-    expect(tab().drafts.read('s')).toEqual({ text: 'look', pictures: [] });
+    const images = [PICTURE];
+    drafts.write('s', { text: 'look', images });
+    expect(drafts.read('s')).toEqual({ text: 'look', images });
+    expect(tab().drafts.read('s')).toEqual({ text: 'look', images: [] });
   });
 
   test('is the same in every tab: what one types the others have, what it sends is gone', () => {
     const [one, other] = [tab(40), tab()];
-    const pictures = [PICTURE];
-    one.drafts.write('s', { text: 'mine', pictures });
+    const images = [PICTURE];
+    one.drafts.write('s', { text: 'mine', images });
     const heard: Draft[] = [];
     const leave = one.drafts.onElsewhere('s', (draft) => heard.push(draft));
     other.drafts.read('s');
-    other.drafts.write('s', { text: 'mine, and on', pictures: [] });
+    other.drafts.write('s', { text: 'mine, and on', images: [] });
     one.told('draft.another');
     one.told('draft.s');
     // its own images, which no other tab could see, stay
-    expect(heard).toEqual([{ text: 'mine, and on', pictures }]);
-    other.drafts.write('s', { text: '', pictures: [] });
+    expect(heard).toEqual([{ text: 'mine, and on', images }]);
+    other.drafts.write('s', { text: '', images: [] });
     one.told('draft.s');
     expect(heard.at(-1)?.text).toBe('');
     leave();

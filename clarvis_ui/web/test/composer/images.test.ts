@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { contentOf, imagesOf } from '../../src/composer/images';
 
 test('a message that is taken apart again has the same images', () => {
-  const pictures = [
+  const images = [
     { mediaType: 'image/png', data: 'AAAA' },
     { mediaType: 'image/jpeg', data: 'BBBB' },
   ];
-  expect(imagesOf(contentOf('words', pictures))).toEqual(pictures);
+  expect(imagesOf(contentOf('words', images))).toEqual(images);
   expect(imagesOf(contentOf('words', []))).toEqual([]);
 });
 

@@ -168,7 +168,7 @@ class Browser {
 
   private send({ uuid, text, copied }: { uuid: string; text: string; copied: boolean }): void {
     if (!copied) this.sent.add(uuid);
-    const sending: OptimisticMessage = {
+    const pending: OptimisticMessage = {
       uuid,
       text,
       content: [{ type: 'text', text }],
@@ -178,7 +178,7 @@ class Browser {
       behind: this.state.messages.at(-1)?.timestamp ?? null,
       begun: 0,
     };
-    this.reduce({ type: 'sending/begun', sending });
+    this.reduce({ type: 'sending/begun', pending });
     if (copied || uuid.length % 2 === 0) this.reduce({ type: 'sending/accepted', uuid });
   }
 
@@ -239,8 +239,8 @@ class Browser {
         this.safe = now;
         break;
       case 'refresh': {
-        const { optimistic: sendings, own } = this.state;
-        this.state = { ...emptyConversation(SESSION), optimistic: sendings, own };
+        const { optimistic, own } = this.state;
+        this.state = { ...emptyConversation(SESSION), optimistic, own };
         this.heard = now;
         this.safe = now;
         break;
@@ -268,7 +268,7 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
         const browser = new Browser(world, limit);
         for (const fate of fates) browser.meet(fate);
         browser.end();
-        const { messages, partial, turn, queue, optimistic: sendings, failed } = browser.state;
+        const { messages, partial, turn, queue, optimistic, failed } = browser.state;
         const truth = world.moment(world.end);
         expect(messages.map(said)).toEqual(truth.messages.map(said));
         expect({ partial, turn, queue }).toEqual({
@@ -277,7 +277,7 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
           queue: truth.queue,
         });
         const unsaid = new Set(failed.flatMap(({ prompt }) => (prompt ? [prompt.uuid] : [])));
-        expect(sendings.filter(({ uuid }) => !unsaid.has(uuid))).toEqual([]);
+        expect(optimistic.filter(({ uuid }) => !unsaid.has(uuid))).toEqual([]);
       },
     ),
     { numRuns: Number(process.env.PROPERTY_EXAMPLES ?? 1500) },

@@ -42,10 +42,10 @@ const delta = (seq: number, text: string, changes = {}) =>
     ...changes,
   }) satisfies KeeperEvent;
 
-function sending(uuid: string, changes: Partial<OptimisticMessage> = {}): ConversationEvent {
+function pending(uuid: string, changes: Partial<OptimisticMessage> = {}): ConversationEvent {
   return {
     type: 'sending/begun',
-    sending: {
+    pending: {
       uuid,
       text: `words of ${uuid}`,
       content: [{ type: 'text', text: `words of ${uuid}` }],
@@ -133,7 +133,7 @@ describe('what streams', () => {
 
 describe('a message of ours', () => {
   test('is there at once, and is confirmed in its place', () => {
-    const sent = told(loaded('a'), sending('u'));
+    const sent = told(loaded('a'), pending('u'));
     expect(shown(sent).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'sending' });
     const confirmed = reduce(sent, added(1, 'u'));
     expect(shown(confirmed).map((one) => one.uuid)).toEqual(['a', 'u']);
@@ -142,7 +142,7 @@ describe('a message of ours', () => {
 
   test('that failed keeps its words and says why', () => {
     const problem = 'Clarvis does not answer.';
-    const state = told(loaded('a'), sending('u'), { type: 'sending/failed', uuid: 'u', problem });
+    const state = told(loaded('a'), pending('u'), { type: 'sending/failed', uuid: 'u', problem });
     expect(shown(state).at(-1)).toMatchObject({ optimistic: 'failed', problem });
     expect(shown(state).at(-1)?.content).toEqual([{ type: 'text', text: 'words of u' }]);
   });
@@ -151,7 +151,7 @@ describe('a message of ours', () => {
     const problem = 'Clarvis does not answer.';
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { type: 'sending/failed', uuid: 'u', problem },
       added(1, 'u'),
     );
@@ -165,7 +165,7 @@ describe('a message of ours', () => {
   test('that got another uuid is known by its words', () => {
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
       added(1, 'x', { content: [{ type: 'text', text }], timestamp: later }),
     );
@@ -174,15 +174,15 @@ describe('a message of ours', () => {
 
   test('is not taken for something that was said before', () => {
     const old = added(1, 'x', { content: [{ type: 'text', text }] });
-    const state = told(loaded('a'), old, sending('u'), { type: 'sending/accepted', uuid: 'u' });
+    const state = told(loaded('a'), old, pending('u'), { type: 'sending/accepted', uuid: 'u' });
     expect(state.optimistic).toHaveLength(1);
   });
 
   test('said twice is shown twice', () => {
     const state = told(
       loaded('a'),
-      sending('u1', { text: 'yes' }),
-      sending('u2', { text: 'yes' }),
+      pending('u1', { text: 'yes' }),
+      pending('u2', { text: 'yes' }),
       { type: 'sending/accepted', uuid: 'u1' },
       { type: 'sending/accepted', uuid: 'u2' },
       added(1, 'u1', { content: [{ type: 'text', text: 'yes' }], timestamp: later }),
@@ -191,7 +191,7 @@ describe('a message of ours', () => {
   });
 
   test('waits as a chip while a turn runs', () => {
-    const state = told(loaded('a'), { ...at(1), type: 'turn/started', uuid: 'a' }, sending('u'));
+    const state = told(loaded('a'), { ...at(1), type: 'turn/started', uuid: 'a' }, pending('u'));
     expect(inLine(state).map((queued) => queued.uuid)).toEqual(['u']);
     expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
   });
@@ -220,7 +220,7 @@ describe('a message of ours', () => {
     const queued = { uuid: 'u', text: 'x', images: 0 };
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { ...at(1), type: 'queue/updated', queue: [{ ...queued, state: 'queued' }] },
       { ...at(2), type: 'queue/updated', queue: [{ ...queued, state: 'cancelled' }] },
     );
@@ -232,7 +232,7 @@ describe('a message of ours', () => {
     const queue = [{ uuid: 'u', text: 'x', images: 0, state: 'held' as const }];
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
       { ...at(1), type: 'queue/updated', queue },
       { type: 'stream/broken' },
@@ -246,7 +246,7 @@ describe('a message of ours', () => {
   test('that failed here and is held there is told once', () => {
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { type: 'sending/failed', uuid: 'u', problem: 'lost' },
       {
         ...at(1),
@@ -261,7 +261,7 @@ describe('a message of ours', () => {
   test('that went down with the keeper can be sent again', () => {
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
       { type: 'stream/broken' },
       { type: 'page/loaded', page: page({ position: 'e2:0' }), accepted: ['u'] },
@@ -273,9 +273,9 @@ describe('a message of ours', () => {
     const behind = page({ position: 'e2:0', kept: ['u', 'late'] });
     const state = told(
       loaded('a'),
-      sending('u'),
+      pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
-      sending('late'),
+      pending('late'),
       { type: 'sending/failed', uuid: 'late', problem: 'The keeper does not answer.' },
       { type: 'stream/broken' },
       { type: 'page/loaded', page: behind, accepted: ['u'] },
@@ -287,7 +287,7 @@ describe('a message of ours', () => {
 
   test('that could not be worked on says why', () => {
     const error = { code: 'cli_failed', message: 'Claude Code does not start.' };
-    const state = told(loaded(), sending('u'), {
+    const state = told(loaded(), pending('u'), {
       ...at(1),
       type: 'session/failed',
       uuid: 'u',
@@ -301,7 +301,7 @@ describe('a message of ours', () => {
   });
 
   test('is the same object as long as nothing about it changes', () => {
-    const state = told(loaded('a'), sending('u'));
+    const state = told(loaded('a'), pending('u'));
     expect(shown(reduce(state, delta(1, 'x'))).at(-1)).toBe(shown(state).at(-1));
   });
 });

@@ -19,10 +19,10 @@ import { at, message, page, SESSION } from '../support/world';
 let api: FakeApi;
 let storage: FakeStorage;
 let needs: ConversationStoreOptions;
-let talk: ConversationStore;
+let conversationStore: ConversationStore;
 
 const soon = () => vi.advanceTimersByTimeAsync(0);
-const shown = (one: ConversationStore = talk) => shownMessages(one.conversation.value);
+const shown = (one: ConversationStore = conversationStore) => shownMessages(one.conversation.value);
 const sentUuids = () =>
   api.asked
     .filter((what) => what.startsWith('send '))
@@ -42,26 +42,26 @@ beforeEach(async () => {
     retryDelay: (failures) => failures * 1000,
     onSession: () => {},
   };
-  talk = createConversationStore(SESSION, needs);
+  conversationStore = createConversationStore(SESSION, needs);
   await soon();
 });
 
 afterEach(() => {
-  talk.end();
+  conversationStore.end();
   vi.useRealTimers();
 });
 
 describe('a failed send', () => {
   test('keeps its words, says why, and goes again under the same uuid', async () => {
     api.trouble = 'keeper_unreachable';
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     await soon();
     expect(shown().at(-1)).toMatchObject({
       optimistic: 'failed',
       problem: 'said keeper_unreachable',
     });
     api.trouble = null;
-    talk.retry(shown().at(-1)?.uuid as string);
+    conversationStore.retry(shown().at(-1)?.uuid as string);
     await soon();
     expect(shown().at(-1)).toMatchObject({ optimistic: 'sending' });
     expect(sentUuids()).toHaveLength(2);
@@ -70,7 +70,7 @@ describe('a failed send', () => {
 
   test('outlives a refresh', async () => {
     api.trouble = 'keeper_unreachable';
-    talk.send('hello', [{ mediaType: 'image/png', data: 'AAAA' }]);
+    conversationStore.send('hello', [{ mediaType: 'image/png', data: 'AAAA' }]);
     await soon();
     api.trouble = null;
     const again = createConversationStore(SESSION, needs);
@@ -86,7 +86,7 @@ describe('a failed send', () => {
       if (value.length > 400) throw new Error('full');
       storage.kept.set(key, value);
     };
-    talk.send('hello', [{ mediaType: 'image/png', data: 'A'.repeat(1000) }]);
+    conversationStore.send('hello', [{ mediaType: 'image/png', data: 'A'.repeat(1000) }]);
     await soon();
     expect([...storage.kept.values()].join()).toContain('hello');
   });
@@ -97,7 +97,7 @@ describe('a session that somebody else runs', () => {
     prompt.wait === false && !prompt.fork
       ? failed('session_elsewhere', 'It runs elsewhere.', ['watch', 'fork', 'wait'])
       : success({ sessionId: prompt.fork ? 'copy' : SESSION, state: 'idle' });
-  const left = (one: ConversationStore = talk) =>
+  const left = (one: ConversationStore = conversationStore) =>
     one.conversation.value.optimistic.map(({ text, state }) => [text, state]);
   let prompts: Prompt[];
 
@@ -107,7 +107,7 @@ describe('a session that somebody else runs', () => {
       prompts.push(prompt);
       return refuse(prompt);
     };
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     await soon();
   });
 
@@ -121,23 +121,23 @@ describe('a session that somebody else runs', () => {
   });
 
   test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
-    const uuid = talk.conversation.value.optimistic[0]?.uuid as string;
+    const uuid = conversationStore.conversation.value.optimistic[0]?.uuid as string;
     api.asked = [];
-    expect(talk.withdraw(uuid)).toMatchObject({ text: 'hello' });
+    expect(conversationStore.withdraw(uuid)).toMatchObject({ text: 'hello' });
     expect(left()).toEqual([]);
     expect(api.asked).toEqual([]);
   });
 
   test('is waited for under the same uuid', async () => {
-    const uuid = talk.conversation.value.optimistic[0]?.uuid as string;
-    expect(await talk.sendElsewhere(uuid, 'wait')).toBeNull();
+    const uuid = conversationStore.conversation.value.optimistic[0]?.uuid as string;
+    expect(await conversationStore.sendElsewhere(uuid, 'wait')).toBeNull();
     expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid });
     expect(left()).toEqual([['hello', 'accepted']]);
   });
 
   test('is gone on with in a copy, which has the message from the first moment', async () => {
-    const uuid = talk.conversation.value.optimistic[0]?.uuid as string;
-    expect(await talk.sendElsewhere(uuid, 'fork')).toBe('copy');
+    const uuid = conversationStore.conversation.value.optimistic[0]?.uuid as string;
+    expect(await conversationStore.sendElsewhere(uuid, 'fork')).toBe('copy');
     expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid, fork: true });
     expect(left()).toEqual([]);
     expect(needs.outbox.restore('copy')).toMatchObject([{ uuid, state: 'accepted' }]);
@@ -158,18 +158,21 @@ describe('a delta', () => {
     }) as const;
 
   test('changes the partial and leaves the conversation the very same', () => {
-    const before = talk.conversation.value;
-    talk.handle(delta(1, 'Hel'));
-    talk.handle(delta(2, 'lo'));
-    expect(talk.partial.value?.text).toBe('Hello');
-    expect(talk.conversation.value).toBe(before);
+    const before = conversationStore.conversation.value;
+    conversationStore.handle(delta(1, 'Hel'));
+    conversationStore.handle(delta(2, 'lo'));
+    expect(conversationStore.partial.value?.text).toBe('Hello');
+    expect(conversationStore.conversation.value).toBe(before);
   });
 
   test('is replaced by its message at one moment', () => {
-    talk.handle(delta(1, 'Hello'));
+    conversationStore.handle(delta(1, 'Hello'));
     const seen: [string | undefined, number][] = [];
     const stop = effect(() => {
-      seen.push([talk.partial.value?.text, talk.conversation.value.messages.length]);
+      seen.push([
+        conversationStore.partial.value?.text,
+        conversationStore.conversation.value.messages.length,
+      ]);
     });
     const reply = message('r', {
       role: 'assistant',
@@ -177,7 +180,7 @@ describe('a delta', () => {
       messageId: 'm',
       content: [{ type: 'text', text: 'Hello' }],
     });
-    talk.handle({ ...at(2), type: 'message/added', message: reply, after: null });
+    conversationStore.handle({ ...at(2), type: 'message/added', message: reply, after: null });
     stop();
     expect(seen).toEqual([
       ['Hello', 1],
@@ -194,27 +197,32 @@ test('where every place is taken a message stands in line', async () => {
       ? success({ sessionId: SESSION, state: 'idle' })
       : failed('keeper_busy', 'All places are taken.');
   };
-  talk.send('hello', []);
+  conversationStore.send('hello', []);
   await soon();
   expect(waits).toEqual([false, true]);
-  expect(talk.conversation.value.optimistic[0]?.state).toBe('accepted');
+  expect(conversationStore.conversation.value.optimistic[0]?.state).toBe('accepted');
 });
 
 describe('what is on its way', () => {
   test('is forgotten once it is confirmed', async () => {
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     expect(storage.kept.size).toBe(1);
     await soon();
     const [uuid] = sentUuids();
-    talk.handle({ ...at(5), type: 'message/added', message: message(uuid as string), after: null });
+    conversationStore.handle({
+      ...at(5),
+      type: 'message/added',
+      message: message(uuid as string),
+      after: null,
+    });
     expect(storage.kept.size).toBe(0);
     expect(shown().map((one) => one.uuid)).toEqual(['a', uuid]);
   });
 
   test('when the page was left is doubtful until the keeper is asked', async () => {
     api.send = () => new Promise(() => {});
-    talk.send('hello', []);
-    const [uuid] = talk.conversation.value.optimistic.map((sending) => sending.uuid);
+    conversationStore.send('hello', []);
+    const [uuid] = conversationStore.conversation.value.optimistic.map((pending) => pending.uuid);
     const arrived = page({ messages: [message('a'), message(uuid as string)] });
     api.answers.conversation = arrived;
     const again = createConversationStore(SESSION, needs);
@@ -225,7 +233,7 @@ describe('what is on its way', () => {
 
   test('and never arrived can be sent again', async () => {
     api.send = () => new Promise(() => {});
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     const again = createConversationStore(SESSION, needs);
     await soon();
     expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
@@ -234,10 +242,12 @@ describe('what is on its way', () => {
 
   test('and never arrived in a session that runs can be sent again too', async () => {
     api.send = () => new Promise(() => {});
-    talk.send('hello', []);
-    talk.send('this one waits', []);
-    talk.send('this one runs', []);
-    const [, waiting, running] = talk.conversation.value.optimistic.map((sending) => sending.uuid);
+    conversationStore.send('hello', []);
+    conversationStore.send('this one waits', []);
+    conversationStore.send('this one runs', []);
+    const [, waiting, running] = conversationStore.conversation.value.optimistic.map(
+      (pending) => pending.uuid,
+    );
     api.answers.conversation = page({
       messages: [message('a')],
       session: sample(1, { state: 'running' }),
@@ -256,24 +266,24 @@ describe('what is on its way', () => {
   });
 
   test('is no message of this page any more once it has left the line', async () => {
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     await soon();
     const [uuid] = sentUuids();
     // what waits is taken out of the line, not out of the page
-    expect(talk.withdraw(uuid as string)).toBe(null);
-    talk.withdrawn(uuid as string);
+    expect(conversationStore.withdraw(uuid as string)).toBe(null);
+    conversationStore.withdrawn(uuid as string);
     expect(shown().map((one) => one.uuid)).toEqual(['a']);
     expect(storage.length).toBe(0);
   });
 
   test('that failed is taken back everywhere: it may have arrived all the same', async () => {
     api.trouble = 'clarvis_unreachable';
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     await soon();
     const [uuid] = sentUuids();
     // whoever wants to change it does not wait for a keeper that may be away
-    expect(talk.withdraw(uuid as string)).toMatchObject({ text: 'hello' });
-    expect(talk.conversation.value.optimistic).toEqual([]);
+    expect(conversationStore.withdraw(uuid as string)).toMatchObject({ text: 'hello' });
+    expect(conversationStore.conversation.value.optimistic).toEqual([]);
     expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
   });
 });
@@ -282,7 +292,7 @@ describe('who stops a turn', () => {
   test('waits until the keeper has what was sent before', async () => {
     let stopped = false;
     const stop = (): void => {
-      void talk.settled().then(() => {
+      void conversationStore.settled().then(() => {
         stopped = true;
       });
     };
@@ -291,14 +301,14 @@ describe('who stops a turn', () => {
     expect(stopped).toBe(true);
     stopped = false;
     api.hold();
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     stop();
     await soon();
     expect(stopped).toBe(false);
     api.release?.();
     await soon();
     expect(stopped).toBe(true);
-    expect(talk.conversation.value.optimistic).toMatchObject([{ state: 'accepted' }]);
+    expect(conversationStore.conversation.value.optimistic).toMatchObject([{ state: 'accepted' }]);
   });
 
   test('waits not for long: what has not arrived by then is not sent, and kept', async () => {
@@ -306,8 +316,8 @@ describe('who stops a turn', () => {
       new Promise((resolve) => {
         signal?.addEventListener('abort', () => resolve(failed('cancelled', 'not wanted')));
       });
-    talk.send('hello', []);
-    const sent = talk.settled();
+    conversationStore.send('hello', []);
+    const sent = conversationStore.settled();
     await vi.advanceTimersByTimeAsync(2000);
     await sent;
     expect(shown().at(-1)).toMatchObject({
@@ -325,10 +335,10 @@ describe('a message for which what runs is stopped', () => {
 
   test('is one request, and says so again when it is repeated, also after a refresh', async () => {
     api.trouble = 'keeper_unreachable';
-    talk.send('hello', [], true);
+    conversationStore.send('hello', [], true);
     await soon();
     const [uuid] = sentUuids() as [string];
-    talk.retry(uuid);
+    conversationStore.retry(uuid);
     await soon();
     const again = createConversationStore(SESSION, needs);
     await soon();
@@ -341,33 +351,33 @@ describe('a message for which what runs is stopped', () => {
   });
 
   test('is the first in line, and says why', async () => {
-    talk.handle({ type: 'turn/started', ...at(1), uuid: 'a' });
-    talk.handle({
+    conversationStore.handle({ type: 'turn/started', ...at(1), uuid: 'a' });
+    conversationStore.handle({
       type: 'queue/updated',
       ...at(2),
       queue: [{ uuid: 'q', text: 'waits', state: 'queued', images: 0 }],
     });
-    talk.send('hello', [], true);
-    expect(inLine(talk.conversation.value).map(({ text, interrupt }) => [text, interrupt])).toEqual(
-      [
-        ['hello', true],
-        ['waits', undefined],
-      ],
-    );
+    conversationStore.send('hello', [], true);
+    expect(
+      inLine(conversationStore.conversation.value).map(({ text, interrupt }) => [text, interrupt]),
+    ).toEqual([
+      ['hello', true],
+      ['waits', undefined],
+    ]);
   });
 
   test('stops nothing where it goes on in a copy', async () => {
     api.trouble = 'session_elsewhere';
-    talk.send('hello', [], true);
+    conversationStore.send('hello', [], true);
     await soon();
     api.trouble = null;
     api.answers.send = { sessionId: 'copy', state: 'running' };
-    expect(await talk.sendElsewhere(sentUuids()[0] as string, 'fork')).toBe('copy');
+    expect(await conversationStore.sendElsewhere(sentUuids()[0] as string, 'fork')).toBe('copy');
     expect(wishes()).toEqual([true, undefined]);
   });
 
   test('a message like any other asks for nothing', async () => {
-    talk.send('hello', []);
+    conversationStore.send('hello', []);
     await soon();
     expect(wishes()).toEqual([undefined]);
   });
@@ -376,14 +386,14 @@ describe('a message for which what runs is stopped', () => {
 describe('loading', () => {
   test('is tried again until it succeeds', async () => {
     api.trouble = 'keeper_unreachable';
-    talk.reload();
+    conversationStore.reload();
     await soon();
-    expect(talk.failure.value?.code).toBe('keeper_unreachable');
+    expect(conversationStore.failure.value?.code).toBe('keeper_unreachable');
     expect(shown().map((one) => one.uuid)).toEqual(['a']);
     api.trouble = null;
     await vi.advanceTimersByTimeAsync(1000);
-    expect(talk.failure.value).toBe(null);
-    expect(talk.conversation.value.waiting).toBe(null);
+    expect(conversationStore.failure.value).toBe(null);
+    expect(conversationStore.conversation.value.waiting).toBe(null);
   });
 
   test('a page from before we listened is asked for again', async () => {
@@ -399,7 +409,7 @@ describe('loading', () => {
 
   test('a session that is not there is not asked for again and again', async () => {
     api.trouble = 'session_not_found';
-    talk.reload();
+    conversationStore.reload();
     await soon();
     api.asked = [];
     await vi.advanceTimersByTimeAsync(60_000);
@@ -408,29 +418,29 @@ describe('loading', () => {
 
   test('a session that is said to be gone is not here any more', async () => {
     api.trouble = 'session_not_found';
-    talk.handle({ type: 'session/removed', ...at(8) });
+    conversationStore.handle({ type: 'session/removed', ...at(8) });
     await soon();
-    expect(talk.failure.value?.code).toBe('session_not_found');
+    expect(conversationStore.failure.value?.code).toBe('session_not_found');
   });
 
   test('a session that was deleted is asked for once it is there again', async () => {
     api.trouble = 'session_not_found';
-    talk.reload();
+    conversationStore.reload();
     await soon();
     api.trouble = null;
     api.answers.conversation = page({ messages: [message('reborn')], position: 'e1:8' });
-    talk.handle({ type: 'session/updated', session: sample(1), ...at(8) });
+    conversationStore.handle({ type: 'session/updated', session: sample(1), ...at(8) });
     await soon();
-    expect(talk.failure.value).toBeNull();
+    expect(conversationStore.failure.value).toBeNull();
     expect(shown().map(({ uuid }) => uuid)).toEqual(['reborn']);
   });
 
   test('after a hole asks for as much as was shown', async () => {
     const many = Array.from({ length: 400 }, (_, n) => message(`m${n}`));
     api.answers.conversation = page({ messages: many, position: 'e1:9' });
-    talk.reload();
+    conversationStore.reload();
     await soon();
-    talk.reload();
+    conversationStore.reload();
     await soon();
     expect(api.asked.at(-1)).toBe(`conversation ${SESSION} null 400`);
   });
@@ -438,12 +448,12 @@ describe('loading', () => {
 
 test('more than a page above is asked for at once, up to what one answer may hold', async () => {
   api.answers.conversation = page({ messages: [message('b')], before: 'b' });
-  talk.reload();
+  conversationStore.reload();
   await soon();
-  talk.older(4);
+  conversationStore.older(4);
   await soon();
   expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 600`);
-  talk.older(1 << 20);
+  conversationStore.older(1 << 20);
   await soon();
   expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 10000`);
 });

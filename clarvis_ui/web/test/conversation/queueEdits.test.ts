@@ -17,7 +17,7 @@ const PICTURE = { mediaType: 'image/png', data: 'AAAA' };
 let api: FakeApi;
 let draft: Draft;
 let gone: string[];
-let sendings: OptimisticMessage[];
+let optimistic: OptimisticMessage[];
 /** What the field held when the keeper was asked, by uuid. */
 let before: Record<string, string>;
 /** The codes with which the keeper refuses, by uuid. */
@@ -47,7 +47,7 @@ const line = (): SessionQueue => ({
       return success(null);
     },
   },
-  sendings,
+  optimistic,
   withdrawn: (uuid) => void gone.push(uuid),
 });
 
@@ -59,9 +59,9 @@ const edit = (...queue: Queued[]) => moveIntoDraft(queue, line(), field);
 
 beforeEach(() => {
   api = new FakeApi();
-  draft = { text: '', pictures: [] };
+  draft = { text: '', images: [] };
   gone = [];
-  sendings = [];
+  optimistic = [];
   before = {};
   refused = {};
   taken = new Set();
@@ -69,9 +69,9 @@ beforeEach(() => {
 
 describe('what waits', () => {
   test('stands behind what is typed already, before it leaves the line', async () => {
-    draft = { text: 'typed\n', pictures: [PICTURE] };
+    draft = { text: 'typed\n', images: [PICTURE] };
     expect(await edit(held('a'), held('b'))).toBe('');
-    expect(draft).toEqual({ text: 'typed\n\nwords of a\n\nwords of b', pictures: [PICTURE] });
+    expect(draft).toEqual({ text: 'typed\n\nwords of a\n\nwords of b', images: [PICTURE] });
     expect(before).toEqual({ a: draft.text, b: draft.text });
     expect(gone).toEqual(['a', 'b']);
     expect(api.asked).toEqual([]);
@@ -80,11 +80,11 @@ describe('what waits', () => {
   test('comes with its images, whoever sent it', async () => {
     api.answers.waiting = [{ uuid: 'a', content: [IMAGE, { type: 'text', text: 'words of a' }] }];
     expect(await edit(held('a', 1))).toBe('');
-    expect(draft).toEqual({ text: 'words of a', pictures: [PICTURE] });
+    expect(draft).toEqual({ text: 'words of a', images: [PICTURE] });
   });
 
   test('comes with those that this browser kept', async () => {
-    const sending: OptimisticMessage = {
+    const pending: OptimisticMessage = {
       uuid: 'a',
       text: 'words of a',
       content: [IMAGE],
@@ -94,17 +94,17 @@ describe('what waits', () => {
       behind: null,
       begun: 0,
     };
-    sendings = [sending];
+    optimistic = [pending];
     expect(await edit(held('a', 1))).toBe('');
-    expect(draft.pictures).toEqual([PICTURE]);
+    expect(draft.images).toEqual([PICTURE]);
     expect(api.asked).toEqual([]);
     // too large to be kept here: the keeper has them
-    sendings = [{ ...sending, content: [], images: 0 }];
+    optimistic = [{ ...pending, content: [], images: 0 }];
     api.answers.waiting = [{ uuid: 'a', content: [IMAGE] }];
     taken.clear();
-    draft = { text: '', pictures: [] };
+    draft = { text: '', images: [] };
     expect(await edit(held('a', 1))).toBe('');
-    expect(draft.pictures).toEqual([PICTURE]);
+    expect(draft.images).toEqual([PICTURE]);
   });
 
   test('stays in line where its images cannot be asked for', async () => {
@@ -125,13 +125,13 @@ describe('what waits', () => {
 
 describe('what cannot be taken back', () => {
   test('because its turn has come is not in the field either', async () => {
-    draft = { text: 'typed ', pictures: [] };
+    draft = { text: 'typed ', images: [] };
     refused = { a: 'message_taken' };
     expect(await edit(held('a'), held('b'))).toBe('It was too late to take back 1 message.');
     expect(draft.text).toBe('typed\n\nwords of b');
     expect(gone).toEqual(['b']);
     refused = { c: 'message_taken' };
-    draft = { text: 'typed ', pictures: [] };
+    draft = { text: 'typed ', images: [] };
     expect(await edit(held('c'))).toBe('It was too late to take it back.');
     expect(draft.text).toBe('typed ');
   });
@@ -150,7 +150,7 @@ describe('what cannot be taken back', () => {
   ])('because it left the line by another hand stays in the field: %s', async (code, by) => {
     taken = new Set(by);
     if (code !== 'message_taken') refused = { a: code };
-    draft = { text: 'typed', pictures: [] };
+    draft = { text: 'typed', images: [] };
     expect(await edit(held('a'))).toContain('may stand in another place too');
     expect(draft.text).toBe('typed\n\nwords of a');
     // once is enough: another tab has put it there
@@ -174,7 +174,7 @@ describe('what cannot be taken back', () => {
     const api = {
       ...asked.api,
       cancelQueued: async (id: string, uuid: string) => {
-        draft = { text: `${draft.text} and more`, pictures: [] };
+        draft = { text: `${draft.text} and more`, images: [] };
         return asked.api.cancelQueued(id, uuid);
       },
     };

@@ -69,44 +69,44 @@ describe('scrolling to a row', () => {
   });
 });
 
-const outline = (sessions: Session[]) => listIndexOf(groupByProject(sessions));
+const index = (sessions: Session[]) => listIndexOf(groupByProject(sessions));
 const many = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => sample(from - index));
 
 describe('a list that changes while one reads', () => {
-  const before = outline(many(100, 50));
+  const before = index(many(100, 50));
   const reading = (topOf(before, 'id-0080') ?? 0) + 10;
 
   test('does not move when something new comes in above', () => {
-    const after = outline([sample(101), ...many(100, 50)]);
+    const after = index([sample(101), ...many(100, 50)]);
     expect(steadyTop(before, after, reading, 500)).toBe(reading + ROW_HEIGHT);
   });
 
   test('does not follow a row that goes to the top', () => {
     const moved = sample(80, { modified: '2030-01-01T00:00:00Z' });
-    const after = outline([moved, ...many(100, 50).filter((s) => s.id !== moved.id)]);
+    const after = index([moved, ...many(100, 50).filter((s) => s.id !== moved.id)]);
     expect(steadyTop(before, after, reading, 500)).toBe(reading);
   });
 
   test('goes with the row that is open, if it is in sight', () => {
     const moved = sample(80, { modified: '2030-01-01T00:00:00Z' });
-    const after = outline([moved, ...many(100, 50).filter((s) => s.id !== moved.id)]);
+    const after = index([moved, ...many(100, 50).filter((s) => s.id !== moved.id)]);
     const shift = (topOf(after, moved.id) ?? 0) - (topOf(before, moved.id) ?? 0);
     expect(steadyTop(before, after, reading, 500, moved.id)).toBe(Math.max(0, reading + shift));
     expect(steadyTop(before, after, reading, 500, sample(55).id)).toBe(reading);
   });
 
   test('shows what is new to who is at the top', () => {
-    expect(steadyTop(before, outline([sample(101), ...many(100, 50)]), 0, 500)).toBe(0);
+    expect(steadyTop(before, index([sample(101), ...many(100, 50)]), 0, 500)).toBe(0);
   });
 
   test('stays where it is if nothing is left of it', () => {
-    expect(steadyTop(before, outline([sample(1)]), reading, 500)).toBe(reading);
+    expect(steadyTop(before, index([sample(1)]), reading, 500)).toBe(reading);
   });
 });
 
 describe('keys', () => {
-  const list = outline([sample(20, { workdir: '/a', project: 'a' }), ...many(19, 15)]);
+  const list = index([sample(20, { workdir: '/a', project: 'a' }), ...many(19, 15)]);
 
   test.each([
     [null, 'ArrowDown', 'id-0020'],
@@ -126,6 +126,6 @@ describe('keys', () => {
   });
 
   test('lead nowhere in an empty list', () => {
-    expect(rowAfterKey(outline([]), null, 'ArrowDown')).toBe(null);
+    expect(rowAfterKey(index([]), null, 'ArrowDown')).toBe(null);
   });
 });

@@ -37,7 +37,7 @@ beforeEach(async () => {
       turn={{ uuid: 'p', started: null, status: null }}
       hasOlder={false}
       loading={false}
-      folds={createExpandState()}
+      expandState={createExpandState()}
       onOlder={() => {}}
       fetchSubagent={async () => []}
       waiting={signal(new Set<string>())}

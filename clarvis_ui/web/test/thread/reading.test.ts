@@ -115,17 +115,17 @@ describe('finding', () => {
     const heard = new Map([['toolu_a', words]]);
     expect(hitsIn([row as Row], 'needle')).toEqual([]);
     expect(hitsIn([row as Row], 'needle', heard)).toHaveLength(1);
-    const folds = createExpandState();
-    expandFor(row as Row, 'needle', folds, heard);
-    expect(folds.of((row as Row).key).value).toBe(true);
-    expect(folds.of('d').value).toBe(true);
+    const expandState = createExpandState();
+    expandFor(row as Row, 'needle', expandState, heard);
+    expect(expandState.of((row as Row).key).value).toBe(true);
+    expect(expandState.of('d').value).toBe(true);
   });
 
   test('unfolds what hides the words, and nothing else', () => {
-    const folds = createExpandState();
-    for (const row of rows) expandFor(row, 'needle', folds);
-    expect(folds.of('c').value).toBe(true);
-    expect(folds.of('b').value).toBe(false);
+    const expandState = createExpandState();
+    for (const row of rows) expandFor(row, 'needle', expandState);
+    expect(expandState.of('c').value).toBe(true);
+    expect(expandState.of('b').value).toBe(false);
   });
 });
 

@@ -168,40 +168,40 @@ const told = (complete: boolean, prompts = 0) =>
   readTimeline({ by: 'day', total: { prompts }, complete }) as Timeline;
 
 let api: FakeApi;
-let looking: TimelineStore;
+let store: TimelineStore;
 
 beforeEach(() => {
   vi.useFakeTimers();
   api = new FakeApi();
-  looking = createTimelineStore(api, 5);
+  store = createTimelineStore(api, 5);
 });
 
 afterEach(() => {
-  looking.stop();
+  store.stop();
   vi.useRealTimers();
 });
 
 test('while not every line is read it is asked again', async () => {
   api.answers.timeline = told(false);
-  await looking.ask(WHOLE);
+  await store.ask(WHOLE);
   api.answers.timeline = told(true, 3);
   await vi.advanceTimersByTimeAsync(5000);
-  expect(looking.timeline.value?.total.prompts).toBe(3);
+  expect(store.timeline.value?.total.prompts).toBe(3);
   api.answers.timeline = told(true, 4);
   await vi.advanceTimersByTimeAsync(5000);
-  expect(looking.timeline.value?.total.prompts).toBe(3);
+  expect(store.timeline.value?.total.prompts).toBe(3);
 });
 
 test('of the same thing what is known stays, of another it does not', async () => {
   api.answers.timeline = told(true, 1);
-  await looking.ask(WHOLE);
-  const again = looking.ask({ ...WHOLE });
-  expect(looking.timeline.value).not.toBeNull();
+  await store.ask(WHOLE);
+  const again = store.ask({ ...WHOLE });
+  expect(store.timeline.value).not.toBeNull();
   await again;
-  const other = looking.ask({ ...WHOLE, workdir: '/other' });
-  expect(looking.timeline.value).toBeNull();
+  const other = store.ask({ ...WHOLE, workdir: '/other' });
+  expect(store.timeline.value).toBeNull();
   await other;
-  expect(looking.timeline.value).not.toBeNull();
+  expect(store.timeline.value).not.toBeNull();
 });
 
 test('an answer that comes late does not take the place of a newer one', async () => {
@@ -210,23 +210,23 @@ test('an answer that comes late does not take the place of a newer one', async (
     release = resolve;
   });
   api.answers.timeline = told(true, 1);
-  const first = looking.ask(WHOLE);
+  const first = store.ask(WHOLE);
   api.held = Promise.resolve();
   api.answers.timeline = told(true, 2);
-  await looking.ask({ ...WHOLE, workdir: '/other' });
+  await store.ask({ ...WHOLE, workdir: '/other' });
   release();
   await first;
-  expect(looking.timeline.value?.total.prompts).toBe(2);
+  expect(store.timeline.value?.total.prompts).toBe(2);
 });
 
 test('what failed is said, until it works', async () => {
   api.trouble = 'keeper_unreachable';
-  await looking.ask(WHOLE);
-  expect(looking.failure.value?.code).toBe('keeper_unreachable');
+  await store.ask(WHOLE);
+  expect(store.failure.value?.code).toBe('keeper_unreachable');
   api.trouble = null;
   api.answers.timeline = told(true);
-  await looking.ask(WHOLE);
-  expect(looking.failure.value).toBeNull();
+  await store.ask(WHOLE);
+  expect(store.failure.value).toBeNull();
 });
 
 // ---- the contract ----

@@ -15,7 +15,7 @@ export interface AttentionCardProps {
   attention: Attention;
   workdir: string | null;
   source: PlanSource;
-  halves: AnswerDrafts;
+  drafts: AnswerDrafts;
   /** Whether it stands where another card stood a moment ago. */
   replacedAnother: boolean;
   answering: boolean;
@@ -29,7 +29,7 @@ export function AttentionCard(props: AttentionCardProps) {
   const { attention, answering, problem, onAnswer } = props;
   const headingId = useId();
   const armed = useDoubleClickGuard(props.replacedAnother, props.keys);
-  const [half, onHalf] = useAnswerDraft(props.halves, attention);
+  const [draft, onHalf] = useAnswerDraft(props.drafts, attention);
   // two events of one click come before anything is drawn again
   const answered = useRef(false);
   if (!answering) answered.current = false;
@@ -47,7 +47,7 @@ export function AttentionCard(props: AttentionCardProps) {
     ready: armed && !answering,
     keys: props.keys,
     headingId,
-    half,
+    draft,
     onHalf,
     onAnswer: answer,
   };

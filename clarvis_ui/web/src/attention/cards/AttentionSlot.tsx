@@ -7,7 +7,7 @@ import { SettledLine } from './SettledLine';
 import type { PlanSource } from './usePlan';
 
 export interface AttentionSlotProps {
-  questions: AttentionStore;
+  attentionStore: AttentionStore;
   source: PlanSource;
   sessionId: string;
   workdir: string | null;
@@ -19,8 +19,8 @@ export interface AttentionSlotProps {
 
 /** The question that waits in this session, one at a time; or what became of the last one. */
 export function AttentionSlot(props: AttentionSlotProps) {
-  const { questions, source, sessionId, workdir, running, interrupted } = props;
-  const inbox = questions.inbox.value;
+  const { attentionStore, source, sessionId, workdir, running, interrupted } = props;
+  const inbox = attentionStore.inbox.value;
   const [first, ...others] = openIn(inbox, sessionId);
   const replacedAnother = useReplaced(first?.id ?? null);
   const settled = lastSettledIn(inbox, sessionId);
@@ -46,12 +46,12 @@ export function AttentionSlot(props: AttentionSlotProps) {
         attention={first}
         workdir={workdir}
         source={source}
-        halves={questions.drafts}
+        drafts={attentionStore.drafts}
         replacedAnother={replacedAnother}
         answering={inbox.answering.has(first.id)}
         problem={inbox.problems.get(first.id) ?? null}
         keys
-        onAnswer={(answer) => void questions.answer(first.id, answer)}
+        onAnswer={(answer) => void attentionStore.answer(first.id, answer)}
       />
       {others.length > 0 && (
         <p class="slot-more">{counted(others.length, 'more question')} after this one</p>

@@ -19,13 +19,13 @@ const FURTHER: Readonly<Record<CeilingName, string>> = {
 
 /** An item of work has used what it may: let it go on, so much further, or end it. */
 export function CeilingCard(props: CardProps) {
-  const { attention, workdir, keys, headingId, half, onHalf, onAnswer } = props;
+  const { attention, workdir, keys, headingId, draft, onHalf, onAnswer } = props;
   const presentation = presentationOf(attention, workdir);
   const reached = ceilingUsageOf(attention.input);
-  const ending = half.open !== null;
+  const ending = draft.open !== null;
   const setEnding = (open: boolean): void => onHalf({ open: open ? 'deny' : null, text: null });
   const typed = ({ name, further }: CeilingUsage): string =>
-    half.choices[name]?.other ?? String(further);
+    draft.choices[name]?.other ?? String(further);
   const amounts = Object.fromEntries(reached.map((one) => [one.name, Number(typed(one))]));
   const ready = props.ready && reached.every((one) => isAmount(one.name, amounts[one.name] ?? 0));
 
@@ -48,7 +48,7 @@ export function CeilingCard(props: CardProps) {
         <ReasonField
           label="Why is it ended? Nothing more can be dispatched on this item."
           placeholder="Optional"
-          text={half.text ?? ''}
+          text={draft.text ?? ''}
           onText={(text) => onHalf({ text })}
           submit="End it"
           disabled={!props.ready}
@@ -79,7 +79,7 @@ export function CeilingCard(props: CardProps) {
                 onInput={(event) =>
                   onHalf({
                     choices: {
-                      ...half.choices,
+                      ...draft.choices,
                       [one.name]: { ...NO_CHOICE, other: event.currentTarget.value },
                     },
                   })

@@ -26,16 +26,16 @@ export interface CardProps {
   keys: boolean;
   headingId: string;
   /** The answer as far as it was begun. */
-  half: AnswerDraft;
+  draft: AnswerDraft;
   onHalf(changes: Partial<AnswerDraft>): void;
   onAnswer(answer: Answer): void;
 }
 
 /** May this be done? What it is, and every answer there is. */
 export function PermissionCard(props: CardProps) {
-  const { attention, workdir, ready, keys, headingId, half, onHalf, onAnswer } = props;
+  const { attention, workdir, ready, keys, headingId, draft, onHalf, onAnswer } = props;
   const setMode = (open: 'deny' | 'change' | null): void => onHalf({ open, text: null });
-  const choosing = half.open === null;
+  const choosing = draft.open === null;
   const [problem, setProblem] = useState<string | null>(null);
   const presentation = presentationOf(attention, workdir);
   const always = offeredGrants(attention, workdir).map((grant) => ({
@@ -72,11 +72,11 @@ export function PermissionCard(props: CardProps) {
       <div class="card-evidence">
         <EvidenceView evidence={presentation.evidence} workdir={workdir} />
       </div>
-      {half.open === 'deny' && (
+      {draft.open === 'deny' && (
         <ReasonField
           label="Why not? Claude is told, and goes on."
           placeholder="Optional: what should be done instead"
-          text={half.text ?? ''}
+          text={draft.text ?? ''}
           onText={(text) => onHalf({ text })}
           submit="Deny"
           other={{
@@ -88,11 +88,11 @@ export function PermissionCard(props: CardProps) {
           onCancel={() => setMode(null)}
         />
       )}
-      {half.open === 'change' && (
+      {draft.open === 'change' && (
         <ReasonField
           label="Do this instead"
           placeholder=""
-          text={half.text ?? editableText(attention)}
+          text={draft.text ?? editableText(attention)}
           onText={(text) => onHalf({ text })}
           code
           submit="Allow as changed"

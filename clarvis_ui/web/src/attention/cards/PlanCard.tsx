@@ -14,8 +14,8 @@ const APPROVED_WITH_EDITS: Answer = {
 
 /** A plan to read: carry it out, or send it back with what is missing. */
 export function PlanCard(props: CardProps) {
-  const { attention, source, keys, headingId, half, onHalf, onAnswer } = props;
-  const sendingBack = half.open !== null;
+  const { attention, source, keys, headingId, draft, onHalf, onAnswer } = props;
+  const sendingBack = draft.open !== null;
   const setSendingBack = (open: boolean): void =>
     onHalf({ open: open ? 'deny' : null, text: null });
   const plan = usePlan(attention, source);
@@ -49,7 +49,7 @@ export function PlanCard(props: CardProps) {
         <ReasonField
           label="What should be different?"
           placeholder="Claude goes on planning with this"
-          text={half.text ?? ''}
+          text={draft.text ?? ''}
           onText={(text) => onHalf({ text })}
           submit="Send back"
           disabled={!ready}

@@ -10,10 +10,10 @@ import { useShortcuts } from './useShortcuts';
 
 /** Questions as a form: options, several or one of them, or words of one's own. */
 export function QuestionCard(props: CardProps) {
-  const { attention, ready, keys, headingId, half, onHalf, onAnswer } = props;
-  const { choices } = half;
+  const { attention, ready, keys, headingId, draft, onHalf, onAnswer } = props;
+  const { choices } = draft;
   const questions = questionsOf(attention.input);
-  const refusing = half.open !== null;
+  const refusing = draft.open !== null;
   const setRefusing = (open: boolean): void => onHalf({ open: open ? 'deny' : null, text: null });
   const choiceOf = (question: Question): ChoiceDraft => choices[question.question] ?? NO_CHOICE;
   const set = (question: Question, choice: ChoiceDraft): void =>
@@ -67,7 +67,7 @@ export function QuestionCard(props: CardProps) {
         <ReasonField
           label="Say something else instead"
           placeholder="Optional: what Claude should know or do"
-          text={half.text ?? ''}
+          text={draft.text ?? ''}
           onText={(text) => onHalf({ text })}
           submit="Do not answer"
           disabled={!ready}

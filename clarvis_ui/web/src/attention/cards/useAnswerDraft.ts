@@ -3,15 +3,15 @@ import type { AnswerDraft, AnswerDrafts, DraftedAttention } from '../answerDraft
 
 /** The answer to this question as far as it was begun, kept as it is given. */
 export function useAnswerDraft(
-  halves: AnswerDrafts,
+  drafts: AnswerDrafts,
   attention: DraftedAttention,
 ): [AnswerDraft, (changes: Partial<AnswerDraft>) => void] {
-  const [half, setHalf] = useState(() => halves.read(attention));
-  const latest = useRef(half);
+  const [draft, setHalf] = useState(() => drafts.read(attention));
+  const latest = useRef(draft);
   function change(changes: Partial<AnswerDraft>): void {
     latest.current = { ...latest.current, ...changes };
-    halves.write(attention, latest.current);
+    drafts.write(attention, latest.current);
     setHalf(latest.current);
   }
-  return [half, change];
+  return [draft, change];
 }

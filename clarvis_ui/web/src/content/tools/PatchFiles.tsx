@@ -16,10 +16,10 @@ const A_FRAME = 4;
 export function PatchFiles({ files }: { files: readonly FileChange[] }) {
   const hold = useContext(HoldScroll);
   const fold = useExpandState();
-  const folds = files.map((_, at) => fold(`file ${at}`, files.length <= OPEN_AT_FIRST));
+  const expandState = files.map((_, at) => fold(`file ${at}`, files.length <= OPEN_AT_FIRST));
   // a patch that is put away while it unfolds goes on when one comes back
   const opening = fold('every file');
-  const folded = folds.filter((each) => !each.value);
+  const folded = expandState.filter((each) => !each.value);
   const unfolds = opening.value && folded.length > 0;
   useEffect(() => {
     if (!unfolds) return;
@@ -34,14 +34,14 @@ export function PatchFiles({ files }: { files: readonly FileChange[] }) {
     hold();
     batch(() => {
       opening.value = all;
-      if (!all) for (const each of folds) each.value = false;
+      if (!all) for (const each of expandState) each.value = false;
     });
   }
   function show(at: number): void {
     hold();
     batch(() => {
       opening.value = false;
-      const one = folds[at];
+      const one = expandState[at];
       if (one) one.value = !one.value;
     });
   }
@@ -59,12 +59,12 @@ export function PatchFiles({ files }: { files: readonly FileChange[] }) {
           <button
             type="button"
             class="diff-file"
-            aria-expanded={folds[at]?.value ?? false}
+            aria-expanded={expandState[at]?.value ?? false}
             onClick={() => show(at)}
           >
             <DiffHead {...file} />
           </button>
-          {folds[at]?.value && (
+          {expandState[at]?.value && (
             <ExpandScope name={`file ${at}`}>
               <DiffLines lines={file.lines} />
             </ExpandScope>

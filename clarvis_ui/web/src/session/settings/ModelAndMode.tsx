@@ -6,13 +6,13 @@ import { modeLabel } from './modeLabels';
 
 export interface ModelAndModeProps {
   session: Session;
-  offers: Offers | null;
+  capabilities: Offers | null;
   onOffersWanted(): void;
   onMode(mode: { permissionMode?: string; model?: string }): void;
 }
 
-export function ModelSelect({ session, offers, onOffersWanted, onMode }: ModelAndModeProps) {
-  const model = offers?.models.find(
+export function ModelSelect({ session, capabilities, onOffersWanted, onMode }: ModelAndModeProps) {
+  const model = capabilities?.models.find(
     ({ value, displayName }) => value === session.model || displayName === session.model,
   );
   return (
@@ -21,9 +21,9 @@ export function ModelSelect({ session, offers, onOffersWanted, onMode }: ModelAn
       display={model?.displayName ?? (session.model === null ? 'Model' : modelName(session.model))}
       value={model?.value ?? session.model}
       options={
-        offers === null
+        capabilities === null
           ? null
-          : offers.models.map(({ value, displayName, description }) => ({
+          : capabilities.models.map(({ value, displayName, description }) => ({
               value,
               label: displayName,
               description,
@@ -45,7 +45,7 @@ const MEANING: Readonly<Record<string, string>> = {
   auto: 'Judges by itself what is safe',
 };
 
-export function ModeSelect({ session, offers, onOffersWanted, onMode }: ModelAndModeProps) {
+export function ModeSelect({ session, capabilities, onOffersWanted, onMode }: ModelAndModeProps) {
   const mode = session.permissionMode ?? 'default';
   return (
     <Select
@@ -53,9 +53,9 @@ export function ModeSelect({ session, offers, onOffersWanted, onMode }: ModelAnd
       display={modeLabel(mode)}
       value={mode}
       options={
-        offers === null
+        capabilities === null
           ? null
-          : offers.modes.map((value) => ({
+          : capabilities.modes.map((value) => ({
               value,
               label: modeLabel(value),
               description: MEANING[value] ?? null,

@@ -39,7 +39,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
 
   function write(text: string | null): void {
     setWritten(text);
-    drafts.write(draftKey, { text: text ?? '', pictures: [] });
+    drafts.write(draftKey, { text: text ?? '', images: [] });
   }
 
   async function save(next: string | null): Promise<boolean> {

@@ -16,25 +16,25 @@ export function createCapabilityStore(
   api: Pick<Api, 'offers'>,
   now: () => number = Date.now,
 ): CapabilityStore {
-  const entries = new Map<string, { offers: ReturnType<typeof empty>; until: number }>();
+  const entries = new Map<string, { capabilities: ReturnType<typeof empty>; until: number }>();
 
   function entry(sessionId: string) {
     let entry_ = entries.get(sessionId);
     if (!entry_) {
-      entry_ = { offers: empty(), until: 0 };
+      entry_ = { capabilities: empty(), until: 0 };
       entries.set(sessionId, entry_);
     }
     return entry_;
   }
 
   return {
-    of: (sessionId) => entry(sessionId).offers,
+    of: (sessionId) => entry(sessionId).capabilities,
     want(sessionId) {
       const wanted = entry(sessionId);
       if (wanted.until > now()) return;
       wanted.until = now() + FRESH_MS;
       void api.offers(sessionId).then((outcome) => {
-        if (outcome.ok) wanted.offers.value = outcome.value;
+        if (outcome.ok) wanted.capabilities.value = outcome.value;
         else wanted.until = 0;
       });
     },

@@ -5,13 +5,13 @@ import type { Find } from './useFind';
 import './find.css';
 
 /** Words to look for, how many places there are, and ways from one to the next. */
-export function FindBar({ finding }: { finding: Find }) {
+export function FindBar({ find }: { find: Find }) {
   const field = useRef<HTMLInputElement>(null);
   // at once: what is typed next belongs here
   useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
-  }, [finding.openCount]);
+  }, [find.openCount]);
   return (
     <search class="find">
       <input
@@ -19,30 +19,25 @@ export function FindBar({ finding }: { finding: Find }) {
         type="text"
         aria-label="Find in this conversation"
         placeholder="Find in this conversation"
-        value={finding.query}
+        value={find.query}
         dir="auto"
-        onInput={(event) => finding.search(event.currentTarget.value)}
+        onInput={(event) => find.search(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.isComposing) return;
           event.preventDefault();
-          finding.step(event.shiftKey ? -1 : 1);
+          find.step(event.shiftKey ? -1 : 1);
         }}
       />
       <span class="find-count" role="status">
-        {wordsFor(finding)}
+        {wordsFor(find)}
       </span>
-      <button
-        type="button"
-        class="quiet"
-        aria-label="Previous place"
-        onClick={() => finding.step(-1)}
-      >
+      <button type="button" class="quiet" aria-label="Previous place" onClick={() => find.step(-1)}>
         <Icon name="upwards" />
       </button>
-      <button type="button" class="quiet" aria-label="Next place" onClick={() => finding.step(1)}>
+      <button type="button" class="quiet" aria-label="Next place" onClick={() => find.step(1)}>
         <Icon name="downwards" />
       </button>
-      <button type="button" class="quiet" aria-label="Close" onClick={finding.close}>
+      <button type="button" class="quiet" aria-label="Close" onClick={find.close}>
         <Icon name="clear" />
       </button>
     </search>

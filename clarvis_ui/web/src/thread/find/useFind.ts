@@ -28,7 +28,7 @@ export interface FindOptions {
   box: { current: HTMLElement | null };
   rows: readonly Row[];
   window: VirtualScroll;
-  folds: ExpandState;
+  expandState: ExpandState;
   hasOlder: boolean;
   loading: boolean;
   onOlder(): void;
@@ -46,12 +46,8 @@ export function useFind(where: FindOptions): Find {
   const [query, setQuery] = useState('');
   const [hit, setHit] = useState<FindHit | null>(null);
   const [seeking, setSeeking] = useState(false);
-  const looking = open && query.trim().length >= LEAST_LETTERS;
-  const {
-    texts: subagentTexts,
-    reading,
-    cut,
-  } = useSubagentTexts(rows, looking, where.fetchSubagent);
+  const store = open && query.trim().length >= LEAST_LETTERS;
+  const { texts: subagentTexts, reading, cut } = useSubagentTexts(rows, store, where.fetchSubagent);
   const hits = useMemo(
     () => (open ? hitsIn(rows, query, subagentTexts) : []),
     [open, rows, query, subagentTexts],
@@ -65,9 +61,9 @@ export function useFind(where: FindOptions): Find {
   const go = useCallback(
     (to: FindHit) => {
       setHit(to);
-      const { box, rows, folds, window, heard } = live.current;
+      const { box, rows, expandState, window, heard } = live.current;
       const row = rows.find((each) => each.key === to.key);
-      if (row) expandFor(row, query, folds, heard);
+      if (row) expandFor(row, query, expandState, heard);
       window.jump(to.key, (box.current?.clientHeight ?? 0) / 4);
     },
     [query],
@@ -79,8 +75,8 @@ export function useFind(where: FindOptions): Find {
     if (!open || query.trim() === '' || (current >= 0 && hit !== null)) return;
     const { window, rows } = live.current;
     if (window.moved()) {
-      const spot = window.spot();
-      origin.current = spot?.at === 'row' ? spot.key : null;
+      const position = window.position();
+      origin.current = position?.at === 'row' ? position.key : null;
     }
     const nearest = nearestOf(hits, rows, origin.current);
     if (nearest) {
@@ -104,7 +100,7 @@ export function useFind(where: FindOptions): Find {
 
   return {
     open,
-    openCount: openCount,
+    openCount,
     query,
     total: hits.length,
     current: Math.max(0, current),

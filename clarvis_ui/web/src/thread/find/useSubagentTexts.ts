@@ -14,16 +14,16 @@ const NOTHING: readonly ShownMessage[] = [];
 /** What subagents said that nobody has unfolded yet: read while one looks for words, newest first. */
 export function useSubagentTexts(
   rows: readonly Row[],
-  looking: boolean,
+  store: boolean,
   fetchSubagent: (agentId: string) => Promise<readonly ShownMessage[]>,
 ): { texts: SubagentTexts; reading: boolean; cut: boolean } {
   const [texts, setHeard] = useState<SubagentTexts>(new Map());
   const unread = useMemo(
     () =>
-      looking
+      store
         ? rows.flatMap(callsIn).filter((call) => isUnread(call) && !texts.has(call.use.id))
         : [],
-    [looking, rows, texts],
+    [store, rows, texts],
   );
   const letters = useMemo(
     () => [...texts.values()].reduce((sum, messages) => sum + messagesTextOf(messages).length, 0),
@@ -50,5 +50,5 @@ export function useSubagentTexts(
     };
   }, [names, fetchSubagent]);
 
-  return { texts: texts, reading, cut };
+  return { texts, reading, cut };
 }

@@ -32,10 +32,15 @@ export function readScrollPosition(storage: Storage, session: string): ScrollPos
   return entry ? { at: 'row', key: entry[1], uuid: entry[2], offset: entry[3] } : { at: 'end' };
 }
 
-export function writeScrollPosition(storage: Storage, session: string, spot: ScrollPosition): void {
+export function writeScrollPosition(
+  storage: Storage,
+  session: string,
+  position: ScrollPosition,
+): void {
   const others = read(storage).filter(([id]) => id !== session);
   // the end needs no entry: it is where everything opens
-  if (spot.at === 'row') others.unshift([session, spot.key, spot.uuid, Math.round(spot.offset)]);
+  if (position.at === 'row')
+    others.unshift([session, position.key, position.uuid, Math.round(position.offset)]);
   try {
     storage.setItem(NAME, JSON.stringify(others.slice(0, MOST)));
   } catch {

@@ -15,7 +15,7 @@ export interface ScrollRestoreOptions {
   onOlder(pages?: number): void;
 }
 
-type Wanted = { link: string } | { spot: ScrollPosition & { at: 'row' } } | 'beginning';
+type Wanted = { link: string } | { position: ScrollPosition & { at: 'row' } } | 'beginning';
 
 const SAVE_AFTER_MS = 250;
 /** What comes before a message that is meant is seen a little, too. */
@@ -74,10 +74,10 @@ export function useScrollRestore(where: ScrollRestoreOptions): {
     const save = () => {
       clearTimeout(timer);
       const { view, wanted } = live.current;
-      const spot = wanted ? null : view.spot();
-      if (spot) writeScrollPosition(localStorage, sessionId, spot);
+      const position = wanted ? null : view.position();
+      if (position) writeScrollPosition(localStorage, sessionId, position);
       // whoever moved on from the message of a link comes back to where he went
-      if (spot && view.moved() && linkedMessage(location.hash, sessionId)) {
+      if (position && view.moved() && linkedMessage(location.hash, sessionId)) {
         history.replaceState(history.state, '', sessionHref(sessionId));
       }
     };
@@ -108,13 +108,13 @@ function isLink(wanted: Wanted): wanted is { link: string } {
 function rowOf(wanted: Wanted, rows: readonly Row[], hasOlder: boolean): Row | undefined {
   if (wanted === 'beginning') return hasOlder ? undefined : rows[0];
   if (isLink(wanted)) return rows.find((row) => shows(row, wanted.link));
-  const { key, uuid } = wanted.spot;
+  const { key, uuid } = wanted.position;
   // calls that are told as one may have others before them by now, and another key
   return rows.find((row) => row.key === key) ?? rows.find((row) => shows(row, uuid));
 }
 
 function offsetOf(wanted: Wanted): number {
-  return typeof wanted === 'object' && 'spot' in wanted ? wanted.spot.offset : FROM_EDGE;
+  return typeof wanted === 'object' && 'position' in wanted ? wanted.position.offset : FROM_EDGE;
 }
 
 function wayTo(wanted: Wanted): string {
@@ -125,8 +125,8 @@ function wayTo(wanted: Wanted): string {
 function firstWanted(sessionId: string): Wanted | null {
   const link = linkedMessage(location.hash, sessionId);
   if (link) return { link };
-  const spot = readScrollPosition(localStorage, sessionId);
-  return spot.at === 'row' ? { spot } : null;
+  const position = readScrollPosition(localStorage, sessionId);
+  return position.at === 'row' ? { position } : null;
 }
 
 /** Shows which message was meant, once it is drawn. */

@@ -30,7 +30,7 @@ export interface VirtualScroll {
   hold(): void;
   /** Whether the person has moved since the last jump. */
   moved(): boolean;
-  spot(): ScrollPosition | null;
+  position(): ScrollPosition | null;
 }
 
 /** Rows in sight and how far below the upper edge they stand; the first one is the place. */
@@ -95,10 +95,10 @@ export function useVirtualScroll(
       anchors.current = anchorsIn(view, column);
       anchoredAt.current = scrollTop;
     }
-    const sight = { top: scrollTop, height: clientHeight };
+    const viewport = { top: scrollTop, height: clientHeight };
     const { chunks, drawn: before } = live.current;
-    const boxes = boxesIn(column, chunks, heightOf).filter((one) => isWithin(one, sight));
-    const { drawn: near, waits } = chunksToDraw(boxes, sight);
+    const boxes = boxesIn(column, chunks, heightOf).filter((one) => isWithin(one, viewport));
+    const { drawn: near, waits } = chunksToDraw(boxes, viewport);
     const rows = rowsIn(chunks.filter(({ key }) => near.has(key)));
     if (rows.size !== before.size || [...rows].some((key) => !before.has(key))) setDrawn(rows);
     if (waits) lookSoon();
@@ -219,7 +219,7 @@ export function useVirtualScroll(
         follow(false);
       },
       moved: () => !jumping.current,
-      spot(): ScrollPosition | null {
+      position(): ScrollPosition | null {
         if (followingNow.current) return { at: 'end' };
         const at = anchors.current[0];
         for (const { rows } of live.current.chunks) {

@@ -26,17 +26,17 @@ export interface DrawnChunks {
 }
 
 /** Whether it is near enough to be drawn. */
-export function isWithin(box: ChunkBox, sight: Viewport): boolean {
-  return distance(box, sight) <= MARGIN * sight.height;
+export function isWithin(box: ChunkBox, viewport: Viewport): boolean {
+  return distance(box, viewport) <= MARGIN * viewport.height;
 }
 
 /** Of the bundles within reach: all that are there already, and the next nearest to the view. */
-export function chunksToDraw(boxes: readonly ChunkBox[], sight: Viewport): DrawnChunks {
+export function chunksToDraw(boxes: readonly ChunkBox[], viewport: Viewport): DrawnChunks {
   const drawn = new Set<string>();
   const missing: { key: string; away: number }[] = [];
   for (const box of boxes) {
     if (box.drawn) drawn.add(box.key);
-    else missing.push({ key: box.key, away: distance(box, sight) });
+    else missing.push({ key: box.key, away: distance(box, viewport) });
   }
   missing.sort((one, other) => one.away - other.away);
   const inSight = missing.filter(({ away }) => away <= 0).length;
