@@ -1,4 +1,4 @@
-import type { Block, ShownMessage } from '../src/conversation/conversation';
+import type { Block, VisibleMessage } from '../src/conversation/conversation';
 
 /** A made-up conversation: the same number gives the same messages. */
 
@@ -7,7 +7,7 @@ const WORDS =
     ' ',
   );
 
-export function conversation(amount: number): ShownMessage[] {
+export function conversation(amount: number): VisibleMessage[] {
   return new Author().messages(amount);
 }
 
@@ -23,8 +23,8 @@ class Author {
   private seed = 7;
   private count = 0;
 
-  messages(amount: number): ShownMessage[] {
-    const messages: ShownMessage[] = [];
+  messages(amount: number): VisibleMessage[] {
+    const messages: VisibleMessage[] = [];
     while (messages.length < amount) {
       messages.push(this.message('user', 'prompt', [{ type: 'text', text: this.words(5, 35) }]));
       for (let step = 0; step < 4; step += 1) {
@@ -40,7 +40,7 @@ class Author {
     return `${this.words(20, 80)}\n\n${code}- ${this.words(4, 8)}\n- **${this.words(2, 5)}** \`code\``;
   }
 
-  private call(): ShownMessage[] {
+  private call(): VisibleMessage[] {
     const id = `tool-${this.count}`;
     const kind = Math.floor(this.chance() * 3);
     const [name, input] = [
@@ -65,10 +65,10 @@ class Author {
   }
 
   private message(
-    role: ShownMessage['role'],
-    kind: ShownMessage['kind'],
+    role: VisibleMessage['role'],
+    kind: VisibleMessage['kind'],
     content: readonly Block[],
-  ): ShownMessage {
+  ): VisibleMessage {
     this.count += 1;
     return {
       uuid: `${this.count}-${Math.floor(this.chance() * 1e9)}`,

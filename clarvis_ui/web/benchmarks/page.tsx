@@ -2,7 +2,7 @@ import '../src/ui/base.css';
 import { batch, computed, signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Routed } from '../src/api/routing';
-import type { Partial, ShownMessage, Turn } from '../src/conversation/conversation';
+import type { Partial, Turn, VisibleMessage } from '../src/conversation/conversation';
 import { createExpandState } from '../src/lib/expanded';
 import { Thread } from '../src/thread/Thread';
 import { conversation, longReply } from './made';
@@ -17,7 +17,7 @@ const PAGE_ARRIVES_MS = 20;
 const DELTA = 6;
 const DELTAS_A_FRAME = 20;
 
-const all = signal<readonly ShownMessage[]>([]);
+const all = signal<readonly VisibleMessage[]>([]);
 const from = signal(0);
 const shown = computed(() => all.value.slice(from.value));
 const loading = signal(false);
@@ -79,7 +79,7 @@ function painted(): Promise<void> {
 const measured = {
   conversation,
   /** Shows the end of a conversation; resolves with the milliseconds until it could be seen. */
-  async show(messages: readonly ShownMessage[]): Promise<number> {
+  async show(messages: readonly VisibleMessage[]): Promise<number> {
     const began = performance.now();
     all.value = messages;
     from.value = Math.max(0, messages.length - PAGE);
@@ -88,7 +88,7 @@ const measured = {
     await painted();
     return performance.now() - began;
   },
-  add(message: ShownMessage): void {
+  add(message: VisibleMessage): void {
     all.value = [...all.value, message];
   },
   loaded: () => shown.value.length,

@@ -6,11 +6,11 @@ export function App(props: ShellProps) {
   const { auth } = props.app;
   const late = useDelayed(200);
   switch (auth.state.value) {
-    case 'shut':
+    case 'loggedOut':
       return <Login auth={auth} />;
-    case 'open':
+    case 'loggedIn':
       return <Shell {...props} />;
-    case 'ajar':
+    case 'unknown':
       // usually over before anybody sees it
       return late ? <Shell {...props} /> : null;
     default:

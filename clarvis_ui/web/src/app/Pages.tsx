@@ -45,7 +45,7 @@ export function SelectedPage({
   const { complete } = app.sessions.listing.value;
   const id = router.session.value;
   // a request from before would be refused, and its answer come after one is logged in
-  if (app.auth.state.value !== 'open') return null;
+  if (app.auth.state.value !== 'loggedIn') return null;
   const branches = router.branches.value;
   if (id !== null && branches !== null) {
     const compared = branches === 'tree' ? null : branches;

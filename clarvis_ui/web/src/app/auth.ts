@@ -4,7 +4,7 @@ import { type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
 import type { Health } from '../api/sessions';
 
 /** Whether this browser is let in. `ajar` is before anybody has answered. */
-export type AuthState = 'ajar' | 'open' | 'shut';
+export type AuthState = 'unknown' | 'loggedIn' | 'loggedOut';
 
 export interface Auth {
   readonly state: ReadonlySignal<AuthState>;
@@ -27,7 +27,7 @@ export interface Auth {
 }
 
 export function createAuth(api: Api): Auth {
-  const state = signal<AuthState>('ajar');
+  const state = signal<AuthState>('unknown');
   const failure = signal<Failure | null>(null);
   const loginPoller = signal(false);
   let greeting: Outcome<Health> | null = null;
@@ -42,9 +42,9 @@ export function createAuth(api: Api): Auth {
 
   function shut(): void {
     // whoever is logging in sees why the last code was refused
-    if (state.value !== 'open') return;
+    if (state.value !== 'loggedIn') return;
     failure.value = null;
-    state.value = 'shut';
+    state.value = 'loggedOut';
   }
   api.onLoggedOut(shut);
 
@@ -53,7 +53,7 @@ export function createAuth(api: Api): Auth {
     const outcome = await api.logIn(code);
     loginPoller.value = false;
     failure.value = outcome.ok ? null : outcome.failure;
-    if (outcome.ok) state.value = 'open';
+    if (outcome.ok) state.value = 'loggedIn';
   }
 
   return {
@@ -64,13 +64,13 @@ export function createAuth(api: Api): Auth {
     async start(code) {
       if (code !== null) {
         await enter(code);
-        if (state.value === 'open') return;
+        if (state.value === 'loggedIn') return;
       }
       // an old link is no reason to turn away who is in already
       const outcome = await api.health();
       const stranger = !outcome.ok && outcome.failure.code === NOT_LOGGED_IN;
       greeting = stranger ? null : outcome;
-      state.value = stranger ? 'shut' : 'open';
+      state.value = stranger ? 'loggedOut' : 'loggedIn';
       if (!stranger) failure.value = null;
     },
     takeHealth() {
@@ -81,17 +81,17 @@ export function createAuth(api: Api): Auth {
     async logOut() {
       // where nobody answers, the cookie is still there: to look logged out would be a lie
       const outcome = await api.logOut();
-      if (outcome.ok) state.value = 'shut';
+      if (outcome.ok) state.value = 'loggedOut';
     },
     async verify() {
       // an answer that we are logged out shuts it
-      if (state.value === 'open') await api.health();
+      if (state.value === 'loggedIn') await api.health();
     },
     async check() {
       const isKnown = loginPoller.value ? null : await letIn();
-      if (isKnown === true && state.value === 'shut' && !loginPoller.value) {
+      if (isKnown === true && state.value === 'loggedOut' && !loginPoller.value) {
         failure.value = null;
-        state.value = 'open';
+        state.value = 'loggedIn';
       }
       return isKnown !== null;
     },

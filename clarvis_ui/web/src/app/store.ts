@@ -111,9 +111,9 @@ export function createAppStore({
   const loginPoller = createPoller(auth.check, page, () => LOOK_AT_DOOR_MS);
 
   effect(() => {
-    if (auth.state.value === 'shut') loginPoller.start();
+    if (auth.state.value === 'loggedOut') loginPoller.start();
     else loginPoller.stop();
-    if (auth.state.value === 'open') {
+    if (auth.state.value === 'loggedIn') {
       sessions.start();
       attentionStore.reload();
       archive.start();

@@ -4,7 +4,7 @@ import type { Message } from '../api/messages';
 import { messageHref, sessionHref } from '../app/routes';
 import type { AppStore } from '../app/store';
 import { counted } from '../lib/format';
-import { BranchMessages } from './Messages';
+import { BranchMessages } from './BranchMessages';
 
 export interface BranchColumnProps {
   app: AppStore;

@@ -11,9 +11,9 @@ import { Icon } from '../ui/Icon';
 import { useDelayed } from '../ui/useDelayed';
 import { useAbortableEffect } from '../ui/useRequest';
 import { BranchColumn } from './BranchColumn';
+import { BranchMessages } from './BranchMessages';
 import { carryOverPrompt, withCarryOver } from './carryOverPrompt';
 import { FileChanges } from './FileChanges';
-import { BranchMessages } from './Messages';
 import { allNodes, type BranchNode, didNothing, kindWords, sessionNews, tipKey } from './tree';
 import './comparison.css';
 

@@ -44,7 +44,7 @@ export function createCommandSetup({ app, speak, follow }: CommandSetupOptions):
     onSend: (text, destination) => undoSend.begin(text, destination, !command.isShown.value),
   });
   effect(() => {
-    if (auth.state.value === 'open') undoSend.restore();
+    if (auth.state.value === 'loggedIn') undoSend.restore();
   });
   return {
     command,

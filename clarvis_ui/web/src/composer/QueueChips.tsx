@@ -1,19 +1,19 @@
 import type { Queued } from '../api/messages';
-import type { Waiting } from '../conversation/conversation';
+import type { QueuedMessage } from '../conversation/conversation';
 import { counted } from '../lib/format';
 import { Icon } from '../ui/Icon';
 import './queue.css';
 
 export interface QueueChipsProps {
-  queue: readonly Waiting[];
-  onTakeBack(queued: Waiting): void;
+  queue: readonly QueuedMessage[];
+  onTakeBack(queued: QueuedMessage): void;
 }
 
 /** What waits for the running turn to end; each can be taken back. */
 export function QueueChips({ queue, onTakeBack }: QueueChipsProps) {
   if (queue.length === 0) return null;
   return (
-    <ul class="queue" aria-label="Waiting in line">
+    <ul class="queue" aria-label="QueuedMessage in line">
       {queue.map((queued) => (
         <li key={queued.uuid} class="queue-chip" data-uuid={queued.uuid}>
           <span class="queue-words">

@@ -2,7 +2,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Queued } from '../api/messages';
 import { KEEPER_BUSY, MESSAGE_NOT_FOUND, MESSAGE_TAKEN } from '../api/result';
 import type { AppStore } from '../app/store';
-import { inLine, type Waiting } from '../conversation/conversation';
+import { type QueuedMessage, queuedMessages } from '../conversation/conversation';
 import type { ConversationStore } from '../conversation/conversationStore';
 import { type DraftField, moveIntoDraft } from '../conversation/queueEdits';
 
@@ -15,7 +15,7 @@ export function useQueue(
 ) {
   const conversation = conversationStore.conversation.value;
   const { queue, optimistic } = conversation;
-  const all = useMemo(() => inLine(conversation), [conversation]);
+  const all = useMemo(() => queuedMessages(conversation), [conversation]);
   const [problem, setProblem] = useState('');
   const latest = useRef(optimistic);
   latest.current = optimistic;
@@ -25,7 +25,7 @@ export function useQueue(
     held: useMemo(() => queue.filter(({ state }) => state === 'held'), [queue]),
     problem,
     setProblem,
-    async edit(waiting: readonly (Queued | Waiting)[]): Promise<void> {
+    async edit(waiting: readonly (Queued | QueuedMessage)[]): Promise<void> {
       const line = {
         id,
         api: app.api,

@@ -23,12 +23,11 @@ import {
 } from './optimistic';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../api/messages';
-export type { OptimisticMessage as Sending } from './optimistic';
 export {
-  type QueuedMessage as Waiting,
-  queuedMessages as inLine,
-  type VisibleMessage as ShownMessage,
-  visibleMessages as shownMessages,
+  type QueuedMessage,
+  queuedMessages,
+  type VisibleMessage,
+  visibleMessages,
 } from './visibleMessages';
 
 export interface ConversationState {

@@ -4,7 +4,7 @@ import type { Api } from '../api/client';
 import type { Queued } from '../api/messages';
 import type { Session } from '../api/sessions';
 import { subjectOf } from '../attention/cards/presentation';
-import type { ShownMessage } from '../conversation/conversation';
+import type { VisibleMessage } from '../conversation/conversation';
 import { textOf } from '../conversation/optimistic';
 import { revealInvisible } from '../lib/sanitize';
 import { TURN_INTERRUPTED } from '../sessions/labels';
@@ -13,7 +13,7 @@ import { useRequest } from '../ui/useRequest';
 
 export interface InterruptedTurnProps {
   session: Session;
-  messages: readonly ShownMessage[];
+  messages: readonly VisibleMessage[];
   /** What is left of it. */
   turn: Left;
   api: Pick<Api, 'continueTurn'>;

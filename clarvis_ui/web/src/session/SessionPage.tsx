@@ -14,11 +14,11 @@ import { type AttachedImage, imagesOf } from '../composer/images';
 import { inputHistory } from '../composer/inputHistory';
 import { QueueChips } from '../composer/QueueChips';
 import { withQuotation } from '../composer/quotedDecisions';
-import { confirms, SpokenActionBar } from '../composer/SpokenAction';
+import { confirms, SpokenActionBar } from '../composer/SpokenActionBar';
 import type { SpokenAction } from '../composer/spokenActions';
 import { useQueue } from '../composer/useQueue';
 import { useSpokenAction } from '../composer/useSpokenAction';
-import { type ShownMessage, shownMessages } from '../conversation/conversation';
+import { type VisibleMessage, visibleMessages } from '../conversation/conversation';
 import type { ConversationStore } from '../conversation/conversationStore';
 import { isComposing, isTouch } from '../lib/input';
 import type { NewSessionPreset } from '../newSession/store';
@@ -57,7 +57,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   const { problem, setProblem } = line;
   const capabilities = app.capabilities.of(id).value;
   const forkOrigin = useForkOf(app, id);
-  const messages = useComputed(() => shownMessages(conversationStore.conversation.value)).value;
+  const messages = useComputed(() => visibleMessages(conversationStore.conversation.value)).value;
   const routed = useRoutings(app.api, id, messages);
   const recap = useRecap(app, session, conversation.loaded);
   const waiting = useWaiting(app, id);
@@ -319,7 +319,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   );
 }
 
-const NONE: readonly ShownMessage[] = [];
+const NONE: readonly VisibleMessage[] = [];
 const NO_CALLS: ReadonlySet<string> = new Set();
 
 /** Something else in the same directory, in the same way. */

@@ -1,5 +1,5 @@
 import { Images } from '../content/Images';
-import type { ShownMessage } from '../conversation/conversation';
+import type { VisibleMessage } from '../conversation/conversation';
 import { fullTime } from '../lib/format';
 import { stripControls } from '../lib/sanitize';
 import { useThreadContext } from './context';
@@ -44,7 +44,7 @@ export function Prompt({ row }: { row: PromptRow }) {
 }
 
 /** Why it was not sent, and the two ways on: nothing of it is lost. */
-function NotSent({ message: { uuid, problem, heading, code } }: { message: ShownMessage }) {
+function NotSent({ message: { uuid, problem, heading, code } }: { message: VisibleMessage }) {
   const { onRetry, onEdit, onOtherDirectory } = useThreadContext();
   return (
     <div class="you-note bad">

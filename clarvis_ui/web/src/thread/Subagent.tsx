@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useExpandState } from '../content/expandState';
 import { ShowMore } from '../content/ShowMore';
 import { ToolBody } from '../content/tools/ToolBody';
-import type { ShownMessage } from '../conversation/conversation';
+import type { VisibleMessage } from '../conversation/conversation';
 import { counted } from '../lib/format';
 import { ThreadContext, useThreadContext } from './context';
 import { RowView } from './RowView';
@@ -15,7 +15,7 @@ export function Subagent({ row }: { row: ToolRow }) {
   const { fetchSubagent, workdir } = useThreadContext();
   const live = row.nested.length > 0;
   const agentId = agentIdOf(row);
-  const [past, setPast] = useState<readonly ShownMessage[] | null>(null);
+  const [past, setPast] = useState<readonly VisibleMessage[] | null>(null);
   const [failed, setFailed] = useState(false);
   useEffect(() => {
     if (live || row.running) return;
@@ -51,7 +51,7 @@ function Apart(props: NestedProps) {
 }
 
 interface NestedProps {
-  messages: readonly ShownMessage[];
+  messages: readonly VisibleMessage[];
   running: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Routed } from '../api/routing';
 import { SearchedText } from '../content/tools/TerminalOutput';
-import type { Partial, ShownMessage, Turn } from '../conversation/conversation';
+import type { Partial, Turn, VisibleMessage } from '../conversation/conversation';
 import type { ExpandState } from '../lib/expanded';
 import { Icon } from '../ui/Icon';
 import { memo } from '../ui/memo';
@@ -27,7 +27,7 @@ import '../app/print.css';
 export interface ThreadProps {
   sessionId: string;
   workdir: string | null;
-  messages: readonly ShownMessage[];
+  messages: readonly VisibleMessage[];
   /** The block that is being written. */
   partial: ReadonlySignal<Partial | null>;
   turn: Turn | null;
@@ -36,7 +36,7 @@ export interface ThreadProps {
   /** What is unfolded of it. */
   expandState: ExpandState;
   onOlder(pages?: number): void;
-  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+  fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
   /** Calls that wait for an answer, by their ids. */
   waiting: ReadonlySignal<ReadonlySet<string>>;
   /** Those that waited when their turn was cut off. */
@@ -129,7 +129,7 @@ interface AroundProps {
   children: ComponentChildren;
 }
 
-function useRows(current: readonly ShownMessage[], running: boolean, hasOlder: boolean): Row[] {
+function useRows(current: readonly VisibleMessage[], running: boolean, hasOlder: boolean): Row[] {
   const messages = useSteady(current);
   const before = useRef<ReadonlyMap<string, Row>>(new Map());
   return useMemo(() => {
@@ -140,7 +140,7 @@ function useRows(current: readonly ShownMessage[], running: boolean, hasOlder: b
 }
 
 /** The same list as long as it holds the same messages, however often it is made anew. */
-function useSteady(messages: readonly ShownMessage[]): readonly ShownMessage[] {
+function useSteady(messages: readonly VisibleMessage[]): readonly VisibleMessage[] {
   const steady = useRef(messages);
   const before = steady.current;
   if (before.length !== messages.length || messages.some((message, at) => message !== before[at])) {

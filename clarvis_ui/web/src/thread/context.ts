@@ -2,7 +2,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Routed } from '../api/routing';
-import type { ShownMessage } from '../conversation/conversation';
+import type { VisibleMessage } from '../conversation/conversation';
 import type { ExpandState } from '../lib/expanded';
 
 /** What the rows of a conversation need of the whole, however deep they are nested. */
@@ -18,7 +18,7 @@ export interface ThreadContextValue {
   unanswered: ReadonlySignal<ReadonlySet<string>>;
   /** Why messages are here that the keeper found a place for, by uuid. */
   routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
-  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+  fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
   onFork(uuid: string): void;
   /** Why no message here can be forked from; null where every one can. */
   unforkable: string | null;

@@ -2,14 +2,14 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Api } from '../api/client';
 import type { Routed } from '../api/routing';
-import type { ShownMessage } from '../conversation/conversation';
+import type { VisibleMessage } from '../conversation/conversation';
 import { useAbortableEffect } from '../ui/useRequest';
 
 /** Why messages of a session are there, by uuid; asked for again with every new prompt. */
 export function useRoutings(
   api: Pick<Api, 'routings'>,
   id: string,
-  messages: readonly ShownMessage[],
+  messages: readonly VisibleMessage[],
 ): ReadonlySignal<ReadonlyMap<string, Routed>> {
   const routed = useSignal<ReadonlyMap<string, Routed>>(NONE);
   // a message that is still on its way was not taken yet

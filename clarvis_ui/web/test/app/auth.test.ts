@@ -14,33 +14,33 @@ describe('arriving', () => {
   test('with a good code', async () => {
     api.trouble = 'not_logged_in';
     await auth.start('GOOD');
-    expect(auth.state.value).toBe('open');
+    expect(auth.state.value).toBe('loggedIn');
   });
 
   test('with an old code, a stranger is told', async () => {
     api.trouble = 'not_logged_in';
     await auth.start('OLD');
-    expect(auth.state.value).toBe('shut');
+    expect(auth.state.value).toBe('loggedOut');
     expect(auth.failure.value?.code).toBe('wrong_code');
   });
 
   test('with an old code, who is in stays in', async () => {
     await auth.start('OLD');
-    expect(auth.state.value).toBe('open');
+    expect(auth.state.value).toBe('loggedIn');
     expect(auth.failure.value).toBe(null);
   });
 
   test('without a code, a stranger finds it shut', async () => {
     api.trouble = 'not_logged_in';
     await auth.start(null);
-    expect(auth.state.value).toBe('shut');
+    expect(auth.state.value).toBe('loggedOut');
     expect(auth.failure.value).toBe(null);
   });
 
   test('while the keeper is away, the page is shown', async () => {
     api.trouble = 'keeper_unreachable';
     await auth.start(null);
-    expect(auth.state.value).toBe('open');
+    expect(auth.state.value).toBe('loggedIn');
   });
 });
 
@@ -54,7 +54,7 @@ test('a second code may be the right one', async () => {
   api.trouble = 'not_logged_in';
   await auth.start('OLD');
   await auth.logIn('GOOD');
-  expect(auth.state.value).toBe('open');
+  expect(auth.state.value).toBe('loggedIn');
   expect(auth.failure.value).toBe(null);
 });
 
@@ -62,10 +62,10 @@ test('leaving shuts it, but not where nobody heard', async () => {
   await auth.start(null);
   api.trouble = 'clarvis_unreachable';
   await auth.logOut();
-  expect(auth.state.value).toBe('open');
+  expect(auth.state.value).toBe('loggedIn');
   api.trouble = null;
   await auth.logOut();
-  expect(auth.state.value).toBe('shut');
+  expect(auth.state.value).toBe('loggedOut');
 });
 
 describe('a door that is shut', () => {
@@ -76,22 +76,22 @@ describe('a door that is shut', () => {
 
   test('opens for who is let in by now', async () => {
     expect(await auth.check()).toBe(true);
-    expect(auth.state.value).toBe('shut');
+    expect(auth.state.value).toBe('loggedOut');
     api.trouble = null;
     await auth.check();
-    expect(auth.state.value).toBe('open');
+    expect(auth.state.value).toBe('loggedIn');
   });
 
   test('opens where the keeper refuses, which only those inside are told', async () => {
     api.trouble = 'keeper_refused';
     await auth.check();
-    expect(auth.state.value).toBe('open');
+    expect(auth.state.value).toBe('loggedIn');
   });
 
   test('stays shut where nobody says anything about it', async () => {
     api.trouble = 'clarvis_unreachable';
     expect(await auth.check()).toBe(false);
-    expect(auth.state.value).toBe('shut');
+    expect(auth.state.value).toBe('loggedOut');
   });
 });
 
@@ -100,9 +100,9 @@ describe('a doubt', () => {
     await auth.start(null);
     api.trouble = 'keeper_refused';
     await auth.verify();
-    expect(auth.state.value).toBe('open');
+    expect(auth.state.value).toBe('loggedIn');
     api.trouble = 'not_logged_in';
     await auth.verify();
-    expect(auth.state.value).toBe('shut');
+    expect(auth.state.value).toBe('loggedOut');
   });
 });

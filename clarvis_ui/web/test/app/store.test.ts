@@ -26,7 +26,7 @@ test('any request that finds us logged out shuts the page, and what it knew is f
 
   api.trouble = 'not_logged_in';
   expect((await app.sessions.rename('id-0001', 'Mine')).ok).toBe(false);
-  expect(app.auth.state.value).toBe('shut');
+  expect(app.auth.state.value).toBe('loggedOut');
   expect(app.sessions.listing.value.sessions.size).toBe(0);
   expect(closed).toHaveBeenCalled();
 });

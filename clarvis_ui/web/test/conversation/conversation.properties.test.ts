@@ -5,9 +5,9 @@ import {
   type ConversationEvent,
   type ConversationState,
   emptyConversation,
-  inLine,
+  queuedMessages,
   reduce,
-  shownMessages,
+  visibleMessages,
 } from '../../src/conversation/conversation';
 import type { OptimisticMessage } from '../../src/conversation/optimistic';
 import {
@@ -106,7 +106,7 @@ class Browser {
 
   private reduce(event: ConversationEvent): void {
     this.state = reduce(this.state, event);
-    const uuids = shownMessages(this.state).map((shown) => shown.uuid);
+    const uuids = visibleMessages(this.state).map((shown) => shown.uuid);
     expect(new Set(uuids).size, `nothing twice after ${event.type}`).toBe(uuids.length);
     this.nothingIsLost(event.type);
     this.failuresAreTold(event.type);
@@ -114,8 +114,8 @@ class Browser {
 
   /** What we said is on the page, unless it stands further up than what is loaded. */
   private nothingIsLost(after: string): void {
-    const waits = inLine(this.state).map((queued) => queued.uuid);
-    const here = new Set([...shownMessages(this.state).map((shown) => shown.uuid), ...waits]);
+    const waits = queuedMessages(this.state).map((queued) => queued.uuid);
+    const here = new Set([...visibleMessages(this.state).map((shown) => shown.uuid), ...waits]);
     for (const uuid of this.sent) {
       const isPartial = this.state.before !== null || !this.state.loaded;
       const isAbove = isPartial && this.world.isWritten(uuid);
@@ -135,7 +135,7 @@ class Browser {
 
   private isTold(failure: Failure, seen: number, what: string): void {
     const { uuid, written, reason, words, again } = failure;
-    const shown = shownMessages(this.state);
+    const shown = visibleMessages(this.state);
     const all = shown.map((one) => [one.problem, said(one)].join(' ')).join('\n');
     for (const each of words) {
       expect(all.split(each).length - 1, `how often “${each}” is there ${what}`).toBe(1);
@@ -150,7 +150,7 @@ class Browser {
       return;
     }
     expect(all, `the reason ${what}`).toContain(reason);
-    const waiting = inLine(this.state).map((queued) => queued.uuid);
+    const waiting = queuedMessages(this.state).map((queued) => queued.uuid);
     expect(waiting, `what waits, with the failure ${what}`).not.toContain(uuid);
     const state = written <= seen ? undefined : 'failed';
     expect(prompt, `the words ${what}`).toBeDefined();

@@ -4,9 +4,9 @@ import {
   type ConversationEvent,
   type ConversationState,
   emptyConversation,
-  inLine,
+  queuedMessages,
   reduce,
-  shownMessages,
+  visibleMessages,
 } from '../../src/conversation/conversation';
 import { type OptimisticMessage, textOf } from '../../src/conversation/optimistic';
 import { at, message, page, SESSION } from '../support/world';
@@ -16,7 +16,7 @@ function told(...events: ConversationEvent[]): ConversationState {
 }
 
 const uuids = (state: ConversationState) => state.messages.map((one) => one.uuid);
-const shown = shownMessages;
+const shown = visibleMessages;
 
 const loaded = (...given: string[]): ConversationEvent => ({
   type: 'page/loaded',
@@ -192,7 +192,7 @@ describe('a message of ours', () => {
 
   test('waits as a chip while a turn runs', () => {
     const state = told(loaded('a'), { ...at(1), type: 'turn/started', uuid: 'a' }, pending('u'));
-    expect(inLine(state).map((queued) => queued.uuid)).toEqual(['u']);
+    expect(queuedMessages(state).map((queued) => queued.uuid)).toEqual(['u']);
     expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
   });
 
@@ -224,7 +224,7 @@ describe('a message of ours', () => {
       { ...at(1), type: 'queue/updated', queue: [{ ...queued, state: 'queued' }] },
       { ...at(2), type: 'queue/updated', queue: [{ ...queued, state: 'cancelled' }] },
     );
-    expect(inLine(state)).toEqual([]);
+    expect(queuedMessages(state)).toEqual([]);
     expect(state.optimistic).toEqual([]);
   });
 
@@ -238,7 +238,7 @@ describe('a message of ours', () => {
       { type: 'stream/broken' },
       { type: 'page/loaded', page: page({ queue, position: 'e2:0' }), accepted: ['u'] },
     );
-    expect(inLine(state)).toMatchObject([{ uuid: 'u', state: 'held' }]);
+    expect(queuedMessages(state)).toMatchObject([{ uuid: 'u', state: 'held' }]);
     expect(shown(state)).toEqual([]);
     expect(state.optimistic).toMatchObject([{ uuid: 'u', state: 'accepted' }]);
   });
@@ -255,7 +255,7 @@ describe('a message of ours', () => {
       },
     );
     expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
-    expect(inLine(state)).toHaveLength(1);
+    expect(queuedMessages(state)).toHaveLength(1);
   });
 
   test('that went down with the keeper can be sent again', () => {

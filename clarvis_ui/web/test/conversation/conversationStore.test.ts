@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createEventBus } from '../../src/api/eventBus';
 import { failed, success } from '../../src/api/result';
 import type { Prompt } from '../../src/api/send';
-import { inLine, shownMessages } from '../../src/conversation/conversation';
+import { queuedMessages, visibleMessages } from '../../src/conversation/conversation';
 import {
   type ConversationStore,
   type ConversationStoreOptions,
@@ -22,7 +22,8 @@ let needs: ConversationStoreOptions;
 let conversationStore: ConversationStore;
 
 const soon = () => vi.advanceTimersByTimeAsync(0);
-const shown = (one: ConversationStore = conversationStore) => shownMessages(one.conversation.value);
+const shown = (one: ConversationStore = conversationStore) =>
+  visibleMessages(one.conversation.value);
 const sentUuids = () =>
   api.asked
     .filter((what) => what.startsWith('send '))
@@ -359,7 +360,10 @@ describe('a message for which what runs is stopped', () => {
     });
     conversationStore.send('hello', [], true);
     expect(
-      inLine(conversationStore.conversation.value).map(({ text, interrupt }) => [text, interrupt]),
+      queuedMessages(conversationStore.conversation.value).map(({ text, interrupt }) => [
+        text,
+        interrupt,
+      ]),
     ).toEqual([
       ['hello', true],
       ['waits', undefined],

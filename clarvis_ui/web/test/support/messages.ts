@@ -1,7 +1,7 @@
-import type { Block, ShownMessage } from '../../src/conversation/conversation';
+import type { Block, VisibleMessage } from '../../src/conversation/conversation';
 
 /** Messages for tests, as the keeper would give them. */
-export function message(uuid: string, changes: Partial<ShownMessage> = {}): ShownMessage {
+export function message(uuid: string, changes: Partial<VisibleMessage> = {}): VisibleMessage {
   return {
     uuid,
     sessionId: 's',
@@ -21,7 +21,11 @@ export function message(uuid: string, changes: Partial<ShownMessage> = {}): Show
   };
 }
 
-export function prompt(uuid: string, text: string, more: Partial<ShownMessage> = {}): ShownMessage {
+export function prompt(
+  uuid: string,
+  text: string,
+  more: Partial<VisibleMessage> = {},
+): VisibleMessage {
   return message(uuid, {
     role: 'user',
     kind: 'prompt',
@@ -30,7 +34,11 @@ export function prompt(uuid: string, text: string, more: Partial<ShownMessage> =
   });
 }
 
-export function reply(uuid: string, text: string, more: Partial<ShownMessage> = {}): ShownMessage {
+export function reply(
+  uuid: string,
+  text: string,
+  more: Partial<VisibleMessage> = {},
+): VisibleMessage {
   return message(uuid, { content: [{ type: 'text', text }], ...more });
 }
 
@@ -39,8 +47,8 @@ export function call(
   id: string,
   name: string,
   input: unknown = {},
-  more: Partial<ShownMessage> = {},
-): ShownMessage {
+  more: Partial<VisibleMessage> = {},
+): VisibleMessage {
   const block = { type: 'tool_use', id, name, input } as Block;
   return message(uuid, { content: [block], ...more });
 }
@@ -50,16 +58,16 @@ export function result(
   id: string,
   content: unknown = 'done',
   isError = false,
-): ShownMessage {
+): VisibleMessage {
   const block = { type: 'tool_result', tool_use_id: id, content, is_error: isError } as Block;
   return message(uuid, { role: 'user', kind: 'toolResult', content: [block] });
 }
 
 export function said(
   uuid: string,
-  kind: ShownMessage['kind'],
+  kind: VisibleMessage['kind'],
   text: string,
-  role: ShownMessage['role'] = 'user',
-): ShownMessage {
+  role: VisibleMessage['role'] = 'user',
+): VisibleMessage {
   return message(uuid, { role, kind, content: [{ type: 'text', text }] });
 }

@@ -1,6 +1,6 @@
 import { blocksOf, prettyJson } from '../../content/blocks';
 import { summarize, summarizeTasks } from '../../content/tools/toolSummary';
-import type { ShownMessage } from '../../conversation/conversation';
+import type { VisibleMessage } from '../../conversation/conversation';
 import type { ExpandState } from '../../lib/expanded';
 import { callOf, type Row, type ToolRow } from '../rows/rows';
 import { callsIn, EARLIER, ownRows, SHOWN_AT_FIRST } from '../rows/subagents';
@@ -8,7 +8,7 @@ import { callsIn, EARLIER, ownRows, SHOWN_AT_FIRST } from '../rows/subagents';
 /** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */
 
 /** What subagents said whose conversations are not part of the rows, by the ids of their calls. */
-export type SubagentTexts = ReadonlyMap<string, readonly ShownMessage[]>;
+export type SubagentTexts = ReadonlyMap<string, readonly VisibleMessage[]>;
 
 const NOBODY: SubagentTexts = new Map();
 
@@ -89,10 +89,10 @@ function valuesOf(value: unknown): string {
   return String(value ?? '');
 }
 
-const texts = new WeakMap<readonly ShownMessage[], string>();
+const texts = new WeakMap<readonly VisibleMessage[], string>();
 
 /** The words of messages, in small letters. */
-export function messagesTextOf(messages: readonly ShownMessage[] | undefined): string {
+export function messagesTextOf(messages: readonly VisibleMessage[] | undefined): string {
   if (!messages) return '';
   let text = texts.get(messages);
   if (text === undefined) {
@@ -102,7 +102,7 @@ export function messagesTextOf(messages: readonly ShownMessage[] | undefined): s
   return text;
 }
 
-function messagesText(messages: readonly ShownMessage[]): string {
+function messagesText(messages: readonly VisibleMessage[]): string {
   return messages
     .flatMap((message) => blocksOf(message.content))
     .map((block) => {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ShownMessage } from '../../conversation/conversation';
+import type { VisibleMessage } from '../../conversation/conversation';
 import type { ExpandState } from '../../lib/expanded';
 import type { Row } from '../rows/rows';
 import { findRow, type VirtualScroll } from '../scroll/useVirtualScroll';
@@ -32,7 +32,7 @@ export interface FindOptions {
   hasOlder: boolean;
   loading: boolean;
   onOlder(): void;
-  fetchSubagent(agentId: string): Promise<readonly ShownMessage[]>;
+  fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
 }
 
 /** With fewer letters nobody means what a subagent said somewhere. */

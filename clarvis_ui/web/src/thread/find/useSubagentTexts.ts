@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ShownMessage } from '../../conversation/conversation';
+import type { VisibleMessage } from '../../conversation/conversation';
 import type { Row } from '../rows/rows';
 import { agentIdOf, callsIn, isUnread } from '../rows/subagents';
 import { messagesTextOf, type SubagentTexts } from './find';
@@ -9,13 +9,13 @@ const TOGETHER = 4;
 /** Letters of theirs that a page holds for finding; more than that is a matter for the search. */
 const MOST_LETTERS = 30_000_000;
 
-const NOTHING: readonly ShownMessage[] = [];
+const NOTHING: readonly VisibleMessage[] = [];
 
 /** What subagents said that nobody has unfolded yet: read while one looks for words, newest first. */
 export function useSubagentTexts(
   rows: readonly Row[],
   store: boolean,
-  fetchSubagent: (agentId: string) => Promise<readonly ShownMessage[]>,
+  fetchSubagent: (agentId: string) => Promise<readonly VisibleMessage[]>,
 ): { texts: SubagentTexts; reading: boolean; cut: boolean } {
   const [texts, setHeard] = useState<SubagentTexts>(new Map());
   const unread = useMemo(

@@ -1,7 +1,7 @@
 import type { Denier } from '../../api/messages';
 import { blocksOf, type ImageBlock, type ToolResult, type ToolUse } from '../../content/blocks';
 import type { Todo, ToolCall } from '../../content/tools/toolSummary';
-import type { ShownMessage } from '../../conversation/conversation';
+import type { VisibleMessage } from '../../conversation/conversation';
 import { groupTools } from './groupTools';
 import { asTyped, commandOf, noticeOf, retried, withoutJson } from './promptText';
 import { isTaskCall, TaskList } from './tasks';
@@ -16,11 +16,11 @@ interface Common {
 
 export type PromptRow = Common & {
   kind: 'prompt';
-  message: ShownMessage;
+  message: VisibleMessage;
   text: string;
   images: readonly ImageBlock[];
 };
-export type TextRow = Common & { kind: 'text'; message: ShownMessage; text: string };
+export type TextRow = Common & { kind: 'text'; message: VisibleMessage; text: string };
 export type ThinkingRow = Common & { kind: 'thinking'; text: string };
 export type ToolRow = Common & {
   kind: 'tool';
@@ -33,7 +33,7 @@ export type ToolRow = Common & {
   tasks: readonly Todo[];
   running: boolean;
   /** Messages of the subagent that this call started, as far as they came by themselves. */
-  nested: readonly ShownMessage[];
+  nested: readonly VisibleMessage[];
   resultUuid: string | null;
 };
 export type ToolsRow = Common & { kind: 'tools'; calls: readonly ToolRow[] };
@@ -46,7 +46,7 @@ export type LineRow = Common & {
   /** Later messages that say the same, told in this one line. */
   again: readonly string[];
 };
-export type BranchRow = Common & { kind: 'branch'; messages: readonly ShownMessage[] };
+export type BranchRow = Common & { kind: 'branch'; messages: readonly VisibleMessage[] };
 export type TimeRow = Common & { kind: 'time'; timestamp: string };
 
 export type Row =
@@ -71,23 +71,23 @@ export function callOf({ use, result, deniedBy, task, running }: ToolRow): ToolC
   return { id: use.id, name: use.name, input: use.input, result, deniedBy, task, running };
 }
 
-export function rowsOf(messages: readonly ShownMessage[], circumstances: RowOptions): Row[] {
+export function rowsOf(messages: readonly VisibleMessage[], circumstances: RowOptions): Row[] {
   return new Reading(messages, circumstances).rows();
 }
 
 const PAUSE_MS = 3 * 60 * 60 * 1000;
 
 class Reading {
-  private readonly results = new Map<string, { result: ToolResult; message: ShownMessage }>();
-  private readonly nested = new Map<string, ShownMessage[]>();
-  private readonly main: ShownMessage[] = [];
+  private readonly results = new Map<string, { result: ToolResult; message: VisibleMessage }>();
+  private readonly nested = new Map<string, VisibleMessage[]>();
+  private readonly main: VisibleMessage[] = [];
   private readonly calls = new Set<string>();
   private readonly tasks = new TaskList();
   private readonly found: Row[] = [];
   private lastTime: number | null = null;
 
   constructor(
-    messages: readonly ShownMessage[],
+    messages: readonly VisibleMessage[],
     private readonly circumstances: RowOptions,
   ) {
     for (const message of messages) {
@@ -136,7 +136,7 @@ class Reading {
   }
 
   /** After a long pause it helps to know when one went on. */
-  private time(message: ShownMessage): void {
+  private time(message: VisibleMessage): void {
     const now = message.timestamp === null ? Number.NaN : Date.parse(message.timestamp);
     if (Number.isNaN(now) || message.timestamp === null) return;
     const paused = this.lastTime !== null && now - this.lastTime > PAUSE_MS;
@@ -147,7 +147,7 @@ class Reading {
     this.lastTime = now;
   }
 
-  private message(message: ShownMessage, running: boolean): void {
+  private message(message: VisibleMessage, running: boolean): void {
     switch (message.kind) {
       case 'prompt':
         this.prompt(message);
@@ -180,7 +180,7 @@ class Reading {
     }
   }
 
-  private prompt(message: ShownMessage): void {
+  private prompt(message: VisibleMessage): void {
     const blocks = blocksOf(message.content);
     const text = blocks
       .flatMap((block) => (block.type === 'text' ? [asTyped(block.text)] : []))
@@ -192,7 +192,7 @@ class Reading {
     this.add({ kind: 'prompt', key: uuid, uuid, message, text, images });
   }
 
-  private reply(message: ShownMessage, running: boolean): void {
+  private reply(message: VisibleMessage, running: boolean): void {
     const { uuid } = message;
     blocksOf(message.content).forEach((block, at) => {
       const key = at === 0 ? uuid : `${uuid}/${at}`;
@@ -249,7 +249,7 @@ class Reading {
   }
 
   /** A result stands with its call; what is left is a call that the transcript lost. */
-  private asides(message: ShownMessage): void {
+  private asides(message: VisibleMessage): void {
     for (const block of blocksOf(message.content)) {
       if (block.type === 'text' && block.text.startsWith('[Request interrupted')) {
         this.line(message, 'quiet', 'Interrupted', null);
@@ -266,7 +266,7 @@ class Reading {
     }
   }
 
-  private command(message: ShownMessage): void {
+  private command(message: VisibleMessage): void {
     const { typed, output } = commandOf(wordsOf(message));
     const last = this.found.at(-1);
     if (!typed && last?.kind === 'command' && last.output === null) {
@@ -279,7 +279,7 @@ class Reading {
   }
 
   /** The boundary and the summary behind it are one line. */
-  private compaction(message: ShownMessage): void {
+  private compaction(message: VisibleMessage): void {
     const last = this.found.at(-1);
     const summary = message.role === 'user' ? wordsOf(message) : null;
     if (summary !== null && last?.kind === 'line' && last.tone === 'edge' && !last.detail) {
@@ -289,7 +289,7 @@ class Reading {
     this.line(message, 'edge', 'Compacted here', summary);
   }
 
-  private failure(message: ShownMessage): void {
+  private failure(message: VisibleMessage): void {
     const { words, detail } = noticeOf(withoutJson(wordsOf(message)));
     // a reply says that all attempts failed; the system, that one did and another was made
     if (message.role !== 'system') {
@@ -311,7 +311,7 @@ class Reading {
   }
 
   private line(
-    message: ShownMessage,
+    message: VisibleMessage,
     tone: LineRow['tone'],
     words: string,
     detail: string | null,
@@ -322,11 +322,11 @@ class Reading {
   }
 }
 
-const NONE: readonly ShownMessage[] = [];
+const NONE: readonly VisibleMessage[] = [];
 const NO_UUIDS: readonly string[] = [];
 const NO_TASKS: readonly Todo[] = [];
 
-function wordsOf(message: ShownMessage): string {
+function wordsOf(message: VisibleMessage): string {
   return blocksOf(message.content)
     .flatMap((block) => (block.type === 'text' ? [block.text] : []))
     .join('\n');

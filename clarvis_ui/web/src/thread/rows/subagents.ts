@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../../conversation/conversation';
+import type { VisibleMessage } from '../../conversation/conversation';
 import { type Row, rowsOf, type ToolRow } from './rows';
 
 /** Subagents: which calls are theirs, and their conversations as rows. */
@@ -24,7 +24,7 @@ export function agentIdOf({ nested, result, use }: ToolRow): string {
 }
 
 /** Inside its own conversation a message of the subagent is an ordinary one. */
-export function ownRows(messages: readonly ShownMessage[], running: boolean): Row[] {
+export function ownRows(messages: readonly VisibleMessage[], running: boolean): Row[] {
   const own = messages.map((message) => ({ ...message, parentToolUseId: null, branch: null }));
   return rowsOf(own, { running, hasOlder: false });
 }
