@@ -47,7 +47,7 @@ export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: 
   const action = spokenActionOf(text.value);
   const of = action && sessionOf(action);
   const options: DestinationOption[] = [
-    ...(action && of ? [{ key: ASKED, asked: action, of }] : []),
+    ...(action && of ? [{ key: ASKED, action, of }] : []),
     ...(empty
       ? []
       : destinations.value.map((destination) => ({
@@ -85,9 +85,9 @@ export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: 
 
   async function act(key: string | undefined): Promise<void> {
     const option = options.find((one) => one.key === key);
-    if (option && 'asked' in option) {
+    if (option && 'action' in option) {
       location.hash = sessionHref(option.of.id);
-      commandSetup.ask({ sessionId: option.of.id, action: option.asked });
+      commandSetup.ask({ sessionId: option.of.id, action: option.action });
       onDone?.();
       return;
     }
@@ -218,7 +218,7 @@ const ASKED = 'asked';
 const SENDS = 'sends';
 
 function hrefOf(
-  option: Exclude<DestinationOption, { destination: unknown } | { asked: unknown }>,
+  option: Exclude<DestinationOption, { destination: unknown } | { action: unknown }>,
 ): string {
   if ('session' in option) return sessionHref(option.session.id);
   return 'hit' in option ? hitHref(option.hit) : searchHref({ words: option.words });

@@ -16,7 +16,7 @@ import type { Destination } from './destinations';
 
 /** Something that Enter can do: send it this way, open a session or message, look for it. */
 export type DestinationOption =
-  | { key: string; asked: SpokenAction; of: Session }
+  | { key: string; action: SpokenAction; of: Session }
   | { key: string; destination: Destination }
   | { key: string; session: Session }
   | { key: string; hit: Hit }
@@ -83,7 +83,7 @@ export function DestinationList({
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => onPick(option)}
           >
-            {'asked' in option && <AskedView asked={option.asked} of={option.of} />}
+            {'action' in option && <SpokenActionView action={option.action} of={option.of} />}
             {'destination' in option && (
               <WayView destination={option.destination} onDirectory={onDirectory} />
             )}
@@ -98,7 +98,7 @@ export function DestinationList({
 }
 
 /** What Enter does in place of sending it. */
-function AskedView({ asked: action, of }: { asked: SpokenAction; of: Session }) {
+function SpokenActionView({ action, of }: { action: SpokenAction; of: Session }) {
   return (
     <>
       <Icon name="resume" />

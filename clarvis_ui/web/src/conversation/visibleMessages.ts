@@ -57,9 +57,11 @@ export function visibleMessages(state: Conversation): readonly VisibleMessage[] 
   const queued = new Set(queuedMessages(state).map((waiting) => waiting.uuid));
   const failed = state.failed.flatMap((turn) => {
     const at = failedTurnIndex(turn, state.messages, state.before !== null);
-    return at === null ? [] : [{ at, turn, shown: shownFailed(state, turn) }];
+    return at === null ? [] : [{ at, turn, rendered: shownFailed(state, turn) }];
   });
-  const shownUuids = new Set(failed.flatMap(({ shown }) => shown.map((message) => message.uuid)));
+  const shownUuids = new Set(
+    failed.flatMap(({ rendered }) => rendered.map((message) => message.uuid)),
+  );
   const own = state.optimistic.filter(
     ({ state: way, uuid }) => way !== 'elsewhere' && !queued.has(uuid) && !shownUuids.has(uuid),
   );
@@ -72,19 +74,19 @@ export function visibleMessages(state: Conversation): readonly VisibleMessage[] 
 
 function withFailed(
   messages: readonly Message[],
-  failed: readonly { at: number; turn: FailedTurn; shown: readonly VisibleMessage[] }[],
+  failed: readonly { at: number; turn: FailedTurn; rendered: readonly VisibleMessage[] }[],
 ): readonly VisibleMessage[] {
   if (failed.length === 0) return messages;
   const all: VisibleMessage[] = [];
   let next = 0;
-  for (const { at, turn, shown } of failed) {
+  for (const { at, turn, rendered } of failed) {
     if (at > next) all.push(...messages.slice(next, at));
     next = Math.max(next, at);
     const last = all.at(-1);
     const isSaid = last?.kind === 'error' && textOf(last.content) === turn.error.message;
     // the transcript says why, behind what was streamed
-    if (isSaid) all.splice(errorsOf(all), 0, ...saidBeforeIt(shown, turn, last.sessionId));
-    else all.push(...shown);
+    if (isSaid) all.splice(errorsOf(all), 0, ...saidBeforeIt(rendered, turn, last.sessionId));
+    else all.push(...rendered);
   }
   return [...all, ...messages.slice(next)];
 }
@@ -111,11 +113,11 @@ function errorsOf(messages: readonly VisibleMessage[]): number {
 }
 
 function saidBeforeIt(
-  shown: readonly VisibleMessage[],
+  rendered: readonly VisibleMessage[],
   turn: FailedTurn,
   sessionId: string,
 ): readonly VisibleMessage[] {
-  const written = shown.filter((message) => message.kind !== 'error');
+  const written = rendered.filter((message) => message.kind !== 'error');
   return written.some((message) => message.role === 'assistant')
     ? [...written, headingMessage(turn, sessionId)]
     : written;

@@ -38,9 +38,9 @@ export function useInterruptedTurn(
 
 /** A turn that was cut off: what was said and asked in it, and one click to go on. */
 export function InterruptedTurn(props: InterruptedTurnProps) {
-  const { session, messages, turn: left, api, onCompact, onEdit } = props;
+  const { session, messages, turn, api, onCompact, onEdit } = props;
   const { id, error } = session;
-  const { questions, said, waited, begun } = left;
+  const { questions, said: prompts, waited, begun } = turn;
   const [problem, setProblem] = useState('');
   const [going, setGoing] = useState(false);
 
@@ -52,7 +52,7 @@ export function InterruptedTurn(props: InterruptedTurnProps) {
   }
 
   // what this page itself could not send says so, with what can be done about it
-  const unsaid = said.filter(({ uuid }) => !messages.some((message) => message.uuid === uuid));
+  const unsaid = prompts.filter(({ uuid }) => !messages.some((message) => message.uuid === uuid));
   const tooLong = error?.code === TOO_LONG;
   const ended = error?.code === TURN_INTERRUPTED;
   const last = messages.at(-1);

@@ -20,7 +20,7 @@ export interface RunsElsewhereProps {
 
 /** Somebody else runs this session: one writer at a time, and nothing that is typed gets lost. */
 export function RunsElsewhere(props: RunsElsewhereProps) {
-  const { session, optimistic, notice: told } = props;
+  const { session, optimistic, notice } = props;
   const where = whereWords(session);
   const now = useNow(20_000);
   if (where === null && optimistic.length === 0) return null;
@@ -32,10 +32,10 @@ export function RunsElsewhere(props: RunsElsewhereProps) {
           <span>
             {whatHappens(session, where)}
             {session.origin !== 'gateway' && sinceWords(session.presence?.since ?? null, now)}.
-            {told !== null && (
+            {notice !== null && (
               <>
                 {' '}
-                It says: <q dir="auto">{told}</q>
+                It says: <q dir="auto">{notice}</q>
               </>
             )}
           </span>

@@ -59,7 +59,7 @@ function Preparing({ tool, text }: { tool: string; text: string }) {
     <div class="tool">
       <p class="fold">
         <SummaryLine
-          said={{ ...summary, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }}
+          summary={{ ...summary, outcome: lines > 3 ? counted(lines, 'line') : 'writing…' }}
         />
       </p>
     </div>

@@ -36,7 +36,7 @@ export function ToolCallView({ row }: { row: ToolRow }) {
       class="tool"
       summary={
         <SummaryLine
-          said={
+          summary={
             asks
               ? summarizePending(call)
               : isUnanswered
@@ -61,7 +61,7 @@ export function ToolCallView({ row }: { row: ToolRow }) {
   );
 }
 
-export function SummaryLine({ said: summary }: { said: ToolSummary }) {
+export function SummaryLine({ summary }: { summary: ToolSummary }) {
   const { workdir } = useThreadContext();
   const object = firstLine(summary.object);
   return (
@@ -129,7 +129,7 @@ function Every({ calls }: { calls: readonly ToolRow[] }) {
 /** What there is to do, as it stood after the last of the calls. */
 function List({ name, last: { tasks, resultUuid, uuid } }: { name: string; last: ToolRow }) {
   return (
-    <Collapsible name={name} class="tool" summary={<SummaryLine said={summarizeTasks(tasks)} />}>
+    <Collapsible name={name} class="tool" summary={<SummaryLine summary={summarizeTasks(tasks)} />}>
       {() => (
         <>
           <div class="tool-body">

@@ -115,9 +115,9 @@ function walk({ box, rows, window }: ThreadShortcutsOptions, step: 1 | -1): void
 function whereIn(view: HTMLElement, rows: readonly Row[], window: VirtualScroll): number {
   const walkedTo = document.activeElement?.closest<HTMLElement>('[data-row]');
   if (walkedTo && view.contains(walkedTo)) {
-    const place = walkedTo.getBoundingClientRect();
+    const rectangle = walkedTo.getBoundingClientRect();
     const frame = view.getBoundingClientRect();
-    const inSight = place.bottom > frame.top && place.top < frame.bottom;
+    const inSight = rectangle.bottom > frame.top && rectangle.top < frame.bottom;
     const at = rows.findIndex((row) => row.key === walkedTo.dataset.row);
     if (inSight && at >= 0) return at;
   }

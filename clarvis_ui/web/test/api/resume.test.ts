@@ -26,11 +26,11 @@ test('a session is cold once it was quiet for a while', () => {
 });
 
 test('what one wants to be told is remembered', () => {
-  const kept = new Map<string, string>();
+  const removed = new Map<string, string>();
   const storage = createBrowserStorage({
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
+    getItem: (key) => removed.get(key) ?? null,
+    setItem: (key, value) => void removed.set(key, value),
+    removeItem: (key) => void removed.delete(key),
     key: () => null,
     length: 0,
   });
@@ -126,9 +126,13 @@ test('a checklist is read with its categories, and what is odd in it is left out
     discussed: '2026-03-01',
   };
   const next = { category: 'security', item: 'auditing', prompt: 'Let’s go on' };
-  const told = { file: 'c.yml', items: 4, done: 3, percent: 75, readiness: 61, next };
+  const checklist = { file: 'c.yml', items: 4, done: 3, percent: 75, readiness: 61, next };
   const standing = readStanding({
-    coverage: { ...told, complete: false, categories: [category, { name: 'odd', status: 7 }, 7] },
+    coverage: {
+      ...checklist,
+      complete: false,
+      categories: [category, { name: 'odd', status: 7 }, 7],
+    },
     outcome: 'givenUp',
     specification: 'SPEC.md',
   });
@@ -142,7 +146,7 @@ test('a checklist is read with its categories, and what is odd in it is left out
 });
 
 test('a specification needs a file', () => {
-  const told = { path: 'SPEC.md', text: '# Shop', modified: null, cut: false };
-  expect(readSpecification({ ...told, size: 6 })).toEqual(told);
+  const specification = { path: 'SPEC.md', text: '# Shop', modified: null, cut: false };
+  expect(readSpecification({ ...specification, size: 6 })).toEqual(specification);
   expect(readSpecification({ text: '# Shop' })).toBe(null);
 });

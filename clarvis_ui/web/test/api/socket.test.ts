@@ -28,7 +28,7 @@ class FakeWebSocket {
 
 let lines: FakeWebSocket[];
 let states: SocketState[];
-let heard: KeeperEvent[];
+let delivered: KeeperEvent[];
 let resyncs: (string | null)[];
 let loggedOut: number;
 let onLoggedOut: () => void;
@@ -53,7 +53,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   lines = [];
   states = [];
-  heard = [];
+  delivered = [];
   resyncs = [];
   loggedOut = 0;
   onLoggedOut = () => {};
@@ -71,7 +71,7 @@ beforeEach(() => {
     },
     {
       onState: (state) => states.push(state),
-      onEvents: (events) => heard.push(...events),
+      onEvents: (events) => delivered.push(...events),
       onResync: (sessionId) => resyncs.push(sessionId),
       onLoggedOut: () => {
         loggedOut += 1;
@@ -114,9 +114,9 @@ describe('a line', () => {
     welcome();
     line().say(started(11));
     line().say(started(12));
-    expect(heard).toEqual([]);
+    expect(delivered).toEqual([]);
     await vi.advanceTimersByTimeAsync(50);
-    expect(heard.map((event) => event.position?.seq)).toEqual([11, 12]);
+    expect(delivered.map((event) => event.position?.seq)).toEqual([11, 12]);
   });
 
   test('lets what it does not know pass', async () => {
@@ -125,7 +125,7 @@ describe('a line', () => {
     line().onmessage?.({ data: 'not even JSON' });
     line().say(started(12));
     await vi.advanceTimersByTimeAsync(50);
-    expect(heard).toHaveLength(1);
+    expect(delivered).toHaveLength(1);
   });
 });
 
@@ -134,7 +134,7 @@ describe('a line that breaks', () => {
     welcome();
     line().say(started(11));
     line().break();
-    expect(heard).toHaveLength(1);
+    expect(delivered).toHaveLength(1);
     expect(states.at(-1)).toBe('away');
     await vi.advanceTimersByTimeAsync(1000);
     expect(lines).toHaveLength(2);
@@ -174,7 +174,7 @@ describe('a line that breaks', () => {
     welcome();
     line().say(started(11));
     line().say({ type: 'resync', sessionId: 's', position: 'e:12' });
-    expect(heard).toHaveLength(1); // what came before it is told before it
+    expect(delivered).toHaveLength(1); // what came before it is told before it
     expect(resyncs).toEqual(['s']);
   });
 });
@@ -228,7 +228,7 @@ describe('the end', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(line().closed).toBe(true);
     expect(lines).toHaveLength(1);
-    expect(heard).toEqual([]);
+    expect(delivered).toEqual([]);
     expect(states.at(-1)).toBe('off');
   });
 });

@@ -25,10 +25,10 @@ const placeOf = (browser: ReturnType<typeof browserAt>) =>
 
 test('a code is taken out of the address at once, and the rest stays', () => {
   const browser = browserAt('#login=AAAA&session=abc');
-  const place = placeOf(browser);
-  expect(place.takeLoginCode()).toBe('AAAA');
+  const router = placeOf(browser);
+  expect(router.takeLoginCode()).toBe('AAAA');
   expect(browser.history.replaceState).toHaveBeenCalledWith(null, '', '/#session=abc');
-  expect(place.session.value).toBe('abc');
+  expect(router.session.value).toBe('abc');
 });
 
 test('without a code the address is left alone', () => {
@@ -39,10 +39,10 @@ test('without a code the address is left alone', () => {
 
 test('the place follows the address', () => {
   const browser = browserAt('');
-  const place = placeOf(browser);
-  expect(place.session.value).toBe(null);
+  const router = placeOf(browser);
+  expect(router.session.value).toBe(null);
   browser.goTo('#session=abc');
-  expect(place.session.value).toBe('abc');
+  expect(router.session.value).toBe('abc');
   browser.goTo('#');
-  expect(place.session.value).toBe(null);
+  expect(router.session.value).toBe(null);
 });

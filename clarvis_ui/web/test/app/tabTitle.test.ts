@@ -7,8 +7,8 @@ test('the title says how much waits, and where one is', () => {
 });
 
 test('the icon has the number, as far as it can be read', () => {
-  const shown = (waiting: number) =>
+  const iconText = (waiting: number) =>
     />([^<]*)<\/text>/.exec(decodeURIComponent(iconOf(waiting)))?.[1];
   expect(iconOf(0)).toBe('/favicon.svg');
-  expect([1, 9, 10, 200].map(shown)).toEqual(['1', '9', '9+', '9+']);
+  expect([1, 9, 10, 200].map(iconText)).toEqual(['1', '9', '9+', '9+']);
 });

@@ -19,12 +19,12 @@ afterEach(() => vi.useRealTimers());
 test('it is asked for after the list, and again as days go by', async () => {
   archive.start();
   await vi.advanceTimersByTimeAsync(0);
-  expect(api.asked).toEqual([]);
+  expect(api.requests).toEqual([]);
   await vi.advanceTimersByTimeAsync(3 * 3_600_000);
-  expect(api.asked).toEqual(['archive', 'archive', 'archive']);
+  expect(api.requests).toEqual(['archive', 'archive', 'archive']);
   archive.stop();
   await vi.advanceTimersByTimeAsync(10 * 3_600_000);
-  expect(api.asked).toHaveLength(3);
+  expect(api.requests).toHaveLength(3);
   expect(archive.status.value).toBeNull();
 });
 

@@ -70,7 +70,7 @@ describe('an answer that was begun', () => {
   };
   const first = question('1');
   const second = question('2', { input: { command: 'rm' } });
-  const afterARefresh = (asked: Attention) => createAnswerDrafts(storage).read(asked);
+  const afterARefresh = (attention: Attention) => createAnswerDrafts(storage).read(attention);
 
   test('is there after a refresh, as long as it is asked for', async () => {
     attentionStore.drafts.write(first, draft);
@@ -186,7 +186,7 @@ describe('an answer', () => {
   test('settles it, and says that it was ours', async () => {
     events.publish([raised('1')]);
     await attentionStore.answer('1', { decision: 'allow' });
-    expect(api.asked).toEqual(['resolve 1 {"decision":"allow"} me']);
+    expect(api.requests).toEqual(['resolve 1 {"decision":"allow"} me']);
     expect(lastSettledIn(attentionStore.inbox.value, 's')).toMatchObject({ mine: true });
   });
 
@@ -196,7 +196,7 @@ describe('an answer', () => {
       attentionStore.answer('1', { decision: 'allow' }),
       attentionStore.answer('1', { decision: 'deny' }),
     ]);
-    expect(api.asked).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
   });
 
   test('that was not taken leaves the card and says why', async () => {
@@ -224,12 +224,12 @@ describe('an answer', () => {
     events.publish([raised('1')]);
     api.trouble = 'attention_gone';
     await attentionStore.answer('1', { decision: 'allow' });
-    expect(api.asked).toContain('attention');
+    expect(api.requests).toContain('attention');
   });
 });
 
 describe('notifications', () => {
-  let shown: string[];
+  let visible: string[];
   let closed: string[];
   let lookedAt: boolean;
   let permission: 'granted' | 'default' | 'denied' | 'missing';
@@ -243,7 +243,7 @@ describe('notifications', () => {
       },
       isLookedAt: () => lookedAt,
       show(title, body, tag) {
-        shown.push(`${title}: ${body}`);
+        visible.push(`${title}: ${body}`);
         return () => closed.push(tag);
       },
     };
@@ -260,7 +260,7 @@ describe('notifications', () => {
   }
 
   beforeEach(() => {
-    shown = [];
+    visible = [];
     closed = [];
     lookedAt = false;
     permission = 'default';
@@ -272,12 +272,12 @@ describe('notifications', () => {
     events.publish([raised('1')]);
     await notifications.turnOn();
     events.publish([raised('2'), raised('2')]);
-    expect(shown).toEqual(['Shop: run ls']);
+    expect(visible).toEqual(['Shop: run ls']);
     events.publish([settled('2', 'allow', 'x')]);
     expect(closed).toEqual(['2']);
     notifications.turnOff();
     events.publish([raised('3')]);
-    expect(shown).toHaveLength(1);
+    expect(visible).toHaveLength(1);
   });
 
   test('do not come to who looks at the page', async () => {
@@ -285,20 +285,20 @@ describe('notifications', () => {
     await notifications.turnOn();
     lookedAt = true;
     events.publish([raised('1')]);
-    expect(shown).toEqual([]);
+    expect(visible).toEqual([]);
   });
 
   test('tell what a terminal says, but not twice what it asks', async () => {
-    const told = (event: string, reason: string | null) =>
+    const notified = (event: string, reason: string | null) =>
       ({ position: null, sessionId: 's', type: 'session/notified', event, reason }) as const;
     const notifications = make();
     await notifications.turnOn();
     events.publish([
-      { ...told('Notification', 'permission_prompt'), text: 'Claude needs your permission' },
-      { ...told('Notification', 'idle_prompt'), text: 'Claude is waiting for your input' },
-      { ...told('Stop', null), text: null },
+      { ...notified('Notification', 'permission_prompt'), text: 'Claude needs your permission' },
+      { ...notified('Notification', 'idle_prompt'), text: 'Claude is waiting for your input' },
+      { ...notified('Stop', null), text: null },
     ]);
-    expect(shown).toEqual(['session s: Claude is waiting for your input']);
+    expect(visible).toEqual(['session s: Claude is waiting for your input']);
   });
 
   test('are not offered where only a service worker may show them', () => {
@@ -314,8 +314,8 @@ describe('notifications', () => {
       static permission = 'default';
       close() {}
     }
-    const desk = { Notification: Shown, isSecureContext: true } as unknown as typeof window;
-    expect(notifierOf(desk).permission()).toBe('default');
+    const desktop = { Notification: Shown, isSecureContext: true } as unknown as typeof window;
+    expect(notifierOf(desktop).permission()).toBe('default');
   });
 
   test('are not offered where the browser has none', () => {
@@ -329,7 +329,7 @@ describe('notifications', () => {
     await notifications.turnOn();
     expect(notifications.state.value).toBe('refused');
     events.publish([raised('1')]);
-    expect(shown).toEqual([]);
+    expect(visible).toEqual([]);
   });
 });
 

@@ -81,8 +81,8 @@ describe('what will happen, in words', () => {
 
   test('is told in few words afterwards', () => {
     const question = { questions: [{ question: 'Which one?' }] };
-    const asked = asking('AskUserQuestion', question, { kind: 'question' });
-    expect(subjectOf(asked, WORKDIR)).toBe('Which one?');
+    const attention = asking('AskUserQuestion', question, { kind: 'question' });
+    expect(subjectOf(attention, WORKDIR)).toBe('Which one?');
     expect(subjectOf(asking('Read', { file_path: '/a' }), WORKDIR)).toBe('Read /a');
     expect(subjectOf(asking('Bash', { command: 'ls' }), WORKDIR)).toBe('Run ls');
   });
@@ -90,7 +90,8 @@ describe('what will happen, in words', () => {
   test('is not said twice', () => {
     const read = asking('Read', { file_path: '/etc/hosts' }, { description: '/etc/hosts' });
     const search = asking('WebSearch', { query: 'cats' }, { description: 'cats' });
-    for (const asked of [read, search]) expect(presentationOf(asked, WORKDIR).sentence).toBeNull();
+    for (const attention of [read, search])
+      expect(presentationOf(attention, WORKDIR).sentence).toBeNull();
   });
 
   test('input of a wrong shape is no reason to fail', () => {
@@ -199,16 +200,16 @@ describe('what belongs together is one answer', () => {
 
 describe('another input', () => {
   test('is the one field that people change', () => {
-    const asked = asking('Bash', { command: 'rm -r x', timeout: 5 });
-    expect(editableText(asked)).toBe('rm -r x');
-    expect(editedInput(asked, 'ls')).toEqual({ command: 'ls', timeout: 5 });
+    const attention = asking('Bash', { command: 'rm -r x', timeout: 5 });
+    expect(editableText(attention)).toBe('rm -r x');
+    expect(editedInput(attention, 'ls')).toEqual({ command: 'ls', timeout: 5 });
   });
 
   test('or all of it, as long as it is JSON', () => {
-    const asked = asking('mcp__files__remove', { path: 'x' });
-    expect(editedInput(asked, '{"path": "y"}')).toEqual({ path: 'y' });
-    expect(editedInput(asked, 'y')).toBe(null);
-    expect(editedInput(asked, '[1]')).toBe(null);
+    const attention = asking('mcp__files__remove', { path: 'x' });
+    expect(editedInput(attention, '{"path": "y"}')).toEqual({ path: 'y' });
+    expect(editedInput(attention, 'y')).toBe(null);
+    expect(editedInput(attention, '[1]')).toBe(null);
   });
 });
 

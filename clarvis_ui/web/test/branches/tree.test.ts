@@ -228,22 +228,22 @@ describe('bringing a decision over', () => {
   test('keeps to its length, and a fence that nothing inside closes', () => {
     const long = file('/s/long.py', { fate: 'created', after: 'x\n'.repeat(20_000) });
     const ticks = file('/s/t.md', { fate: 'created', after: '````\n' });
-    const told = carryOverPrompt({
+    const prompt = carryOverPrompt({
       title: 'long '.repeat(1_000),
       from: work({ files: [long, ticks], moreFiles: 3, lastReply: 'y'.repeat(9_000) }),
       into: work(),
       workdir: null,
     });
-    expect(told.length).toBeLessThan(4_000);
-    expect(told).toContain('- `/s/long.py`: new there');
-    expect(told).toContain('`````diff\n+````\n`````');
-    expect(told).toContain('- and 3 more');
+    expect(prompt.length).toBeLessThan(4_000);
+    expect(prompt).toContain('- `/s/long.py`: new there');
+    expect(prompt).toContain('`````diff\n+````\n`````');
+    expect(prompt).toContain('- and 3 more');
   });
 
   test('hides nothing from whoever sends it', () => {
     const hidden = work({ lastReply: 'fine\u{e0041}\u202e' });
-    const told = carryOverPrompt({ title: 't', from: hidden, into: work(), workdir: null });
-    expect(told).toContain('> fine⟨U+E0041⟩⟨U+202E⟩');
+    const prompt = carryOverPrompt({ title: 't', from: hidden, into: work(), workdir: null });
+    expect(prompt).toContain('> fine⟨U+E0041⟩⟨U+202E⟩');
   });
 
   test('goes after what is typed already, and not twice', () => {
@@ -266,13 +266,13 @@ describe('bringing a decision over', () => {
 
 test('the tree is looked at again when one of the family went on, or there is a new session', () => {
   const at = (modified: string) => ({ modified, messageCount: 3 });
-  const known = new Map([
+  const sessions = new Map([
     ['root', at('a')],
     ['fork', at('b')],
     ['stranger', at('c')],
   ]);
-  const before = familyNews('root', FAMILY, known);
-  expect(familyNews('root', FAMILY, new Map([...known, ['stranger', at('d')]]))).toBe(before);
-  expect(familyNews('root', FAMILY, new Map([...known, ['fork', at('d')]]))).not.toBe(before);
-  expect(familyNews('root', FAMILY, new Map([...known, ['new', at('d')]]))).not.toBe(before);
+  const before = familyNews('root', FAMILY, sessions);
+  expect(familyNews('root', FAMILY, new Map([...sessions, ['stranger', at('d')]]))).toBe(before);
+  expect(familyNews('root', FAMILY, new Map([...sessions, ['fork', at('d')]]))).not.toBe(before);
+  expect(familyNews('root', FAMILY, new Map([...sessions, ['new', at('d')]]))).not.toBe(before);
 });

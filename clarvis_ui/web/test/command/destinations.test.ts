@@ -85,8 +85,8 @@ describe('sessions one may mean to open', () => {
   ];
 
   test('are those with the words in their title, then the others', () => {
-    const found = opensFor(sessions, 'queue RETRY', null);
-    expect(found.map(({ title }) => title)).toEqual(['Retry queue', 'Postgres 17']);
+    const opened = opensFor(sessions, 'queue RETRY', null);
+    expect(opened.map(({ title }) => title)).toEqual(['Retry queue', 'Postgres 17']);
   });
 
   test('are the newest without words, and never the one that is open', () => {

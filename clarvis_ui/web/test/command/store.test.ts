@@ -17,7 +17,7 @@ const resume = (sessionId: string): Routing => ({
 });
 
 let answers: Map<string, (outcome: Outcome<Routing>) => void>;
-let asked: string[];
+let requested: string[];
 let storage: FakeStorage;
 let command: CommandStore;
 const onSend = vi.fn();
@@ -28,7 +28,7 @@ function make(): CommandStore {
   return createCommandStore({
     api: {
       route: (words) => {
-        asked.push(words);
+        requested.push(words);
         return new Promise((done) => answers.set(words, done));
       },
     },
@@ -41,7 +41,7 @@ function make(): CommandStore {
 beforeEach(() => {
   vi.useFakeTimers();
   answers = new Map();
-  asked = [];
+  requested = [];
   storage = new FakeStorage();
   onSend.mockReset();
   command = make();
@@ -53,7 +53,7 @@ describe('while one types', () => {
   test('it asks once one pauses, and says where it goes', async () => {
     for (const text of ['a', 'al', 'also ']) command.write(text);
     await pause();
-    expect(asked).toEqual(['also']);
+    expect(requested).toEqual(['also']);
     expect(command.asking.value).toBe(true);
     answers.get('also')?.(success(resume('s')));
     await soon();

@@ -27,10 +27,10 @@ function tab(room = Number.POSITIVE_INFINITY) {
     events as unknown as Window,
   );
   const drafts = createDrafts(tabStorage);
-  const told = (key: string) => {
+  const notify = (key: string) => {
     events.dispatchEvent(Object.assign(new Event('storage'), { key: `clarvis.${key}` }));
   };
-  return { drafts, told };
+  return { drafts, notify };
 }
 
 beforeEach(() => {
@@ -55,8 +55,8 @@ describe('a draft', () => {
     for (const text of ['l', 'lo', 'loo', 'look']) drafts.write('s', { text, images });
     expect(written.filter((key) => key.includes('pictures'))).toHaveLength(1);
     const { drafts: refreshed } = tab();
-    const kept = refreshed.read('s');
-    refreshed.write('s', { ...kept, text: 'look at' });
+    const draft = refreshed.read('s');
+    refreshed.write('s', { ...draft, text: 'look at' });
     expect(written.filter((key) => key.includes('pictures'))).toHaveLength(1);
   });
 
@@ -72,19 +72,19 @@ describe('a draft', () => {
     const [one, other] = [tab(40), tab()];
     const images = [PICTURE];
     one.drafts.write('s', { text: 'mine', images });
-    const heard: Draft[] = [];
-    const leave = one.drafts.onElsewhere('s', (draft) => heard.push(draft));
+    const received: Draft[] = [];
+    const leave = one.drafts.onElsewhere('s', (draft) => received.push(draft));
     other.drafts.read('s');
     other.drafts.write('s', { text: 'mine, and on', images: [] });
-    one.told('draft.another');
-    one.told('draft.s');
+    one.notify('draft.another');
+    one.notify('draft.s');
     // its own images, which no other tab could see, stay
-    expect(heard).toEqual([{ text: 'mine, and on', images }]);
+    expect(received).toEqual([{ text: 'mine, and on', images }]);
     other.drafts.write('s', { text: '', images: [] });
-    one.told('draft.s');
-    expect(heard.at(-1)?.text).toBe('');
+    one.notify('draft.s');
+    expect(received.at(-1)?.text).toBe('');
     leave();
-    one.told('draft.s');
-    expect(heard).toHaveLength(2);
+    one.notify('draft.s');
+    expect(received).toHaveLength(2);
   });
 });

@@ -62,17 +62,19 @@ test('what the search finds besides is told once, and where it was', () => {
 });
 
 test('an answer in another session is quoted without the words around it', () => {
-  const said = (words: string) => quotesOf('s', [], [], [hit('t', words, words)])[0]?.text;
+  const quoteOf = (words: string) => quotesOf('s', [], [], [hit('t', words, words)])[0]?.text;
   const end = 'You can now continue with these answers in mind.';
-  expect(said(`Your questions have been answered: "Where to?"="Object storage". ${end}`)).toBe(
+  expect(quoteOf(`Your questions have been answered: "Where to?"="Object storage". ${end}`)).toBe(
     'Where to? Object storage',
   );
-  expect(said(`User has answered your questions: "A?"="x", "B?"="y". ${end}`)).toBe('A? x; B? y');
+  expect(quoteOf(`User has answered your questions: "A?"="x", "B?"="y". ${end}`)).toBe(
+    'A? x; B? y',
+  );
   // what is cut off, or has marks of its own, is not guessed at
   const cut = 'Your questions have been answered: "Where to?"="Object stor…';
-  expect(said(cut)).toBe(cut);
+  expect(quoteOf(cut)).toBe(cut);
   const marks = `Your questions have been answered: "Say "go"?"="yes". ${end}`;
-  expect(said(marks)).toBe(marks);
+  expect(quoteOf(marks)).toBe(marks);
 });
 
 test('the quotation is marked line by line and is part of the message', () => {
@@ -104,15 +106,14 @@ test('nothing that is hidden is sent in somebody’s name', () => {
 });
 
 test('where not all fit, the newest decisions of the session are quoted', () => {
-  const known = Array.from({ length: 30 }, (_, at) =>
+  const decisions = Array.from({ length: 30 }, (_, at) =>
     decided(`Which database ${at}?`, 'x'.repeat(200), `u${at}`),
   );
-  const {
-    quotes,
-    omitted: left,
-    text,
-  } = quotation('the database', quotesOf('s', known, known, []));
-  expect(left).toBeGreaterThan(0);
+  const { quotes, omitted, text } = quotation(
+    'the database',
+    quotesOf('s', decisions, decisions, []),
+  );
+  expect(omitted).toBeGreaterThan(0);
   expect(quotes[0]?.text).toContain('Which database 29?');
   expect(text).not.toContain('Which database 0?');
 });

@@ -14,13 +14,13 @@ beforeEach(() => {
   root = document.createElement('div');
 });
 
-function shown(text: string): HTMLElement {
+function renderMarkdown(text: string): HTMLElement {
   render(<Markdown text={text} />, root);
   return root;
 }
 
 test('markdown becomes elements of our own', () => {
-  shown(
+  renderMarkdown(
     '# Title\n\nSome **bold** `code` &lt;tag&gt;\n\n- [x] done\n- open\n\n| a | b |\n|-|-:|\n| 1 | 2 |',
   );
   expect(root.querySelector('h3')?.textContent).toBe('Title');
@@ -31,13 +31,13 @@ test('markdown becomes elements of our own', () => {
 });
 
 test('code keeps every character and says its language', () => {
-  shown('```ts title="a"\nconst a = "<b>" && \'&lt;\';\n```');
+  renderMarkdown('```ts title="a"\nconst a = "<b>" && \'&lt;\';\n```');
   expect(root.querySelector('pre')?.textContent).toBe('const a = "<b>" && \'&lt;\';');
   expect(root.querySelector('figcaption')?.textContent).toContain('ts');
 });
 
 test('each paragraph finds its own direction', () => {
-  shown('שלום\n\nhello');
+  renderMarkdown('שלום\n\nhello');
   expect([...root.querySelectorAll('p')].map((each) => each.getAttribute('dir'))).toEqual([
     'auto',
     'auto',
@@ -66,7 +66,7 @@ describe('hostile text', () => {
   ];
 
   test.each(HOSTILE)('stays text: %j', (text) => {
-    shown(text);
+    renderMarkdown(text);
     expect(
       root.querySelectorAll('img, script, svg image, iframe, style, object, embed'),
     ).toHaveLength(0);
@@ -81,7 +81,7 @@ describe('hostile text', () => {
   });
 
   test('an image of another server is a link to it', () => {
-    shown('![a chart](http://other.test/b.png)');
+    renderMarkdown('![a chart](http://other.test/b.png)');
     expect(root.querySelector('a')?.textContent).toBe('a chart');
     expect(root.querySelector('a')?.getAttribute('href')).toBe('http://other.test/b.png');
   });
@@ -89,7 +89,7 @@ describe('hostile text', () => {
   test.each(['>'.repeat(8000), '['.repeat(8000), `${'- '.repeat(1000)}x`, '*a'.repeat(2000)])(
     'nesting without end is shown somehow',
     (text) => {
-      shown(text);
+      renderMarkdown(text);
       expect(root.textContent?.length).toBeGreaterThan(0);
     },
   );

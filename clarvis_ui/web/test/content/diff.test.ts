@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compare, parsePatch, withGaps } from '../../src/content/diff';
 
-function told(before: string, after: string): string[] {
+function diffLines(before: string, after: string): string[] {
   const signs = { same: ' ', added: '+', removed: '-' };
   return compare(before, after).lines.map(
     (line) =>
@@ -11,7 +11,7 @@ function told(before: string, after: string): string[] {
 }
 
 test('words that differ are marked inside of lines that stand for each other', () => {
-  expect(told('a\nlet x = one(1)\nb', 'a\nlet x = two(1)\nb')).toEqual([
+  expect(diffLines('a\nlet x = one(1)\nb', 'a\nlet x = two(1)\nb')).toEqual([
     ' a',
     '-let x = [one](1)',
     '+let x = [two](1)',
@@ -20,7 +20,7 @@ test('words that differ are marked inside of lines that stand for each other', (
 });
 
 test('lines with nothing in common are two lines', () => {
-  expect(told('alpha beta gamma\n', '1234567890 9876\n')).toEqual([
+  expect(diffLines('alpha beta gamma\n', '1234567890 9876\n')).toEqual([
     '-alpha beta gamma',
     '+1234567890 9876',
   ]);
@@ -32,16 +32,16 @@ test('lines are counted', () => {
 });
 
 test('a new file is all new, and a missing newline at the end is no change', () => {
-  expect(told('', 'a\nb')).toEqual(['+a', '+b']);
-  expect(told('a\nb', 'a\nb\n')).toEqual([' a', ' b']);
+  expect(diffLines('', 'a\nb')).toEqual(['+a', '+b']);
+  expect(diffLines('a\nb', 'a\nb\n')).toEqual([' a', ' b']);
 });
 
 test('long stretches that stay the same are put aside', () => {
   const same = Array.from({ length: 20 }, (_, at) => `line ${at}`).join('\n');
-  const shown = withGaps(compare(`${same}\nold\n`, `${same}\nnew\n`).lines);
-  expect(shown[0]).toMatchObject({ kind: 'gap' });
-  expect(shown[0]?.kind === 'gap' && shown[0].lines.length).toBe(17);
-  expect(shown).toHaveLength(1 + 3 + 2);
+  const visible = withGaps(compare(`${same}\nold\n`, `${same}\nnew\n`).lines);
+  expect(visible[0]).toMatchObject({ kind: 'gap' });
+  expect(visible[0]?.kind === 'gap' && visible[0].lines.length).toBe(17);
+  expect(visible).toHaveLength(1 + 3 + 2);
 });
 
 describe('a patch', () => {

@@ -24,7 +24,7 @@ const pick = fc.nat({ max: 50 });
 const when = fc.option(fc.nat({ max: ENDS.length }));
 const failing: fc.Arbitrary<Failing> = fc.record({
   written: fc.boolean(),
-  said: fc.boolean(),
+  spoke: fc.boolean(),
   pieces: fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 }),
   outcome: fc.constantFrom('failed' as const, 'interrupted' as const),
   ends: fc.oneof(
@@ -106,7 +106,7 @@ class Browser {
 
   private reduce(event: ConversationEvent): void {
     this.state = reduce(this.state, event);
-    const uuids = visibleMessages(this.state).map((shown) => shown.uuid);
+    const uuids = visibleMessages(this.state).map((one) => one.uuid);
     expect(new Set(uuids).size, `nothing twice after ${event.type}`).toBe(uuids.length);
     this.nothingIsLost(event.type);
     this.failuresAreTold(event.type);
@@ -115,7 +115,7 @@ class Browser {
   /** What we said is on the page, unless it stands further up than what is loaded. */
   private nothingIsLost(after: string): void {
     const waits = queuedMessages(this.state).map((queued) => queued.uuid);
-    const here = new Set([...visibleMessages(this.state).map((shown) => shown.uuid), ...waits]);
+    const here = new Set([...visibleMessages(this.state).map((one) => one.uuid), ...waits]);
     for (const uuid of this.sent) {
       const isPartial = this.state.before !== null || !this.state.loaded;
       const isAbove = isPartial && this.world.isWritten(uuid);
@@ -128,22 +128,22 @@ class Browser {
     const { loaded, before, seen, pageAt } = this.state;
     if (!loaded || before !== null) return;
     for (const failure of this.world.failures) {
-      if (seen < failure.said && pageAt < failure.told) continue;
+      if (seen < failure.saidFrom && pageAt < failure.toldAt) continue;
       this.isTold(failure, seen, `of ${failure.uuid} after ${after}`);
     }
   }
 
   private isTold(failure: Failure, seen: number, what: string): void {
     const { uuid, written, reason, words, again } = failure;
-    const shown = visibleMessages(this.state);
-    const all = shown.map((one) => [one.problem, said(one)].join(' ')).join('\n');
+    const visible = visibleMessages(this.state);
+    const all = visible.map((one) => [one.problem, textOf(one)].join(' ')).join('\n');
     for (const each of words) {
       expect(all.split(each).length - 1, `how often “${each}” is there ${what}`).toBe(1);
     }
-    const prompt = shown.find((one) => one.uuid === uuid);
+    const prompt = visible.find((one) => one.uuid === uuid);
     if (seen >= again) {
       // sent once more, it has not failed until that does
-      const later = this.world.failures.find((one) => one.uuid === uuid && one.told > again);
+      const later = this.world.failures.find((one) => one.uuid === uuid && one.toldAt > again);
       if (seen < (later?.from ?? Infinity)) {
         expect(prompt?.optimistic, `the words ${what}, sent again`).not.toBe('failed');
       }
@@ -270,7 +270,7 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
         browser.end();
         const { messages, partial, turn, queue, optimistic, failed } = browser.state;
         const truth = world.moment(world.end);
-        expect(messages.map(said)).toEqual(truth.messages.map(said));
+        expect(messages.map(textOf)).toEqual(truth.messages.map(textOf));
         expect({ partial, turn, queue }).toEqual({
           partial: truth.partial,
           turn: truth.turn,
@@ -284,6 +284,6 @@ test('whatever happens on the way, the page ends with what the keeper has', () =
   );
 });
 
-function said({ uuid, content, model }: Message): string {
+function textOf({ uuid, content, model }: Message): string {
   return `${uuid} ${model}: ${content.map((block) => block.text)}`;
 }

@@ -11,12 +11,12 @@ import {
 import { type OptimisticMessage, textOf } from '../../src/conversation/optimistic';
 import { at, message, page, SESSION } from '../support/world';
 
-function told(...events: ConversationEvent[]): ConversationState {
+function reduceAll(...events: ConversationEvent[]): ConversationState {
   return events.reduce(reduce, emptyConversation(SESSION));
 }
 
 const uuids = (state: ConversationState) => state.messages.map((one) => one.uuid);
-const shown = visibleMessages;
+const visible = visibleMessages;
 
 const loaded = (...given: string[]): ConversationEvent => ({
   type: 'page/loaded',
@@ -61,7 +61,7 @@ function pending(uuid: string, changes: Partial<OptimisticMessage> = {}): Conver
 
 describe('what streams', () => {
   test('grows, and goes when it is finished', () => {
-    const streaming = told(loaded('a'), delta(1, 'Hel'), delta(2, 'lo'));
+    const streaming = reduceAll(loaded('a'), delta(1, 'Hel'), delta(2, 'lo'));
     expect(streaming.partial?.text).toBe('Hello');
     const done = reduce(
       streaming,
@@ -72,7 +72,7 @@ describe('what streams', () => {
   });
 
   test('is not told twice by a replay', () => {
-    const state = told(loaded('a'), delta(1, 'Hel'), delta(2, 'lo'), delta(1, 'Hel'));
+    const state = reduceAll(loaded('a'), delta(1, 'Hel'), delta(2, 'lo'), delta(1, 'Hel'));
     expect(state.partial?.text).toBe('Hello');
   });
 
@@ -85,7 +85,7 @@ describe('what streams', () => {
       tool: null,
       toolUseId: null,
     };
-    const state = told(
+    const state = reduceAll(
       delta(4, 'el'),
       delta(5, 'lo'),
       { type: 'page/loaded', page: page({ partial, position: 'e1:4' }) },
@@ -96,7 +96,7 @@ describe('what streams', () => {
 
   test('the next block stays when the one before it is finished late', () => {
     const thinking = { kind: 'thinking' as const };
-    const state = told(
+    const state = reduceAll(
       loaded(),
       delta(1, 'hm', thinking),
       delta(2, 'Now', { index: 1 }),
@@ -112,7 +112,7 @@ describe('what streams', () => {
       messageId,
       index,
     });
-    const streaming = told(loaded(), delta(1, 'half'));
+    const streaming = reduceAll(loaded(), delta(1, 'half'));
     expect(reduce(streaming, gone(2, 'm')).partial).toBe(null);
     expect(reduce(streaming, gone(2, 'other')).partial?.text).toBe('half');
     expect(reduce(streaming, gone(2, 'm', 1)).partial?.text).toBe('half');
@@ -120,7 +120,7 @@ describe('what streams', () => {
 
   test('ends with its turn', () => {
     const over = { ...at(2), type: 'turn/finished', uuid: null, outcome: 'interrupted' } as const;
-    const state = told(loaded(), delta(1, 'x'), {
+    const state = reduceAll(loaded(), delta(1, 'x'), {
       ...over,
       error: null,
       costUsd: null,
@@ -133,23 +133,27 @@ describe('what streams', () => {
 
 describe('a message of ours', () => {
   test('is there at once, and is confirmed in its place', () => {
-    const sent = told(loaded('a'), pending('u'));
-    expect(shown(sent).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'sending' });
+    const sent = reduceAll(loaded('a'), pending('u'));
+    expect(visible(sent).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'sending' });
     const confirmed = reduce(sent, added(1, 'u'));
-    expect(shown(confirmed).map((one) => one.uuid)).toEqual(['a', 'u']);
-    expect(shown(confirmed).at(-1)).not.toHaveProperty('optimistic');
+    expect(visible(confirmed).map((one) => one.uuid)).toEqual(['a', 'u']);
+    expect(visible(confirmed).at(-1)).not.toHaveProperty('optimistic');
   });
 
   test('that failed keeps its words and says why', () => {
     const problem = 'Clarvis does not answer.';
-    const state = told(loaded('a'), pending('u'), { type: 'sending/failed', uuid: 'u', problem });
-    expect(shown(state).at(-1)).toMatchObject({ optimistic: 'failed', problem });
-    expect(shown(state).at(-1)?.content).toEqual([{ type: 'text', text: 'words of u' }]);
+    const state = reduceAll(loaded('a'), pending('u'), {
+      type: 'sending/failed',
+      uuid: 'u',
+      problem,
+    });
+    expect(visible(state).at(-1)).toMatchObject({ optimistic: 'failed', problem });
+    expect(visible(state).at(-1)?.content).toEqual([{ type: 'text', text: 'words of u' }]);
   });
 
   test('that arrived although nobody said so is confirmed all the same', () => {
     const problem = 'Clarvis does not answer.';
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { type: 'sending/failed', uuid: 'u', problem },
@@ -163,7 +167,7 @@ describe('a message of ours', () => {
   const later = '2025-10-01T09:00:00.000Z';
 
   test('that got another uuid is known by its words', () => {
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
@@ -174,12 +178,15 @@ describe('a message of ours', () => {
 
   test('is not taken for something that was said before', () => {
     const old = added(1, 'x', { content: [{ type: 'text', text }] });
-    const state = told(loaded('a'), old, pending('u'), { type: 'sending/accepted', uuid: 'u' });
+    const state = reduceAll(loaded('a'), old, pending('u'), {
+      type: 'sending/accepted',
+      uuid: 'u',
+    });
     expect(state.optimistic).toHaveLength(1);
   });
 
   test('said twice is shown twice', () => {
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u1', { text: 'yes' }),
       pending('u2', { text: 'yes' }),
@@ -187,38 +194,42 @@ describe('a message of ours', () => {
       { type: 'sending/accepted', uuid: 'u2' },
       added(1, 'u1', { content: [{ type: 'text', text: 'yes' }], timestamp: later }),
     );
-    expect(shown(state).map((one) => one.uuid)).toEqual(['a', 'u1', 'u2']);
+    expect(visible(state).map((one) => one.uuid)).toEqual(['a', 'u1', 'u2']);
   });
 
   test('waits as a chip while a turn runs', () => {
-    const state = told(loaded('a'), { ...at(1), type: 'turn/started', uuid: 'a' }, pending('u'));
+    const state = reduceAll(
+      loaded('a'),
+      { ...at(1), type: 'turn/started', uuid: 'a' },
+      pending('u'),
+    );
     expect(queuedMessages(state).map((queued) => queued.uuid)).toEqual(['u']);
-    expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
+    expect(visible(state).map((one) => one.uuid)).toEqual(['a']);
   });
 
   test('of somebody else is shown as soon as the keeper has taken it, and once', () => {
     const taken = { uuid: 'u', text: 'hello', images: 0, state: 'taken' as const };
     const turn = { uuid: 'u', started: null, status: null };
-    const state = told({ type: 'page/loaded', page: page({ queue: [taken], turn }) });
-    expect(shown(state)).toMatchObject([{ uuid: 'u', kind: 'prompt', optimistic: 'taken' }]);
-    expect(shown(state)[0]).toBe(shown(state)[0]);
-    expect(shown(reduce(state, added(1, 'u')))).toMatchObject([{ uuid: 'u' }]);
+    const state = reduceAll({ type: 'page/loaded', page: page({ queue: [taken], turn }) });
+    expect(visible(state)).toMatchObject([{ uuid: 'u', kind: 'prompt', optimistic: 'taken' }]);
+    expect(visible(state)[0]).toBe(visible(state)[0]);
+    expect(visible(reduce(state, added(1, 'u')))).toMatchObject([{ uuid: 'u' }]);
     // under another uuid of Claude Code's own, or as a command
     const copy = added(1, 'c', { content: [{ type: 'text', text: 'hello' }] });
-    expect(shown(reduce(state, copy)).map((one) => one.uuid)).toEqual(['c']);
+    expect(visible(reduce(state, copy)).map((one) => one.uuid)).toEqual(['c']);
     const command = { ...taken, text: '/compact' };
-    expect(shown(told({ type: 'page/loaded', page: page({ queue: [command], turn }) }))).toEqual(
-      [],
-    );
+    expect(
+      visible(reduceAll({ type: 'page/loaded', page: page({ queue: [command], turn }) })),
+    ).toEqual([]);
     const over = { ...at(1), type: 'turn/finished', uuid: 'u', outcome: 'done', error: null };
-    expect(shown(reduce(state, over as ConversationEvent))).toEqual([]);
+    expect(visible(reduce(state, over as ConversationEvent))).toEqual([]);
     const failed = { ...over, outcome: 'failed', error: 'It crashed.' } as ConversationEvent;
-    expect(shown(reduce(state, failed))).toMatchObject([{ uuid: 'u', problem: 'It crashed.' }]);
+    expect(visible(reduce(state, failed))).toMatchObject([{ uuid: 'u', problem: 'It crashed.' }]);
   });
 
   test('taken back is gone', () => {
     const queued = { uuid: 'u', text: 'x', images: 0 };
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { ...at(1), type: 'queue/updated', queue: [{ ...queued, state: 'queued' }] },
@@ -230,7 +241,7 @@ describe('a message of ours', () => {
 
   test('that is held waits in line, over pages and restarts, and did not fail', () => {
     const queue = [{ uuid: 'u', text: 'x', images: 0, state: 'held' as const }];
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
@@ -239,12 +250,12 @@ describe('a message of ours', () => {
       { type: 'page/loaded', page: page({ queue, position: 'e2:0' }), accepted: ['u'] },
     );
     expect(queuedMessages(state)).toMatchObject([{ uuid: 'u', state: 'held' }]);
-    expect(shown(state)).toEqual([]);
+    expect(visible(state)).toEqual([]);
     expect(state.optimistic).toMatchObject([{ uuid: 'u', state: 'accepted' }]);
   });
 
   test('that failed here and is held there is told once', () => {
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { type: 'sending/failed', uuid: 'u', problem: 'lost' },
@@ -254,24 +265,24 @@ describe('a message of ours', () => {
         queue: [{ uuid: 'u', text: 'x', images: 0, state: 'held' }],
       },
     );
-    expect(shown(state).map((one) => one.uuid)).toEqual(['a']);
+    expect(visible(state).map((one) => one.uuid)).toEqual(['a']);
     expect(queuedMessages(state)).toHaveLength(1);
   });
 
   test('that went down with the keeper can be sent again', () => {
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
       { type: 'stream/broken' },
       { type: 'page/loaded', page: page({ position: 'e2:0' }), accepted: ['u'] },
     );
-    expect(shown(state).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'failed' });
+    expect(visible(state).at(-1)).toMatchObject({ uuid: 'u', optimistic: 'failed' });
   });
 
   test('that waits until a turn goes on is with the keeper, and not lost', () => {
     const behind = page({ position: 'e2:0', kept: ['u', 'late'] });
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       pending('u'),
       { type: 'sending/accepted', uuid: 'u' },
@@ -281,13 +292,13 @@ describe('a message of ours', () => {
       { type: 'page/loaded', page: behind, accepted: ['u'] },
     );
     // what is left of the turn says them, with one way on for all
-    expect(shown(state)).toEqual([]);
+    expect(visible(state)).toEqual([]);
     expect(state.optimistic).toEqual([]);
   });
 
   test('that could not be worked on says why', () => {
     const error = { code: 'cli_failed', message: 'Claude Code does not start.' };
-    const state = told(loaded(), pending('u'), {
+    const state = reduceAll(loaded(), pending('u'), {
       ...at(1),
       type: 'session/failed',
       uuid: 'u',
@@ -296,20 +307,20 @@ describe('a message of ours', () => {
     // there, and nowhere else; whatever is told of its turn afterwards
     const over = { ...at(2), type: 'turn/finished', uuid: 'u', outcome: 'failed' } as const;
     for (const end of [state, reduce(state, { ...over, error: 'x', costUsd: 0, durationMs: 0 })]) {
-      expect(shown(end)).toMatchObject([{ optimistic: 'failed', problem: error.message }]);
+      expect(visible(end)).toMatchObject([{ optimistic: 'failed', problem: error.message }]);
     }
   });
 
   test('is the same object as long as nothing about it changes', () => {
-    const state = told(loaded('a'), pending('u'));
-    expect(shown(reduce(state, delta(1, 'x'))).at(-1)).toBe(shown(state).at(-1));
+    const state = reduceAll(loaded('a'), pending('u'));
+    expect(visible(reduce(state, delta(1, 'x'))).at(-1)).toBe(visible(state).at(-1));
   });
 });
 
 describe('after a restart of the keeper', () => {
   test('its new counting is taken from the beginning', () => {
     const other = { epoch: 'e2', seq: 1 };
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       added(50, 'b'),
       { type: 'stream/broken' },
@@ -331,9 +342,9 @@ test('why it broke down is told once: where its last line says so, only there', 
     error: { code: 'api_error', message: 'API Error: 400' },
   };
   const line = { kind: 'error', content: [{ type: 'text', text: 'API Error: 400' }] };
-  const last = (state: ConversationState) => textOf(shown(state).at(-1)?.content ?? []);
-  expect(last(told(loaded('a'), failed))).toBe('Not sent. API Error: 400');
-  expect(last(told(loaded('a'), added(1, 'b', line), failed))).toBe('API Error: 400');
+  const last = (state: ConversationState) => textOf(visible(state).at(-1)?.content ?? []);
+  expect(last(reduceAll(loaded('a'), failed))).toBe('Not sent. API Error: 400');
+  expect(last(reduceAll(loaded('a'), added(1, 'b', line), failed))).toBe('API Error: 400');
 });
 
 describe('a turn that was cut off', () => {
@@ -356,7 +367,7 @@ describe('a turn that was cut off', () => {
     ],
   };
   const later = '2025-10-01T08:00:20.000Z';
-  const words = (state: ConversationState) => shown(state).map((one) => textOf(one.content));
+  const words = (state: ConversationState) => visible(state).map((one) => textOf(one.content));
 
   test('comes before what Claude Code writes in place of a reply when it goes on', () => {
     const filler = message('f', {
@@ -365,14 +376,17 @@ describe('a turn that was cut off', () => {
       content: [{ type: 'text', text: 'No response requested.' }],
       timestamp: later,
     });
-    const state = told({ type: 'page/loaded', page: page({ messages: [filler], failed: [cut] }) });
+    const state = reduceAll({
+      type: 'page/loaded',
+      page: page({ messages: [filler], failed: [cut] }),
+    });
     expect(words(state)).toEqual(['Half', 'Cut off. It was killed.', 'No response requested.']);
   });
 
   test('of which the transcript says why leaves no word behind what comes next', () => {
     const error = { code: 'api_error', message: 'API Error: 400' };
     const line = { kind: 'error', content: [{ type: 'text', text: error.message }] };
-    const state = told(
+    const state = reduceAll(
       loaded('a'),
       added(1, 'p', {}, 'a'),
       added(2, 'b', { ...line, role: 'assistant' }, 'p'),
@@ -380,6 +394,6 @@ describe('a turn that was cut off', () => {
       added(4, 'q', {}, 'b'),
       added(5, 'c', { kind: 'reply', role: 'assistant' }, 'q'),
     );
-    expect(shown(state).map((one) => one.uuid)).toEqual(['a', 'p', 'b', 'q', 'c']);
+    expect(visible(state).map((one) => one.uuid)).toEqual(['a', 'p', 'b', 'q', 'c']);
   });
 });

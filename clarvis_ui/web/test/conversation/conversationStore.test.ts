@@ -22,10 +22,10 @@ let needs: ConversationStoreOptions;
 let conversationStore: ConversationStore;
 
 const soon = () => vi.advanceTimersByTimeAsync(0);
-const shown = (one: ConversationStore = conversationStore) =>
+const visible = (one: ConversationStore = conversationStore) =>
   visibleMessages(one.conversation.value);
 const sentUuids = () =>
-  api.asked
+  api.requests
     .filter((what) => what.startsWith('send '))
     .map((what) => (JSON.parse(what.slice(5)) as Prompt).uuid);
 
@@ -57,14 +57,14 @@ describe('a failed send', () => {
     api.trouble = 'keeper_unreachable';
     conversationStore.send('hello', []);
     await soon();
-    expect(shown().at(-1)).toMatchObject({
+    expect(visible().at(-1)).toMatchObject({
       optimistic: 'failed',
       problem: 'said keeper_unreachable',
     });
     api.trouble = null;
-    conversationStore.retry(shown().at(-1)?.uuid as string);
+    conversationStore.retry(visible().at(-1)?.uuid as string);
     await soon();
-    expect(shown().at(-1)).toMatchObject({ optimistic: 'sending' });
+    expect(visible().at(-1)).toMatchObject({ optimistic: 'sending' });
     expect(sentUuids()).toHaveLength(2);
     expect(new Set(sentUuids()).size).toBe(1);
   });
@@ -76,8 +76,8 @@ describe('a failed send', () => {
     api.trouble = null;
     const again = createConversationStore(SESSION, needs);
     await soon();
-    expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
-    expect(shown(again).at(-1)?.content).toHaveLength(2);
+    expect(visible(again).at(-1)).toMatchObject({ optimistic: 'failed' });
+    expect(visible(again).at(-1)?.content).toHaveLength(2);
     again.end();
   });
 
@@ -98,7 +98,7 @@ describe('a session that somebody else runs', () => {
     prompt.wait === false && !prompt.fork
       ? failed('session_elsewhere', 'It runs elsewhere.', ['watch', 'fork', 'wait'])
       : success({ sessionId: prompt.fork ? 'copy' : SESSION, state: 'idle' });
-  const left = (one: ConversationStore = conversationStore) =>
+  const optimistic = (one: ConversationStore = conversationStore) =>
     one.conversation.value.optimistic.map(({ text, state }) => [text, state]);
   let prompts: Prompt[];
 
@@ -113,34 +113,34 @@ describe('a session that somebody else runs', () => {
   });
 
   test('takes no message, and keeps it until the person has chosen', async () => {
-    expect(left()).toEqual([['hello', 'elsewhere']]);
-    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    expect(optimistic()).toEqual([['hello', 'elsewhere']]);
+    expect(visible().map((one) => one.uuid)).toEqual(['a']);
     const again = createConversationStore(SESSION, needs);
     await soon();
-    expect(left(again)).toEqual([['hello', 'elsewhere']]);
+    expect(optimistic(again)).toEqual([['hello', 'elsewhere']]);
     again.end();
   });
 
   test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
     const uuid = conversationStore.conversation.value.optimistic[0]?.uuid as string;
-    api.asked = [];
+    api.requests = [];
     expect(conversationStore.withdraw(uuid)).toMatchObject({ text: 'hello' });
-    expect(left()).toEqual([]);
-    expect(api.asked).toEqual([]);
+    expect(optimistic()).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
   test('is waited for under the same uuid', async () => {
     const uuid = conversationStore.conversation.value.optimistic[0]?.uuid as string;
     expect(await conversationStore.sendElsewhere(uuid, 'wait')).toBeNull();
     expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid });
-    expect(left()).toEqual([['hello', 'accepted']]);
+    expect(optimistic()).toEqual([['hello', 'accepted']]);
   });
 
   test('is gone on with in a copy, which has the message from the first moment', async () => {
     const uuid = conversationStore.conversation.value.optimistic[0]?.uuid as string;
     expect(await conversationStore.sendElsewhere(uuid, 'fork')).toBe('copy');
     expect(prompts.at(-1)).toMatchObject({ sessionId: SESSION, uuid, fork: true });
-    expect(left()).toEqual([]);
+    expect(optimistic()).toEqual([]);
     expect(needs.outbox.restore('copy')).toMatchObject([{ uuid, state: 'accepted' }]);
   });
 });
@@ -217,7 +217,7 @@ describe('what is on its way', () => {
       after: null,
     });
     expect(storage.kept.size).toBe(0);
-    expect(shown().map((one) => one.uuid)).toEqual(['a', uuid]);
+    expect(visible().map((one) => one.uuid)).toEqual(['a', uuid]);
   });
 
   test('when the page was left is doubtful until the keeper is asked', async () => {
@@ -228,7 +228,7 @@ describe('what is on its way', () => {
     api.answers.conversation = arrived;
     const again = createConversationStore(SESSION, needs);
     await soon();
-    expect(shown(again).map((one) => one.optimistic)).toEqual([undefined, undefined]);
+    expect(visible(again).map((one) => one.optimistic)).toEqual([undefined, undefined]);
     again.end();
   });
 
@@ -237,7 +237,7 @@ describe('what is on its way', () => {
     conversationStore.send('hello', []);
     const again = createConversationStore(SESSION, needs);
     await soon();
-    expect(shown(again).at(-1)).toMatchObject({ optimistic: 'failed' });
+    expect(visible(again).at(-1)).toMatchObject({ optimistic: 'failed' });
     again.end();
   });
 
@@ -257,8 +257,8 @@ describe('what is on its way', () => {
     });
     const again = createConversationStore(SESSION, needs);
     await soon();
-    const left = again.conversation.value.optimistic.map(({ text, state }) => [text, state]);
-    expect(left).toEqual([
+    const optimistic = again.conversation.value.optimistic.map(({ text, state }) => [text, state]);
+    expect(optimistic).toEqual([
       ['hello', 'failed'],
       ['this one waits', 'accepted'],
       ['this one runs', 'accepted'],
@@ -273,7 +273,7 @@ describe('what is on its way', () => {
     // what waits is taken out of the line, not out of the page
     expect(conversationStore.withdraw(uuid as string)).toBe(null);
     conversationStore.withdrawn(uuid as string);
-    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    expect(visible().map((one) => one.uuid)).toEqual(['a']);
     expect(storage.length).toBe(0);
   });
 
@@ -285,7 +285,7 @@ describe('what is on its way', () => {
     // whoever wants to change it does not wait for a keeper that may be away
     expect(conversationStore.withdraw(uuid as string)).toMatchObject({ text: 'hello' });
     expect(conversationStore.conversation.value.optimistic).toEqual([]);
-    expect(api.asked.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
+    expect(api.requests.at(-1)).toBe(`cancelQueued ${SESSION} ${uuid}`);
   });
 });
 
@@ -321,7 +321,7 @@ describe('who stops a turn', () => {
     const sent = conversationStore.settled();
     await vi.advanceTimersByTimeAsync(2000);
     await sent;
-    expect(shown().at(-1)).toMatchObject({
+    expect(visible().at(-1)).toMatchObject({
       optimistic: 'failed',
       problem: 'It was stopped before it had arrived.',
     });
@@ -330,7 +330,7 @@ describe('who stops a turn', () => {
 
 describe('a message for which what runs is stopped', () => {
   const wishes = () =>
-    api.asked
+    api.requests
       .filter((what) => what.startsWith('send '))
       .map((what) => (JSON.parse(what.slice(5)) as Prompt).interrupt);
 
@@ -393,7 +393,7 @@ describe('loading', () => {
     conversationStore.reload();
     await soon();
     expect(conversationStore.failure.value?.code).toBe('keeper_unreachable');
-    expect(shown().map((one) => one.uuid)).toEqual(['a']);
+    expect(visible().map((one) => one.uuid)).toEqual(['a']);
     api.trouble = null;
     await vi.advanceTimersByTimeAsync(1000);
     expect(conversationStore.failure.value).toBe(null);
@@ -415,9 +415,9 @@ describe('loading', () => {
     api.trouble = 'session_not_found';
     conversationStore.reload();
     await soon();
-    api.asked = [];
+    api.requests = [];
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
   test('a session that is said to be gone is not here any more', async () => {
@@ -436,7 +436,7 @@ describe('loading', () => {
     conversationStore.handle({ type: 'session/updated', session: sample(1), ...at(8) });
     await soon();
     expect(conversationStore.failure.value).toBeNull();
-    expect(shown().map(({ uuid }) => uuid)).toEqual(['reborn']);
+    expect(visible().map(({ uuid }) => uuid)).toEqual(['reborn']);
   });
 
   test('after a hole asks for as much as was shown', async () => {
@@ -446,7 +446,7 @@ describe('loading', () => {
     await soon();
     conversationStore.reload();
     await soon();
-    expect(api.asked.at(-1)).toBe(`conversation ${SESSION} null 400`);
+    expect(api.requests.at(-1)).toBe(`conversation ${SESSION} null 400`);
   });
 });
 
@@ -456,10 +456,10 @@ test('more than a page above is asked for at once, up to what one answer may hol
   await soon();
   conversationStore.older(4);
   await soon();
-  expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 600`);
+  expect(api.requests.at(-1)).toBe(`conversation ${SESSION} b 600`);
   conversationStore.older(1 << 20);
   await soon();
-  expect(api.asked.at(-1)).toBe(`conversation ${SESSION} b 10000`);
+  expect(api.requests.at(-1)).toBe(`conversation ${SESSION} b 10000`);
 });
 
 describe('several conversations', () => {
@@ -473,8 +473,8 @@ describe('several conversations', () => {
       { ...at(1), sessionId: 'one', type: 'message/added', message: message('x'), after: null },
       { ...at(2), sessionId: 'nobody', type: 'message/added', message: message('y'), after: null },
     ]);
-    expect(shown(one).map((each) => each.uuid)).toEqual(['first of one', 'x']);
-    expect(shown(other).map((each) => each.uuid)).toEqual(['first of other']);
+    expect(visible(one).map((each) => each.uuid)).toEqual(['first of one', 'x']);
+    expect(visible(other).map((each) => each.uuid)).toEqual(['first of other']);
     conversations.forget();
   });
 
@@ -488,7 +488,7 @@ describe('several conversations', () => {
       to: { workdir: '/code' },
     });
     expect(outcome).toEqual({ ok: true, value: 'new' });
-    expect(shown(conversations.open('new'))).toMatchObject([
+    expect(visible(conversations.open('new'))).toMatchObject([
       { content: [{ text: 'begin' }], optimistic: 'sending' },
     ]);
     conversations.forget();
@@ -499,10 +499,10 @@ describe('several conversations', () => {
     conversations.open('one');
     const other = conversations.open('other');
     await soon();
-    api.asked = [];
+    api.requests = [];
     conversations.resync(null);
     await soon();
-    expect(api.asked).toEqual(['conversation other null 150']);
+    expect(api.requests).toEqual(['conversation other null 150']);
     expect(conversations.open('other')).toBe(other);
     conversations.forget();
   });

@@ -74,7 +74,7 @@ describe('what waits', () => {
     expect(draft).toEqual({ text: 'typed\n\nwords of a\n\nwords of b', images: [PICTURE] });
     expect(before).toEqual({ a: draft.text, b: draft.text });
     expect(gone).toEqual(['a', 'b']);
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
   test('comes with its images, whoever sent it', async () => {
@@ -97,7 +97,7 @@ describe('what waits', () => {
     optimistic = [pending];
     expect(await edit(held('a', 1))).toBe('');
     expect(draft.images).toEqual([PICTURE]);
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
     // too large to be kept here: the keeper has them
     optimistic = [{ ...pending, content: [], images: 0 }];
     api.answers.waiting = [{ uuid: 'a', content: [IMAGE] }];
@@ -137,11 +137,11 @@ describe('what cannot be taken back', () => {
   });
 
   test('because another tab took it back at the same time is lost in neither', async () => {
-    const said = await Promise.all([edit(held('a'), held('b')), edit(held('a'), held('b'))]);
+    const problems = await Promise.all([edit(held('a'), held('b')), edit(held('a'), held('b'))]);
     // each tab has taken one of them, and all write the same draft
     for (const words of ['words of a', 'words of b']) expect(draft.text).toContain(words);
     expect([...gone].sort()).toEqual(['a', 'b']);
-    expect(said.join()).toContain('may stand in another place too');
+    expect(problems.join()).toContain('may stand in another place too');
   });
 
   test.each([
@@ -170,15 +170,15 @@ describe('what cannot be taken back', () => {
 
   test('takes nothing from who has typed on meanwhile', async () => {
     refused = { a: 'message_taken' };
-    const asked = line();
+    const queue = line();
     const api = {
-      ...asked.api,
+      ...queue.api,
       cancelQueued: async (id: string, uuid: string) => {
         draft = { text: `${draft.text} and more`, images: [] };
-        return asked.api.cancelQueued(id, uuid);
+        return queue.api.cancelQueued(id, uuid);
       },
     };
-    await moveIntoDraft([held('a')], { ...asked, api }, field);
+    await moveIntoDraft([held('a')], { ...queue, api }, field);
     expect(draft.text).toBe('words of a and more');
   });
 });

@@ -13,8 +13,8 @@ describe('text loses what terminals obey', () => {
     ['one\r\ntwo\rthree\tfour', 'one\ntwo\nthree\tfour'],
     ['an open \x1b]8;;http://evil.test\nnext line', 'an open \nnext line'],
     ['\x1b', ''],
-  ])('%j', (given, left) => {
-    expect(stripControls(given)).toBe(left);
+  ])('%j', (text, expected) => {
+    expect(stripControls(text)).toBe(expected);
   });
 });
 

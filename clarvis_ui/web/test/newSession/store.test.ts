@@ -10,14 +10,14 @@ const OFFERS: Offers = {
   modes: ['default', 'plan'],
 };
 
-let kept: Record<string, string>;
+let items: Record<string, string>;
 let newSession: NewSessionStore;
 const storage = createBrowserStorage({
   length: 0,
   key: () => null,
-  getItem: (key) => kept[key] ?? null,
+  getItem: (key) => items[key] ?? null,
   setItem: (key, value) => {
-    kept[key] = value;
+    items[key] = value;
   },
   removeItem: () => {},
 });
@@ -26,7 +26,7 @@ const send = vi.fn<(prompt: Prompt) => Promise<Outcome<Accepted>>>();
 const go = vi.fn<(sessionId: string) => void>();
 
 beforeEach(() => {
-  kept = {};
+  items = {};
   offersIn.mockReset().mockResolvedValue(success(OFFERS));
   send.mockReset().mockResolvedValue(success({ sessionId: 'new', state: 'starting' }));
   go.mockReset();

@@ -12,7 +12,7 @@ import {
 import { FakeApi } from '../support/fakes';
 
 const hit = (uuid: string) => ({ sessionId: 's', uuid, snippet: [{ text: 'x', match: true }] });
-const found = (uuids: string[], changes: object = {}) =>
+const answer = (uuids: string[], changes: object = {}) =>
   readFound({ hits: uuids.map(hit), cursor: null, index: { stage: 'ready' }, ...changes }) as Found;
 const wanted = (words: string): Wanted => ({ words, kind: null, workdir: null, best: false });
 
@@ -31,7 +31,7 @@ test('an answer that comes late does not take the place of a newer one', async (
   api.held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  api.answers.search = (asked: Wanted) => found([asked.words]);
+  api.answers.search = (query: Wanted) => answer([query.words]);
   const first = search.ask(wanted('au'));
   api.held = Promise.resolve();
   await search.ask(wanted('auth'));
@@ -42,7 +42,7 @@ test('an answer that comes late does not take the place of a newer one', async (
 
 test('more is appended, and nothing is asked for nothing', async () => {
   api.answers.search = (_: Wanted, cursor: string | null) =>
-    cursor === null ? found(['a'], { cursor: 'c' }) : found(['b']);
+    cursor === null ? answer(['a'], { cursor: 'c' }) : answer(['b']);
   await search.ask(wanted('auth'));
   await search.more();
   expect(uuids()).toEqual(['a', 'b']);
@@ -54,9 +54,9 @@ test('more is appended, and nothing is asked for nothing', async () => {
 
 test('while the index is built it is asked again', async () => {
   vi.useFakeTimers();
-  api.answers.search = found([], { index: { stage: 'building', done: 1, total: 4 } });
+  api.answers.search = answer([], { index: { stage: 'building', done: 1, total: 4 } });
   await search.ask(wanted('auth'));
-  api.answers.search = found(['a']);
+  api.answers.search = answer(['a']);
   await vi.advanceTimersByTimeAsync(5000);
   expect(uuids()).toEqual(['a']);
   vi.useRealTimers();
@@ -80,8 +80,8 @@ test.each([
   [{ kind: 'reply', where: 'input', tool: 'Edit' }, 'Edit'],
   [{ kind: 'toolResult', decision: true }, 'Decision'],
   [{ kind: 'something new' }, 'Message'],
-])('%j', (given, words) => {
-  expect(sourceWords({ where: null, tool: null, decision: false, ...given } as Hit)).toBe(words);
+])('%j', (hit, words) => {
+  expect(sourceWords({ where: null, tool: null, decision: false, ...hit } as Hit)).toBe(words);
 });
 
 test('what is strange in an answer costs a detail only', () => {
@@ -92,8 +92,8 @@ test('what is strange in an answer costs a detail only', () => {
 });
 
 test('the parameters of a request', () => {
-  const asked: Wanted = { words: 'a&b', kind: 'decision', workdir: '/x', best: true };
-  expect(Object.fromEntries(searchQuery(asked, 'c', 50))).toEqual({
+  const query: Wanted = { words: 'a&b', kind: 'decision', workdir: '/x', best: true };
+  expect(Object.fromEntries(searchQuery(query, 'c', 50))).toEqual({
     q: 'a&b',
     limit: '50',
     kind: 'decision',
@@ -104,7 +104,7 @@ test('the parameters of a request', () => {
 });
 
 test('a hit leads to its message; what a subagent said, to its call', () => {
-  const at = (changes: object) => hitHref({ ...found(['u']).hits[0], ...changes } as Hit);
+  const at = (changes: object) => hitHref({ ...answer(['u']).hits[0], ...changes } as Hit);
   expect(at({})).toBe('#session=s&message=u');
   expect(at({ agentId: 'a', toolUseId: 'toolu_1' })).toBe('#session=s&message=toolu_1');
   expect(at({ agentId: 'a', toolUseId: null })).toBe('#session=s');
@@ -118,12 +118,12 @@ test('what is looked for is neither a letter nor a page', () => {
 });
 
 test('a find stands near the beginning of its line', () => {
-  const found = { text: 'heron', match: true };
+  const match = { text: 'heron', match: true };
   const long = { text: `${'before '.repeat(9)}the grey `, match: false };
-  expect(nearMatch([long, found])).toEqual([
+  expect(nearMatch([long, match])).toEqual([
     { text: '…before before the grey ', match: false },
-    found,
+    match,
   ]);
-  expect(nearMatch([found])).toEqual([found]);
+  expect(nearMatch([match])).toEqual([match]);
   expect(nearMatch([])).toEqual([]);
 });

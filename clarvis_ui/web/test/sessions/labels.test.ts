@@ -24,12 +24,12 @@ test('the name that a user gave wins', () => {
 });
 
 test('what others tell of a session goes by the name that the list has', () => {
-  const known = new Map([['a', sample(1, { name: 'Renamed' })]]);
-  const told = [
+  const sessions = new Map([['a', sample(1, { name: 'Renamed' })]]);
+  const items = [
     { sessionId: 'a', title: 'As it was' },
     { sessionId: 'b', title: 'Elsewhere' },
   ];
-  expect(titled(known, told).map(({ title }) => title)).toEqual(['Renamed', 'Elsewhere']);
+  expect(titled(sessions, items).map(({ title }) => title)).toEqual(['Renamed', 'Elsewhere']);
 });
 
 test('a conversation says what of it cannot be read', () => {
@@ -47,9 +47,9 @@ test('a conversation says what of it cannot be read', () => {
 test('a summary does not repeat the title', () => {
   expect(summaryOf(sample(1))).toBe('last of 1');
   expect(summaryOf(sample(1, { title: 'last of 1' }))).toBe('first of 1');
-  const said = { title: 'x', lastPrompt: 'x', firstPrompt: 'x' };
-  expect(summaryOf(sample(1, said))).toBe('1 message');
-  expect(summaryOf(sample(1, { ...said, messageCount: null }))).toBe('/code/payments-api');
+  const prompts = { title: 'x', lastPrompt: 'x', firstPrompt: 'x' };
+  expect(summaryOf(sample(1, prompts))).toBe('1 message');
+  expect(summaryOf(sample(1, { ...prompts, messageCount: null }))).toBe('/code/payments-api');
 });
 
 const presence = (changes: Partial<Presence> = {}): Presence => ({
@@ -126,15 +126,15 @@ describe('what runs elsewhere says where', () => {
 });
 
 test('what is known beside the row is said in its place', () => {
-  const asked = [{ kind: 'permission', tool: 'Bash', input: { command: 'npm test' } }];
+  const open = [{ kind: 'permission', tool: 'Bash', input: { command: 'npm test' } }];
   const live = { attention: [], doing: null, unread: false };
   const of = (changes: Partial<Session>, more: Partial<LiveState>) =>
     statusOf(sample(1, changes), { ...live, ...more });
-  expect(of({ state: 'waiting' }, { attention: asked }).words).toBe('wants to run npm test');
-  expect(of({ state: 'waiting' }, { attention: [...asked, ...asked] }).words).toBe(
+  expect(of({ state: 'waiting' }, { attention: open }).words).toBe('wants to run npm test');
+  expect(of({ state: 'waiting' }, { attention: [...open, ...open] }).words).toBe(
     'wants to run npm test · 1 more',
   );
-  expect(of({ state: 'running' }, { attention: asked }).tone).toBe('waiting');
+  expect(of({ state: 'running' }, { attention: open }).tone).toBe('waiting');
   expect(of({ state: 'running' }, { doing: 'editing a.py…' }).words).toBe('editing a.py…');
   expect(of({ state: 'running', origin: 'terminal' }, { doing: 'editing a.py…' }).words).toBe(
     'in a terminal · editing a.py…',
@@ -168,15 +168,15 @@ describe('what a session wants is said in words', () => {
   });
 
   test('a question is asked, a plan is ready', () => {
-    const asked = { kind: 'question', tool: 'AskUserQuestion' };
+    const open = { kind: 'question', tool: 'AskUserQuestion' };
     const questions = [{ question: 'Which database?' }, { question: 'Which port?' }];
-    expect(sentenceOf({ ...asked, input: { questions: questions.slice(1) } })).toBe(
+    expect(sentenceOf({ ...open, input: { questions: questions.slice(1) } })).toBe(
       'asks: Which port?',
     );
-    expect(sentenceOf({ ...asked, input: { questions } })).toBe(
+    expect(sentenceOf({ ...open, input: { questions } })).toBe(
       'asks: Which database? (and 1 more)',
     );
-    expect(sentenceOf({ ...asked, input: { questions: 'none' } })).toBe('asks you something');
+    expect(sentenceOf({ ...open, input: { questions: 'none' } })).toBe('asks you something');
     expect(sentenceOf({ kind: 'plan', tool: 'ExitPlanMode', input: {} })).toBe('has a plan ready');
   });
 

@@ -32,21 +32,21 @@ describe('the first look', () => {
     await soon();
     expect(titles()).toEqual(['Title 5', 'Title 4', 'Title 3', 'Title 2', 'Title 1']);
     expect(store.listing.value.complete).toBe(true);
-    expect(api.asked).toEqual(['health', 'sessions first', 'sessions 2', 'sessions 4']);
+    expect(api.requests).toEqual(['health', 'sessions first', 'sessions 2', 'sessions 4']);
   });
 
   test('takes what the keeper said at the door', async () => {
-    const said = await api.health();
-    api.asked = [];
-    const waiting = [said];
+    const health = await api.health();
+    api.requests = [];
+    const waiting = [health];
     store = createSessionStore(api, createEventBus(), attention, null, () => waiting.pop() ?? null);
     store.start();
     await soon();
-    expect(api.asked).toEqual(['sessions first']);
+    expect(api.requests).toEqual(['sessions first']);
     expect(store.listing.value.complete).toBe(true);
     store.refreshNow();
     await soon();
-    expect(api.asked).toEqual(['sessions first', 'health', 'sessions first']);
+    expect(api.requests).toEqual(['sessions first', 'health', 'sessions first']);
   });
 
   test('of nothing is a whole look too', async () => {
@@ -74,11 +74,11 @@ describe('later looks', () => {
     api.rows = [sample(2), sample(1)];
     store.start();
     await soon();
-    api.asked = [];
+    api.requests = [];
     api.rows = [sample(2, { title: 'changed' }), sample(1)];
     await vi.advanceTimersByTimeAsync(4000);
     expect(titles()).toEqual(['changed', 'Title 1']);
-    expect(api.asked).toEqual(['health', 'sessions first']);
+    expect(api.requests).toEqual(['health', 'sessions first']);
   });
 
   test('see what is gone', async () => {
@@ -94,12 +94,12 @@ describe('later looks', () => {
     store.start();
     attention.hidden = true;
     await soon();
-    api.asked = [];
+    api.requests = [];
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
     attention.comeBack();
     await soon();
-    expect(api.asked).toContain('health');
+    expect(api.requests).toContain('health');
   });
 });
 
@@ -121,7 +121,7 @@ describe('a keeper that is away', () => {
     api.trouble = 'keeper_unreachable';
     store.start();
     await vi.advanceTimersByTimeAsync(10 * 60_000);
-    const looks = api.asked.filter((what) => what === 'health').length;
+    const looks = api.requests.filter((what) => what === 'health').length;
     expect(looks).toBeGreaterThan(15);
     expect(looks).toBeLessThan(32);
   });
@@ -143,10 +143,10 @@ describe('logged out', () => {
     store.start();
     await soon();
     store.stop();
-    api.asked = [];
+    api.requests = [];
     await vi.advanceTimersByTimeAsync(60_000);
     expect(titles()).toEqual([]);
-    expect(api.asked).toEqual([]);
+    expect(api.requests).toEqual([]);
   });
 
   test('an answer that comes after the end is not remembered', async () => {

@@ -6,13 +6,13 @@ import { sample } from '../support/samples';
 
 const KEY = 'clarvis.seen';
 
-function shelf(kept: Record<string, string> = {}) {
+function storageOf(items: Record<string, string> = {}) {
   return createBrowserStorage({
     length: 0,
     key: () => null,
-    getItem: (key) => kept[key] ?? null,
+    getItem: (key) => items[key] ?? null,
     setItem: (key, value) => {
-      kept[key] = value;
+      items[key] = value;
     },
     removeItem: () => {},
   });
@@ -36,15 +36,15 @@ const after = { modified: '2025-10-01T13:00:00Z', messageCount: 5 };
 const later = { modified: '2025-10-01T14:00:00Z', messageCount: 6 };
 
 test('at the first visit nothing is news; what comes after it is', () => {
-  const unread = createUnread(shelf(), FIRST_VISIT);
+  const unread = createUnread(storageOf(), FIRST_VISIT);
   expect(unread.isUnread(sample(1, before))).toBe(false);
   expect(unread.isUnread(sample(1, after))).toBe(true);
 });
 
 test('what was seen is read until there is more, also after a reload', () => {
-  const kept = shelf();
-  createUnread(kept, FIRST_VISIT).see(sample(1, after));
-  const unread = createUnread(kept, () => Date.UTC(2026, 1, 1));
+  const storage = storageOf();
+  createUnread(storage, FIRST_VISIT).see(sample(1, after));
+  const unread = createUnread(storage, () => Date.UTC(2026, 1, 1));
   expect(unread.isUnread(sample(1, after))).toBe(false);
   expect(unread.isUnread(sample(1, later))).toBe(true);
   expect(unread.isUnread(sample(1, { ...later, messageCount: 5 }))).toBe(false);
@@ -52,9 +52,9 @@ test('what was seen is read until there is more, also after a reload', () => {
 });
 
 test('what another tab has seen is read here too', () => {
-  const kept = shelf();
-  const here = createUnread(kept, FIRST_VISIT);
-  createUnread(kept, FIRST_VISIT).see(sample(1, after));
+  const storage = storageOf();
+  const here = createUnread(storage, FIRST_VISIT);
+  createUnread(storage, FIRST_VISIT).see(sample(1, after));
   expect(here.isUnread(sample(1, after))).toBe(true);
   here.readAgain();
   expect(here.isUnread(sample(1, after))).toBe(false);
@@ -62,20 +62,20 @@ test('what another tab has seen is read here too', () => {
 
 test('only so many are kept', () => {
   const seen = Array.from({ length: 1000 }, (_, n) => [sample(n).id, [after.modified, 5]]);
-  const book = { since: before.modified, seen: Object.fromEntries(seen) };
-  const kept = { [KEY]: JSON.stringify(book) };
-  const unread = createUnread(shelf(kept), FIRST_VISIT);
+  const record = { since: before.modified, seen: Object.fromEntries(seen) };
+  const items = { [KEY]: JSON.stringify(record) };
+  const unread = createUnread(storageOf(items), FIRST_VISIT);
   expect(unread.isUnread(sample(0, after))).toBe(false);
   unread.see(sample(1000, after));
   expect(unread.isUnread(sample(0, after))).toBe(true);
   expect(unread.isUnread(sample(1000, after))).toBe(false);
-  expect(Object.keys(JSON.parse(kept[KEY] ?? '').seen)).toHaveLength(1000);
+  expect(Object.keys(JSON.parse(items[KEY] ?? '').seen)).toHaveLength(1000);
 });
 
 test.each(['', '{', 'null', '7', '{"since": 7}', '{"since": "x", "seen": {"id-0001": 7}}'])(
   'a shelf with %j on it is begun anew',
   (text) => {
-    const unread = createUnread(shelf({ [KEY]: text }), FIRST_VISIT);
+    const unread = createUnread(storageOf({ [KEY]: text }), FIRST_VISIT);
     expect(unread.isUnread(sample(1, before))).toBe(false);
   },
 );
@@ -92,8 +92,8 @@ test('a browser that keeps nothing forgets with the page', () => {
 });
 
 test('a choice is remembered, and a strange one is not', () => {
-  const kept = shelf();
-  persistedSignal(kept, 'key', ['one', 'two']).value = 'two';
-  expect(persistedSignal(kept, 'key', ['one', 'two']).value).toBe('two');
-  expect(persistedSignal(kept, 'key', ['three', 'four']).value).toBe('three');
+  const storage = storageOf();
+  persistedSignal(storage, 'key', ['one', 'two']).value = 'two';
+  expect(persistedSignal(storage, 'key', ['one', 'two']).value).toBe('two');
+  expect(persistedSignal(storage, 'key', ['three', 'four']).value).toBe('three');
 });

@@ -14,7 +14,7 @@ export class FakeApi implements Api {
   scan: Health['scan'] = null;
   trouble: string | null = null;
   goodCode = 'GOOD';
-  asked: string[] = [];
+  requests: string[] = [];
   /** Holds the answers to lists back until it is called. */
   release: (() => void) | null = null;
   held: Promise<void> = Promise.resolve();
@@ -33,7 +33,7 @@ export class FakeApi implements Api {
   };
 
   private answer<T>(what: string, value: () => T): Outcome<T> {
-    this.asked.push(what);
+    this.requests.push(what);
     if (this.trouble === NOT_LOGGED_IN) for (const listener of this.loggedOutListeners) listener();
     return this.trouble === null ? success(value()) : failed(this.trouble, `said ${this.trouble}`);
   }
@@ -80,7 +80,7 @@ export class FakeApi implements Api {
   }
 
   async logIn(code: string): Promise<Outcome<null>> {
-    this.asked.push(`logIn ${code}`);
+    this.requests.push(`logIn ${code}`);
     if (code !== this.goodCode) return failed('wrong_code', 'This code is wrong.');
     this.trouble = null;
     return success(null);
@@ -115,7 +115,7 @@ export class FakeApi implements Api {
   recap = (id: string) => this.say('recap', id);
   telling = () => this.say('telling');
   prefer = (telling: string) => this.say('prefer', telling);
-  timeline = (looked: Looked, prompts: number) => this.say('timeline', looked, prompts);
+  timeline = (query: Looked, prompts: number) => this.say('timeline', query, prompts);
   usage = (by: string, after: string | null) => this.say('usage', by, after);
   switchArchive = (on: boolean) => this.say('switchArchive', on);
   restore = (id: string) => this.say('restore', id);
@@ -144,8 +144,8 @@ export class FakeApi implements Api {
   directories = (path: string | null) => this.say('directories', path);
 }
 
-function words(given: unknown): string {
-  return typeof given === 'string' ? given : JSON.stringify(given);
+function words(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** What a browser remembers, in memory. */

@@ -63,7 +63,7 @@ export function result(
   return message(uuid, { role: 'user', kind: 'toolResult', content: [block] });
 }
 
-export function said(
+export function lineMessage(
   uuid: string,
   kind: VisibleMessage['kind'],
   text: string,

@@ -79,7 +79,7 @@ export interface Failing {
   /** Whether the prompt came to be part of the transcript. */
   written: boolean;
   /** Whether Claude had said something whole that no transcript has. */
-  said: boolean;
+  spoke: boolean;
   /** What was streamed of the reply. */
   pieces: readonly string[];
   outcome: 'failed' | 'interrupted';
@@ -102,8 +102,8 @@ export interface Failure {
   written: number;
   /** The position at which it ends; from which on events say why; and from which on a page does. */
   from: number;
-  said: number;
-  told: number;
+  saidFrom: number;
+  toldAt: number;
   /** The position at which it is sent again. */
   again: number;
 }
@@ -163,13 +163,13 @@ export class World {
         this.tell({ type: 'turn/started', uuid }, { turn, partial: null });
         step.blocks.forEach((pieces, index) => {
           const kind = 'text' as const;
-          const known = { messageId: uuid, index, kind, tool: null, toolUseId: null };
+          const opened = { messageId: uuid, index, kind, tool: null, toolUseId: null };
           let text = '';
           for (const piece of pieces) {
             text += piece;
             this.tell(
-              { type: 'message/delta', ...known, text: piece },
-              { partial: { ...known, text } },
+              { type: 'message/delta', ...opened, text: piece },
+              { partial: { ...opened, text } },
             );
           }
           const content = [{ type: 'text', text }];
@@ -221,10 +221,10 @@ export class World {
         this.fail(step, uuid, n, timestamp);
         break;
       case 'again': {
-        const left = this.failures.filter(
+        const unsent = this.failures.filter(
           (one) => one.written === Infinity && one.again === Infinity,
         );
-        const failure = left[step.which % Math.max(1, left.length)];
+        const failure = unsent[step.which % Math.max(1, unsent.length)];
         if (failure === undefined) break;
         failure.again = this.events.length + 1;
         const failed = this.now.failed
@@ -279,15 +279,15 @@ export class World {
     if (how.written) write(() => ({}));
     const reply = { role: 'assistant', kind: 'reply', timestamp } as const;
     const whole = message(`told-${id}`, { ...reply, messageId: `t-${id}` });
-    if (how.said) this.add(whole);
-    const known = { messageId: `m-${id}`, index: 0, kind: 'text' as const };
+    if (how.spoke) this.add(whole);
+    const block = { messageId: `m-${id}`, index: 0, kind: 'text' as const };
     const more = { tool: null, toolUseId: null };
     let streamed = '';
     pieces.forEach((piece, at) => {
       const text = at === 0 ? `half of ${id}: ${piece}` : piece;
       streamed += text;
-      const partial = { ...known, ...more, text: streamed };
-      this.tell({ type: 'message/delta', ...known, ...more, text }, { partial });
+      const partial = { ...block, ...more, text: streamed };
+      this.tell({ type: 'message/delta', ...block, ...more, text }, { partial });
     });
     const error = { code: 'cli_crashed', message: `why ${id} failed` };
     let isCut = streamed !== '';
@@ -297,7 +297,7 @@ export class World {
     const state = (): globalThis.Partial<Moment> => ({
       turn: isOver ? null : turn,
       taken: isOver || written < Infinity ? null : taken,
-      partial: isCut && !isOver ? { ...known, ...more, text: streamed } : null,
+      partial: isCut && !isOver ? { ...block, ...more, text: streamed } : null,
       failed: isOver ? [...others, failed()] : others,
       messages: this.now.messages.filter((one) => one.uuid !== whole.uuid || !isOver),
     });
@@ -305,11 +305,11 @@ export class World {
       uuid,
       ended: timestamp,
       error,
-      had: written < Infinity || how.said || streamed !== '',
+      had: written < Infinity || how.spoke || streamed !== '',
       prompt:
         written < Infinity ? null : { uuid, content: [{ type: 'text', text: `words of ${uuid}` }] },
-      messages: how.said ? [whole] : [],
-      blocks: isCut ? [{ ...known, ...more, text: streamed }] : [],
+      messages: how.spoke ? [whole] : [],
+      blocks: isCut ? [{ ...block, ...more, text: streamed }] : [],
     });
     const arrive = (after: number): void => {
       if (late.prompt === after && written === Infinity) write(state);
@@ -321,14 +321,14 @@ export class World {
         this.tell({ type: 'message/added', message: added, after: null }, { ...state(), messages });
       }
     };
-    const isKnown = outcome === 'failed' && !how.said;
-    let [from, said] = [Infinity, Infinity];
+    const isKnown = outcome === 'failed' && !how.spoke;
+    let [from, saidFrom] = [Infinity, Infinity];
     ends.forEach((end, at) => {
       arrive(at);
       isOver = true;
       from = Math.min(from, this.events.length + 1);
       const tells = end !== 'resync' && outcome === 'failed';
-      if (tells) said = Math.min(said, this.events.length + 1);
+      if (tells) saidFrom = Math.min(saidFrom, this.events.length + 1);
       if (end === 'session/failed') {
         if (tells) this.tell({ type: end, uuid, error }, state());
       } else if (end === 'turn/finished') {
@@ -341,12 +341,12 @@ export class World {
     arrive(ends.length);
     const words = [
       ...(streamed === '' ? [] : [streamed]),
-      ...(how.said ? [`words of ${whole.uuid}`] : []),
+      ...(how.spoke ? [`words of ${whole.uuid}`] : []),
     ];
     const reason = error.message;
-    const told = this.events.length;
+    const toldAt = this.events.length;
     const again = Infinity;
-    this.failures.push({ uuid, ours, reason, words, written, from, said, told, again });
+    this.failures.push({ uuid, ours, reason, words, written, from, saidFrom, toldAt, again });
   }
 
   /** Whether the transcript comes to have it. */

@@ -112,11 +112,11 @@ describe('finding', () => {
       call('d', 'toolu_d', 'Bash'),
       result('e', 'toolu_d', 'needle'),
     ];
-    const heard = new Map([['toolu_a', words]]);
+    const subagentTexts = new Map([['toolu_a', words]]);
     expect(hitsIn([row as Row], 'needle')).toEqual([]);
-    expect(hitsIn([row as Row], 'needle', heard)).toHaveLength(1);
+    expect(hitsIn([row as Row], 'needle', subagentTexts)).toHaveLength(1);
     const expandState = createExpandState();
-    expandFor(row as Row, 'needle', expandState, heard);
+    expandFor(row as Row, 'needle', expandState, subagentTexts);
     expect(expandState.of((row as Row).key).value).toBe(true);
     expect(expandState.of('d').value).toBe(true);
   });

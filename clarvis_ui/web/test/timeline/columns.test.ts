@@ -50,8 +50,8 @@ test('what is covered of the checklist stays covered, and has a lane of its own'
 });
 
 test('when the checklist became more is read, and nothing else', () => {
-  const told = { completion: [{ start: '2026-03-01', percent: 40 }, { start: 7 }, null] };
-  expect(readTimeline(told)?.completion).toEqual([{ start: '2026-03-01', percent: 40 }]);
+  const raw = { completion: [{ start: '2026-03-01', percent: 40 }, { start: 7 }, null] };
+  expect(readTimeline(raw)?.completion).toEqual([{ start: '2026-03-01', percent: 40 }]);
   expect(readTimeline({ completion: null })?.completion).toEqual([]);
 });
 
@@ -164,7 +164,7 @@ test('what was done, in words', () => {
 // ---- asking ----
 
 const WHOLE: Looked = { session: null, workdir: '/code', span: null };
-const told = (complete: boolean, prompts = 0) =>
+const timelineOf = (complete: boolean, prompts = 0) =>
   readTimeline({ by: 'day', total: { prompts }, complete }) as Timeline;
 
 let api: FakeApi;
@@ -182,18 +182,18 @@ afterEach(() => {
 });
 
 test('while not every line is read it is asked again', async () => {
-  api.answers.timeline = told(false);
+  api.answers.timeline = timelineOf(false);
   await store.ask(WHOLE);
-  api.answers.timeline = told(true, 3);
+  api.answers.timeline = timelineOf(true, 3);
   await vi.advanceTimersByTimeAsync(5000);
   expect(store.timeline.value?.total.prompts).toBe(3);
-  api.answers.timeline = told(true, 4);
+  api.answers.timeline = timelineOf(true, 4);
   await vi.advanceTimersByTimeAsync(5000);
   expect(store.timeline.value?.total.prompts).toBe(3);
 });
 
 test('of the same thing what is known stays, of another it does not', async () => {
-  api.answers.timeline = told(true, 1);
+  api.answers.timeline = timelineOf(true, 1);
   await store.ask(WHOLE);
   const again = store.ask({ ...WHOLE });
   expect(store.timeline.value).not.toBeNull();
@@ -209,10 +209,10 @@ test('an answer that comes late does not take the place of a newer one', async (
   api.held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  api.answers.timeline = told(true, 1);
+  api.answers.timeline = timelineOf(true, 1);
   const first = store.ask(WHOLE);
   api.held = Promise.resolve();
-  api.answers.timeline = told(true, 2);
+  api.answers.timeline = timelineOf(true, 2);
   await store.ask({ ...WHOLE, workdir: '/other' });
   release();
   await first;
@@ -224,7 +224,7 @@ test('what failed is said, until it works', async () => {
   await store.ask(WHOLE);
   expect(store.failure.value?.code).toBe('keeper_unreachable');
   api.trouble = null;
-  api.answers.timeline = told(true);
+  api.answers.timeline = timelineOf(true);
   await store.ask(WHOLE);
   expect(store.failure.value).toBeNull();
 });

@@ -10,9 +10,9 @@ const TEXT = ['ink', 'ink-2', 'ink-3', 'accent', 'run', 'ok', 'bad'];
 const GROUNDS = ['paper', 'panel', 'raise'];
 
 function colour(palette: string, name: string): string {
-  const found = new RegExp(`--${name}: #([0-9a-f]{6});`).exec(palette)?.[1];
-  if (!found) throw new Error(`no colour --${name}`);
-  return found;
+  const value = new RegExp(`--${name}: #([0-9a-f]{6});`).exec(palette)?.[1];
+  if (!value) throw new Error(`no colour --${name}`);
+  return value;
 }
 
 describe.each([

@@ -50,9 +50,9 @@ test('the manifest names icons that there are, in their sizes', () => {
 test('the colours around the page are those of the page', () => {
   const tokens = read('src/ui/tokens.css');
   const manifest = JSON.parse(read('public/manifest.webmanifest'));
-  const [light, dark] = [...tokens.matchAll(/--panel: (#\w+)/g)].map((found) => found[1]);
+  const [light, dark] = [...tokens.matchAll(/--panel: (#\w+)/g)].map((match) => match[1]);
   const themes = [...read('index.html').matchAll(/theme-color" content="(#\w+)"/g)];
-  expect(themes.map((found) => found[1])).toEqual([light, dark]);
+  expect(themes.map((match) => match[1])).toEqual([light, dark]);
   expect(manifest.theme_color).toBe(light);
   expect(tokens).toContain(`--paper: ${manifest.background_color}`);
 });

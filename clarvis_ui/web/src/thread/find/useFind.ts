@@ -53,17 +53,17 @@ export function useFind(where: FindOptions): Find {
     [open, rows, query, subagentTexts],
   );
   const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
-  const live = useRef({ ...where, heard: subagentTexts });
-  live.current = { ...where, heard: subagentTexts };
+  const live = useRef({ ...where, subagentTexts });
+  live.current = { ...where, subagentTexts };
   /** The row at which one was reading; null is the end. */
   const origin = useRef<string | null>(null);
 
   const go = useCallback(
     (to: FindHit) => {
       setHit(to);
-      const { box, rows, expandState, window, heard } = live.current;
+      const { box, rows, expandState, window, subagentTexts } = live.current;
       const row = rows.find((each) => each.key === to.key);
-      if (row) expandFor(row, query, expandState, heard);
+      if (row) expandFor(row, query, expandState, subagentTexts);
       window.jump(to.key, (box.current?.clientHeight ?? 0) / 4);
     },
     [query],
@@ -181,9 +181,9 @@ function bringIntoSight(view: HTMLElement, range: Range): void {
   if (inner && inner.scrollHeight > inner.clientHeight) {
     inner.scrollTop += range.getBoundingClientRect().top - inner.getBoundingClientRect().top - 40;
   }
-  const place = range.getBoundingClientRect();
+  const rectangle = range.getBoundingClientRect();
   const frame = view.getBoundingClientRect();
-  if (place.top < frame.top + 60 || place.bottom > frame.bottom - 60) {
-    view.scrollTop += place.top - frame.top - frame.height / 3;
+  if (rectangle.top < frame.top + 60 || rectangle.bottom > frame.bottom - 60) {
+    view.scrollTop += rectangle.top - frame.top - frame.height / 3;
   }
 }

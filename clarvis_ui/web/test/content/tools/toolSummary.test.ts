@@ -7,7 +7,7 @@ import {
   type ToolCall,
 } from '../../../src/content/tools/toolSummary';
 
-function told(
+function summaryOf(
   name: string,
   input: Fields,
   output: unknown = 'ok',
@@ -34,11 +34,11 @@ function told(
 describe('a call in a line', () => {
   test.each([
     [
-      told('Edit', { file_path: 'login.py', old_string: 'a\nb', new_string: 'a\nc\nd\ne' }),
+      summaryOf('Edit', { file_path: 'login.py', old_string: 'a\nb', new_string: 'a\nc\nd\ne' }),
       'Edited | login.py | +3 −1',
     ],
     [
-      told('MultiEdit', {
+      summaryOf('MultiEdit', {
         file_path: 'a.py',
         edits: [
           { old_string: 'a', new_string: 'b' },
@@ -47,42 +47,42 @@ describe('a call in a line', () => {
       }),
       'Edited | a.py | +2 −2',
     ],
-    [told('Write', { file_path: 'a.py', content: '1\n2\n' }), 'Wrote | a.py | +2 −0'],
-    [told('Read', { file_path: 'a.py' }, '1\ta\n2\tb'), 'Read | a.py | 2 lines'],
+    [summaryOf('Write', { file_path: 'a.py', content: '1\n2\n' }), 'Wrote | a.py | +2 −0'],
+    [summaryOf('Read', { file_path: 'a.py' }, '1\ta\n2\tb'), 'Read | a.py | 2 lines'],
     [
-      told('Bash', { command: 'npm test' }, 'Exit code 1\nboom', true),
+      summaryOf('Bash', { command: 'npm test' }, 'Exit code 1\nboom', true),
       'Ran | npm test | failed · exit 1',
     ],
     [
-      told('Bash', { command: 'pytest' }, '== 2 failed, 41 passed in 2 s =='),
+      summaryOf('Bash', { command: 'pytest' }, '== 2 failed, 41 passed in 2 s =='),
       'Ran | pytest | 2 failed, 41 passed',
     ],
-    [told('Bash', { command: 'cd /a/b && ls' }, ''), 'Ran | ls | no output'],
+    [summaryOf('Bash', { command: 'cd /a/b && ls' }, ''), 'Ran | ls | no output'],
     [
-      told('Bash', { command: 'touch a' }, '(Bash completed with no output)'),
+      summaryOf('Bash', { command: 'touch a' }, '(Bash completed with no output)'),
       'Ran | touch a | no output',
     ],
-    [told('Grep', { pattern: 'x' }, 'No files found'), 'Searched | x | no files'],
-    [told('Grep', { pattern: 'x' }, 'Found 3 files\na\nb\nc'), 'Searched | x | 3 files'],
+    [summaryOf('Grep', { pattern: 'x' }, 'No files found'), 'Searched | x | no files'],
+    [summaryOf('Grep', { pattern: 'x' }, 'Found 3 files\na\nb\nc'), 'Searched | x | 3 files'],
     [
-      told('TodoWrite', { todos: [{ status: 'completed' }, { status: 'pending' }] }),
+      summaryOf('TodoWrite', { todos: [{ status: 'completed' }, { status: 'pending' }] }),
       'Updated the list | 1 of 2 done',
     ],
     [
-      told('TodoWrite', { todos: [{ content: 'test it', status: 'in_progress' }] }),
+      summaryOf('TodoWrite', { todos: [{ content: 'test it', status: 'in_progress' }] }),
       'Updated the list | test it | 0 of 1 done',
     ],
-    [told('Agent', { description: 'Look around' }), 'Agent | Look around | done'],
+    [summaryOf('Agent', { description: 'Look around' }), 'Agent | Look around | done'],
     [
-      told('Agent', { description: 'Look around', run_in_background: true }),
+      summaryOf('Agent', { description: 'Look around', run_in_background: true }),
       'Agent | Look around | in the background',
     ],
     [
-      told('mcp__context7__query-docs', { query: 'hooks' }, 'one'),
+      summaryOf('mcp__context7__query-docs', { query: 'hooks' }, 'one'),
       'context7 · query-docs | hooks | 1 line',
     ],
     [
-      told(
+      summaryOf(
         'Edit',
         { file_path: 'a' },
         "The user doesn't want to proceed with this tool use.",
@@ -91,27 +91,36 @@ describe('a call in a line', () => {
       'Wanted to edit | a | denied',
     ],
     [
-      told('Bash', { command: './evil' }, "The user doesn't want to proceed with this tool use."),
+      summaryOf(
+        'Bash',
+        { command: './evil' },
+        "The user doesn't want to proceed with this tool use.",
+      ),
       'Ran | ./evil | 1 line',
     ],
     [
-      told('Bash', { command: 'rm x' }, 'not that one', true, { deniedBy: 'person' }),
+      summaryOf('Bash', { command: 'rm x' }, 'not that one', true, { deniedBy: 'person' }),
       'Wanted to run | rm x | denied',
     ],
     [
-      told('Bash', { command: 'rm x' }, 'Permission denied', true, { deniedBy: 'rule' }),
+      summaryOf('Bash', { command: 'rm x' }, 'Permission denied', true, { deniedBy: 'rule' }),
       'Wanted to run | rm x | not allowed',
     ],
     [
-      told('ExitPlanMode', { plan: 'x' }, 'test it too', true, { deniedBy: 'person' }),
+      summaryOf('ExitPlanMode', { plan: 'x' }, 'test it too', true, { deniedBy: 'person' }),
       'Proposed a plan | sent back',
     ],
     [
-      told('TaskUpdate', { taskId: '2', status: 'in_progress' }, 'ok', false, { task: 'Test it' }),
+      summaryOf('TaskUpdate', { taskId: '2', status: 'in_progress' }, 'ok', false, {
+        task: 'Test it',
+      }),
       'Updated a task | Test it | in progress',
     ],
-    [told('TaskUpdate', { taskId: '2', status: 'completed' }), 'Updated a task | #2 | completed'],
-    [told('Unheard', {}, ''), 'Unheard | no output'],
+    [
+      summaryOf('TaskUpdate', { taskId: '2', status: 'completed' }),
+      'Updated a task | #2 | completed',
+    ],
+    [summaryOf('Unheard', {}, ''), 'Unheard | no output'],
   ])('%s', (line, expected) => expect(line).toBe(expected));
 
   test('says that it runs, or that nothing came of it', () => {
@@ -141,10 +150,10 @@ describe('a call in a line', () => {
   });
 
   test('nonsense in its input costs only the words', () => {
-    expect(told('Edit', { file_path: 12, old_string: null, new_string: [] })).toBe(
+    expect(summaryOf('Edit', { file_path: 12, old_string: null, new_string: [] })).toBe(
       'Edited | +0 −0',
     );
-    expect(told('MultiEdit', { edits: 'x' })).toBe('Edited | +0 −0');
-    expect(told('TodoWrite', { todos: 'x' })).toBe('Updated the list | 0 of 0 done');
+    expect(summaryOf('MultiEdit', { edits: 'x' })).toBe('Edited | +0 −0');
+    expect(summaryOf('TodoWrite', { todos: 'x' })).toBe('Updated the list | 0 of 0 done');
   });
 });

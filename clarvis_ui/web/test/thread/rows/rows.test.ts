@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Row, reuseRows, rowsOf, shows } from '../../../src/thread/rows/rows';
-import { call, message, prompt, reply, result, said } from '../../support/messages';
+import { call, lineMessage, message, prompt, reply, result } from '../../support/messages';
 
 const DONE = { running: false, hasOlder: false };
 
@@ -87,8 +87,8 @@ describe('calls and results', () => {
       result('b', 't1', 'Task #1 created successfully: read'),
     ];
     const before = rowsOf(messages, DONE);
-    const known = new Map(before.map((row) => [row.key, row]));
-    expect(reuseRows(known, rowsOf(messages, DONE))[0]).toBe(before[0]);
+    const rowsByKey = new Map(before.map((row) => [row.key, row]));
+    expect(reuseRows(rowsByKey, rowsOf(messages, DONE))[0]).toBe(before[0]);
   });
 
   test('many of one kind are one row, unless one failed', () => {
@@ -151,8 +151,8 @@ describe('quiet lines', () => {
   test('a compaction and its summary are one line', () => {
     const rows = rowsOf(
       [
-        said('a', 'compaction', 'Conversation compacted', 'system'),
-        said('b', 'compaction', 'The summary'),
+        lineMessage('a', 'compaction', 'Conversation compacted', 'system'),
+        lineMessage('b', 'compaction', 'The summary'),
       ],
       DONE,
     );
@@ -162,8 +162,12 @@ describe('quiet lines', () => {
   test('a command and what it said are one row', () => {
     const rows = rowsOf(
       [
-        said('a', 'command', '<command-name>/cost</command-name><command-args>now</command-args>'),
-        said('b', 'command', '<local-command-stdout>$1</local-command-stdout>'),
+        lineMessage(
+          'a',
+          'command',
+          '<command-name>/cost</command-name><command-args>now</command-args>',
+        ),
+        lineMessage('b', 'command', '<local-command-stdout>$1</local-command-stdout>'),
       ],
       DONE,
     );
@@ -173,9 +177,13 @@ describe('quiet lines', () => {
   test('an interruption, an error and a notice', () => {
     const rows = rowsOf(
       [
-        said('a', 'interruption', '[Request interrupted by user]'),
-        said('b', 'error', 'API error: overloaded', 'assistant'),
-        said('c', 'notice', '<task-notification><summary>Task done</summary></task-notification>'),
+        lineMessage('a', 'interruption', '[Request interrupted by user]'),
+        lineMessage('b', 'error', 'API error: overloaded', 'assistant'),
+        lineMessage(
+          'c',
+          'notice',
+          '<task-notification><summary>Task done</summary></task-notification>',
+        ),
       ],
       DONE,
     );
@@ -191,10 +199,10 @@ describe('quiet lines', () => {
       'API error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}';
     const rows = rowsOf(
       [
-        said('a', 'error', overloaded, 'system'),
-        said('b', 'error', overloaded, 'system'),
-        said('c', 'error', 'API error: FailedToOpenSocket', 'system'),
-        said('d', 'error', `${overloaded} and {`, 'assistant'),
+        lineMessage('a', 'error', overloaded, 'system'),
+        lineMessage('b', 'error', overloaded, 'system'),
+        lineMessage('c', 'error', 'API error: FailedToOpenSocket', 'system'),
+        lineMessage('d', 'error', `${overloaded} and {`, 'assistant'),
       ],
       DONE,
     );
@@ -234,8 +242,8 @@ test('what Claude Code wraps around a prompt is not shown', () => {
 test('rows that did not change stay the same objects', () => {
   const messages = [prompt('a', '1'), reply('b', '2'), call('c', 't', 'Bash')];
   const first = rowsOf(messages, DONE);
-  const kept = new Map(first.map((row) => [row.key, row]));
-  const next = reuseRows(kept, rowsOf([...messages, result('d', 't')], DONE));
+  const rowsByKey = new Map(first.map((row) => [row.key, row]));
+  const next = reuseRows(rowsByKey, rowsOf([...messages, result('d', 't')], DONE));
   expect(next[0]).toBe(first[0]);
   expect(next[1]).toBe(first[1]);
   expect(next[2]).not.toBe(first[2]);
