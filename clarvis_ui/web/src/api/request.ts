@@ -33,7 +33,7 @@ export interface Requests {
 }
 
 /** After so long a silence the server counts as unreachable. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 /** Bytes per millisecond of a slow connection: an upload of images gets the time it needs. */
 const SLOWEST_UPLOAD = 20;
 // bytes: browsers refuse to keep larger requests alive
@@ -91,27 +91,27 @@ export function createLatestRequest(): LatestRequest {
 
 function sendWith(fetcher: typeof fetch): SendRequest {
   return async (method, path, read, { body, signal, keepalive } = {}) => {
-    const words = method === 'GET' ? null : JSON.stringify(body ?? {});
-    const patience = createPatience((words?.length ?? 0) / SLOWEST_UPLOAD);
-    let answer: Response;
+    const json = method === 'GET' ? null : JSON.stringify(body ?? {});
+    const timeout = createSilenceTimeout((json?.length ?? 0) / SLOWEST_UPLOAD);
+    let response: Response;
     let raw: unknown;
-    let came = '';
+    let text = '';
     try {
-      answer = await fetcher(path, {
+      response = await fetcher(path, {
         method,
-        signal: signal ? AbortSignal.any([signal, patience.over]) : patience.over,
-        ...(words !== null && {
+        signal: signal ? AbortSignal.any([signal, timeout.over]) : timeout.over,
+        ...(json !== null && {
           headers: { 'Content-Type': 'application/json' },
-          body: words,
-          ...(keepalive && isSmall(words) && { keepalive }),
+          body: json,
+          ...(keepalive && isSmall(json) && { keepalive }),
         }),
       });
-      came = await wordsOf(answer, patience.renew);
-      raw = JSON.parse(came);
+      text = await readText(response, timeout.renew);
+      raw = JSON.parse(text);
     } catch (error) {
       if (signal?.aborted) return failed(CANCELLED, 'This was no longer wanted.');
       if (error instanceof SyntaxError) {
-        const reason = lastLineOf(came);
+        const reason = failureInLastLine(text);
         if (reason) return failed(reason.code, reason.message);
         return failed(
           NOT_UNDERSTOOD,
@@ -120,13 +120,13 @@ function sendWith(fetcher: typeof fetch): SendRequest {
       }
       return failed(CLARVIS_UNREACHABLE, 'Clarvis does not answer.');
     } finally {
-      patience.end();
+      timeout.end();
     }
-    if (!answer.ok) {
+    if (!response.ok) {
       const failure = readFailure(raw);
       return failed(
         failure?.code ?? NOT_UNDERSTOOD,
-        failure?.message ?? `The server refused this with status ${answer.status}.`,
+        failure?.message ?? `The server refused this with status ${response.status}.`,
         failure?.choices,
       );
     }
@@ -142,23 +142,23 @@ function isSmall(words: string): boolean {
 }
 
 /** Ends with a silence, not after a while: on a slow line a long answer takes its time. */
-function createPatience(more: number) {
+function createSilenceTimeout(more: number) {
   const ended = new AbortController();
   const wait = (ms: number) => setTimeout(() => ended.abort(), ms);
-  let timer = wait(PATIENCE_MS + more);
+  let timer = wait(TIMEOUT_MS + more);
   const end = (): void => clearTimeout(timer);
   return {
     over: ended.signal,
     end,
     renew() {
       end();
-      timer = wait(PATIENCE_MS);
+      timer = wait(TIMEOUT_MS);
     },
   };
 }
 
 /** A stream that could not go on says why in a line of its own. */
-function lastLineOf(words: string): ReturnType<typeof readFailure> {
+function failureInLastLine(words: string): ReturnType<typeof readFailure> {
   try {
     return readFailure(JSON.parse(words.trimEnd().split('\n').at(-1) ?? ''));
   } catch {
@@ -166,7 +166,7 @@ function lastLineOf(words: string): ReturnType<typeof readFailure> {
   }
 }
 
-async function wordsOf(answer: Response, onPiece: () => void): Promise<string> {
+async function readText(answer: Response, onPiece: () => void): Promise<string> {
   const decoder = new TextDecoder();
   let words = '';
   const reader = answer.body?.getReader();

@@ -27,7 +27,7 @@ export interface KeeperSocket {
   start(): void;
   stop(): void;
   /** Now rather than later: the user asked, or came back. */
-  now(): void;
+  retryNow(): void;
   /** What was read over REST is true at this position: go on from there. */
   remember(position: Position | null): void;
   /** Whether every event after this position was, or will be, heard. */
@@ -35,7 +35,7 @@ export interface KeeperSocket {
 }
 
 /** As much of the browser as a socket needs. */
-export interface SocketWorld {
+export interface SocketOptions {
   open(): WebSocket;
   /** Calls when the page is looked at again, or the machine is back on a network. */
   onReturn(listener: () => void): () => void;
@@ -44,13 +44,13 @@ export interface SocketWorld {
 
 const LOGGED_OUT = 4001;
 const PING_MS = 20_000;
-const PATIENCE_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 10_000;
 // events come in bursts: what falls into one moment is drawn once
-const TOGETHER_MS = 24;
+const BATCH_MS = 24;
 
-export function createSocket(world: SocketWorld, listener: SocketListener): KeeperSocket {
+export function createSocket(world: SocketOptions, listener: SocketListener): KeeperSocket {
   let socket: WebSocket | null = null;
-  let leave: (() => void) | null = null;
+  let removeReturnListener: (() => void) | null = null;
   let state: SocketState = 'off';
   let failures = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -59,11 +59,11 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
   let flushing: ReturnType<typeof setTimeout> | undefined;
   let buffered: KeeperEvent[] = [];
   /** From where on nothing is missing, and how far we are. */
-  let covered: Position | null = null;
+  let coveredFrom: Position | null = null;
   let last: Position | null = null;
   let subscribed = false;
 
-  function become(next: SocketState): void {
+  function setState(next: SocketState): void {
     if (state === next) return;
     state = next;
     listener.onState(next);
@@ -71,37 +71,37 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
 
   function connect(): void {
     clearTimeout(retry);
-    become('connecting');
+    setState('connecting');
     const opened = world.open();
     socket = opened;
     // a connection that neither opens nor fails must not be waited for
     expectAnswer();
     opened.onmessage = ({ data }) => {
-      if (socket === opened) received(data);
+      if (socket === opened) onFrame(data);
     };
     opened.onclose = ({ code }) => {
-      if (socket === opened) lost(code);
+      if (socket === opened) onLost(code);
     };
   }
 
   function expectAnswer(): void {
     clearTimeout(deadline);
-    deadline = setTimeout(() => abandon(), PATIENCE_MS);
+    deadline = setTimeout(() => abandon(), ANSWER_TIMEOUT_MS);
   }
 
   function abandon(): void {
     const dead = socket;
-    lost(0);
+    onLost(0);
     dead?.close();
   }
 
-  function lost(code: number): void {
+  function onLost(code: number): void {
     socket = null;
     for (const timer of [ping, deadline]) clearTimeout(timer);
     flush();
     if (state === 'off') return;
     failures += 1;
-    become('away');
+    setState('away');
     // it may be the keeper's word on Clarvis's own token: whoever listens finds out, and stops us
     if (code === LOGGED_OUT) listener.onLoggedOut();
     if (state !== 'away') return;
@@ -112,20 +112,20 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
     socket?.send(JSON.stringify(frame));
   }
 
-  function beat(): void {
+  function sendPing(): void {
     clearTimeout(ping);
     send({ type: 'ping' });
     expectAnswer();
   }
 
-  function received(data: unknown): void {
+  function onFrame(data: unknown): void {
     clearTimeout(deadline);
     clearTimeout(ping);
-    ping = setTimeout(beat, PING_MS);
+    ping = setTimeout(sendPing, PING_MS);
     const frame = readFrame(data);
     switch (frame?.type) {
       case 'hello':
-        if (last === null) covered = last = frame.position;
+        if (last === null) coveredFrom = last = frame.position;
         send({
           type: 'subscribe',
           sessions: ['*'],
@@ -135,7 +135,7 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
       case 'subscribed':
         subscribed = true;
         failures = 0;
-        become('live');
+        setState('live');
         break;
       case 'resync':
         flush();
@@ -143,15 +143,15 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
           subscribed = true;
           failures = 0;
           // pages that are asked for from now on are newer than whatever was missed
-          covered = last = null;
-          become('live');
+          coveredFrom = last = null;
+          setState('live');
         }
         listener.onResync(frame.sessionId);
         break;
       case 'event':
         last = frame.event.position ?? last;
         buffered.push(frame.event);
-        flushing ??= setTimeout(flush, TOGETHER_MS);
+        flushing ??= setTimeout(flush, BATCH_MS);
         break;
       case 'pong':
       case undefined:
@@ -173,41 +173,42 @@ export function createSocket(world: SocketWorld, listener: SocketListener): Keep
   function now(): void {
     if (state === 'away') connect();
     // after a sleep the line may be dead without anybody having said so
-    else if (state === 'live') beat();
+    else if (state === 'live') sendPing();
   }
 
   return {
     start() {
       if (state !== 'off') return;
       failures = 0;
-      leave = world.onReturn(now);
+      removeReturnListener = world.onReturn(now);
       connect();
     },
     stop() {
-      leave?.();
+      removeReturnListener?.();
       const open = socket;
-      become('off');
+      setState('off');
       socket = null;
       for (const timer of [retry, ping, deadline, flushing]) clearTimeout(timer);
       flushing = undefined;
       buffered = [];
-      covered = last = null;
+      coveredFrom = last = null;
       subscribed = false;
       open?.close();
     },
-    now,
+    retryNow: now,
     remember(position) {
       if (position === null) return;
       // after a resync nothing may come for long, and then the line may break
       if (subscribed) last ??= position;
       // before the first subscription the earliest page says where to begin
       else if (last === null || last.epoch !== position.epoch || position.seq < last.seq) {
-        covered = last = position;
+        coveredFrom = last = position;
       }
     },
     covers(position) {
-      if (covered === null || position === null || position.epoch !== covered.epoch) return true;
-      return position.seq >= covered.seq;
+      if (coveredFrom === null || position === null || position.epoch !== coveredFrom.epoch)
+        return true;
+      return position.seq >= coveredFrom.seq;
     },
   };
 }

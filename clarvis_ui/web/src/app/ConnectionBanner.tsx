@@ -12,7 +12,7 @@ const PATIENCE_MS = 1500;
 export function ConnectionBanner({ app }: { app: AppStore }) {
   const online = useOnline(app.retryNow);
   const away = useStays(app.connection.value === 'away' || app.connection.value === 'connecting');
-  const { trouble } = app.sessions.listing.value;
+  const { failure: trouble } = app.sessions.listing.value;
   const failure = explained(trouble ?? (away ? RECONNECTING : null), online);
   return failure && <Banner failure={failure} onRetry={app.retryNow} />;
 }

@@ -51,7 +51,7 @@ export function SelectedPage({
     const compared = branches === 'tree' ? null : branches;
     return <BranchesPage key={id} app={app} id={id} compared={compared} />;
   }
-  if (id !== null) return <OneSession key={id} app={app} id={id} onFresh={onFresh} />;
+  if (id !== null) return <SessionRoute key={id} app={app} id={id} onFresh={onFresh} />;
   if (router.inbox.value) return <Inbox app={app} notifications={notifications} />;
   if (router.usage.value) return <UsagePage app={app} />;
   const wanted = router.search.value;
@@ -75,7 +75,7 @@ interface OneSessionProps extends Pick<SelectedPageProps, 'app' | 'onFresh'> {
   id: string;
 }
 
-function OneSession({ app, id, onFresh }: OneSessionProps) {
+function SessionRoute({ app, id, onFresh }: OneSessionProps) {
   const conversationStore = useMemo(() => app.conversations.open(id), [app, id]);
   const { sessions, complete } = app.sessions.listing.value;
   const session = sessions.get(id);

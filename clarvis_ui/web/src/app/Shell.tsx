@@ -79,7 +79,7 @@ export function Shell({ app, router, notifications, commandSetup }: ShellProps) 
               router={router}
               notifications={notifications}
               commandSetup={commandSetup}
-              onFresh={newSession.offer}
+              onFresh={newSession.showPreset}
             />
           </WaitingElsewhereContext.Provider>
           <a class="back" href={LIST_HREF}>

@@ -30,25 +30,25 @@ export function createAuth(api: Api): Auth {
   const state = signal<AuthState>('unknown');
   const failure = signal<Failure | null>(null);
   const loginPoller = signal(false);
-  let greeting: Outcome<Health> | null = null;
+  let health: Outcome<Health> | null = null;
 
   /** Null where nobody said anything about it. */
-  async function letIn(): Promise<boolean | null> {
+  async function askServer(): Promise<boolean | null> {
     const outcome = await api.health();
     if (!outcome.ok && outcome.failure.code === NOT_LOGGED_IN) return false;
     // whoever is told about the keeper has come past the door
     return outcome.ok || outcome.failure.code.startsWith('keeper_') ? true : null;
   }
 
-  function shut(): void {
+  function setLoggedOut(): void {
     // whoever is logging in sees why the last code was refused
     if (state.value !== 'loggedIn') return;
     failure.value = null;
     state.value = 'loggedOut';
   }
-  api.onLoggedOut(shut);
+  api.onLoggedOut(setLoggedOut);
 
-  async function enter(code: string): Promise<void> {
+  async function logIn(code: string): Promise<void> {
     loginPoller.value = true;
     const outcome = await api.logIn(code);
     loginPoller.value = false;
@@ -60,22 +60,22 @@ export function createAuth(api: Api): Auth {
     state,
     failure,
     isLoggingIn: loginPoller,
-    logIn: enter,
+    logIn,
     async start(code) {
       if (code !== null) {
-        await enter(code);
+        await logIn(code);
         if (state.value === 'loggedIn') return;
       }
       // an old link is no reason to turn away who is in already
       const outcome = await api.health();
-      const stranger = !outcome.ok && outcome.failure.code === NOT_LOGGED_IN;
-      greeting = stranger ? null : outcome;
-      state.value = stranger ? 'loggedOut' : 'loggedIn';
-      if (!stranger) failure.value = null;
+      const isLoggedOut = !outcome.ok && outcome.failure.code === NOT_LOGGED_IN;
+      health = isLoggedOut ? null : outcome;
+      state.value = isLoggedOut ? 'loggedOut' : 'loggedIn';
+      if (!isLoggedOut) failure.value = null;
     },
     takeHealth() {
-      const first = greeting;
-      greeting = null;
+      const first = health;
+      health = null;
       return first;
     },
     async logOut() {
@@ -88,7 +88,7 @@ export function createAuth(api: Api): Auth {
       if (state.value === 'loggedIn') await api.health();
     },
     async check() {
-      const isKnown = loginPoller.value ? null : await letIn();
+      const isKnown = loginPoller.value ? null : await askServer();
       if (isKnown === true && state.value === 'loggedOut' && !loginPoller.value) {
         failure.value = null;
         state.value = 'loggedIn';

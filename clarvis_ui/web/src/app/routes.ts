@@ -40,8 +40,8 @@ export function parseRoute(fragment: string): Route {
     inbox: parameters.has('inbox'),
     archive: parameters.has('archive'),
     usage: parameters.has('usage'),
-    search: parameters.has('search') ? wantedIn(parameters) : null,
-    timeline: parameters.has('timeline') ? lookedIn(parameters) : null,
+    search: parameters.has('search') ? searchIn(parameters) : null,
+    timeline: parameters.has('timeline') ? timelineIn(parameters) : null,
     branches: branchesIn(parameters),
     login: parameters.get('login') || null,
   };
@@ -65,7 +65,7 @@ export const ARCHIVE_HREF = '#archive';
 /** What was used: tokens and cost. */
 export const USAGE_HREF = '#usage';
 
-function wantedIn(parameters: URLSearchParams): Wanted {
+function searchIn(parameters: URLSearchParams): Wanted {
   return {
     words: parameters.get('search') ?? '',
     kind: oneOf(SEARCH_KINDS, parameters.get('kind')),
@@ -86,7 +86,7 @@ export function searchHref(wanted: Partial<Wanted> = {}): string {
   return `#${fragment}`;
 }
 
-function lookedIn(parameters: URLSearchParams): Looked {
+function timelineIn(parameters: URLSearchParams): Looked {
   const [from, to] = [readMoment(parameters.get('from')), readMoment(parameters.get('to'))];
   return {
     session: parameters.get('of') || null,

@@ -1,7 +1,7 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { createEventBus, type EventBus } from '../api/eventBus';
-import { createSocket, type SocketState, type SocketWorld } from '../api/socket';
+import { createSocket, type SocketOptions, type SocketState } from '../api/socket';
 import { type ArchiveStore, createArchiveStore } from '../archive/store';
 import { createAnswerDrafts } from '../attention/answerDrafts';
 import { type AttentionStore, createAttentionStore } from '../attention/store';
@@ -45,13 +45,13 @@ export interface AppStore {
 }
 
 // how soon a page that was shut notices that it is let in again
-const LOOK_AT_DOOR_MS = 4000;
+const LOGIN_POLL_MS = 4000;
 
 export interface AppStoreOptions {
   api: Api;
   storage: BrowserStorage;
   page: PageVisibility;
-  openSocket: SocketWorld['open'];
+  openSocket: SocketOptions['open'];
   /** How this browser is called before others. */
   name: string;
 }
@@ -63,7 +63,7 @@ export function createAppStore({
   openSocket,
   name,
 }: AppStoreOptions): AppStore {
-  const line = signal<SocketState>('off');
+  const connection = signal<SocketState>('off');
   const events = createEventBus();
   const delay = (failures: number): number => retryDelay(failures, Math.random());
   const auth = createAuth(api);
@@ -72,7 +72,7 @@ export function createAppStore({
     { open: openSocket, onReturn: page.onReturn, retryDelay: delay },
     {
       onState(state) {
-        line.value = state;
+        connection.value = state;
         sessions.setLive(state === 'live');
         if (state === 'live') conversations.retryFailed();
       },
@@ -108,7 +108,7 @@ export function createAppStore({
   const activity = createActivity(events);
   const expandState = createExpandStates();
   const archive = createArchiveStore(api);
-  const loginPoller = createPoller(auth.check, page, () => LOOK_AT_DOOR_MS);
+  const loginPoller = createPoller(auth.check, page, () => LOGIN_POLL_MS);
 
   effect(() => {
     if (auth.state.value === 'loggedOut') loginPoller.start();
@@ -146,11 +146,11 @@ export function createAppStore({
     activity,
     hookNotices,
     spokenRequest: signal<SpokenRequest | null>(null),
-    connection: computed(() => line.value),
+    connection: computed(() => connection.value),
     retryNow() {
       sessions.refreshNow();
       conversations.retryFailed();
-      socket.now();
+      socket.retryNow();
     },
     events,
   };

@@ -5,19 +5,19 @@ export function tabTitle(waiting: number, title: string | null): string {
   return waiting > 0 ? `(${waiting}) ${name}` : name;
 }
 
-const LONGEST = 60;
+const MAX_CHARACTERS = 60;
 
 function shortened(title: string): string {
-  return title.length > LONGEST ? `${title.slice(0, LONGEST).trimEnd()}…` : title;
+  return title.length > MAX_CHARACTERS ? `${title.slice(0, MAX_CHARACTERS).trimEnd()}…` : title;
 }
 
 const QUIET_ICON = '/favicon.svg';
-const MOST_SHOWN = 9;
+const MAX_COUNT = 9;
 
 /** The mark with the number of what waits; two figures are all that can be read of so small a one. */
 export function iconOf(waiting: number): string {
   if (waiting === 0) return QUIET_ICON;
-  const number = waiting > MOST_SHOWN ? `${MOST_SHOWN}+` : String(waiting);
+  const number = waiting > MAX_COUNT ? `${MAX_COUNT}+` : String(waiting);
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none">
 <rect width="32" height="32" rx="8" fill="#211f1b"/>
 <path d="M20 23.2A8.8 8.8 0 1 1 12 9" stroke="#fbfaf7" stroke-width="3.4" stroke-linecap="round"/>

@@ -18,9 +18,9 @@ export interface ArchiveStore {
 }
 
 // deletions are a matter of days
-const EVERY_MS = 3_600_000;
+const POLL_MS = 3_600_000;
 // the list comes first
-const FIRST_MS = 3000;
+const FIRST_POLL_MS = 3000;
 
 export function createArchiveStore(api: Pick<Api, 'archive' | 'switchArchive'>): ArchiveStore {
   const archive = signal<Archive | null>(null);
@@ -28,17 +28,17 @@ export function createArchiveStore(api: Pick<Api, 'archive' | 'switchArchive'>):
   const request = createLatestRequest();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  async function take(send: Api['archive']): Promise<void> {
+  async function receive(send: Api['archive']): Promise<void> {
     const outcome = await request.send(send);
     if (outcome === null) return;
     failure.value = outcome.ok ? null : outcome.failure;
     if (outcome.ok) archive.value = outcome.value;
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     clearTimeout(timer);
-    await take(api.archive);
-    timer = setTimeout(() => void look(), EVERY_MS);
+    await receive(api.archive);
+    timer = setTimeout(() => void poll(), POLL_MS);
   }
 
   return {
@@ -46,7 +46,7 @@ export function createArchiveStore(api: Pick<Api, 'archive' | 'switchArchive'>):
     failure,
     start() {
       clearTimeout(timer);
-      timer = setTimeout(() => void look(), FIRST_MS);
+      timer = setTimeout(() => void poll(), FIRST_POLL_MS);
     },
     stop() {
       request.stop();
@@ -54,7 +54,7 @@ export function createArchiveStore(api: Pick<Api, 'archive' | 'switchArchive'>):
       archive.value = null;
       failure.value = null;
     },
-    refresh: () => take(api.archive),
-    switch: (on) => take(() => api.switchArchive(on)),
+    refresh: () => receive(api.archive),
+    switch: (on) => receive(() => api.switchArchive(on)),
   };
 }

@@ -44,14 +44,14 @@ const TERMINAL = 'terminal';
 export function reduceInbox(inbox: Inbox, event: InboxEvent): Inbox {
   switch (event.type) {
     case 'attention/raised':
-      return raised(inbox, event.attention);
+      return addRaised(inbox, event.attention);
     case 'attention/settled':
-      return settled(inbox, event.attentionId, event.decision, event.by);
+      return addSettled(inbox, event.attentionId, event.decision, event.by);
     case 'attention/listed': {
       const listed = new Set(event.attention.map((attention) => attention.id));
       const gone = inbox.open.filter(({ id }) => !listed.has(id) && !event.raisedSince.has(id));
-      const after = gone.reduce((next, { id }) => settled(next, id, 'gone', null), inbox);
-      return event.attention.reduce(raised, after);
+      const after = gone.reduce((next, { id }) => addSettled(next, id, 'gone', null), inbox);
+      return event.attention.reduce(addRaised, after);
     }
     case 'answer/begun':
       return {
@@ -70,7 +70,7 @@ export function reduceInbox(inbox: Inbox, event: InboxEvent): Inbox {
   }
 }
 
-function raised(inbox: Inbox, attention: Attention): Inbox {
+function addRaised(inbox: Inbox, attention: Attention): Inbox {
   const last = inbox.settled.find((other) => other.attention.id === attention.id);
   // a replay tells of it again; what was settled stays so, unless that was only our guess
   if (last && last.decision !== 'gone') return inbox;
@@ -81,7 +81,7 @@ function raised(inbox: Inbox, attention: Attention): Inbox {
   return { ...inbox, open, settled: settledNow };
 }
 
-function settled(
+function addSettled(
   inbox: Inbox,
   id: string,
   decision: SettledAttention['decision'],

@@ -26,12 +26,12 @@ export function createAttentionStore(
   drafts: AnswerDrafts,
   by: string,
   /** Until the keeper has what was sent to this session. */
-  sent: (sessionId: string) => Promise<void> = async () => {},
+  sentTo: (sessionId: string) => Promise<void> = async () => {},
 ): AttentionStore {
   const inbox = signal<Inbox>(EMPTY_INBOX);
   let raisedSince = new Set<string>();
   /** Answers of which nobody said what became of them. */
-  const doubtful = new Set<string>();
+  const unanswered = new Set<string>();
   const request = createLatestRequest();
 
   function dispatch(event: InboxEvent): void {
@@ -54,7 +54,7 @@ export function createAttentionStore(
     dispatch(event);
   });
   events.on('attention/settled', (event) => {
-    const ours = doubtful.delete(event.attentionId) && event.by === by;
+    const ours = unanswered.delete(event.attentionId) && event.by === by;
     if (ours) dispatch({ type: 'answer/begun', attentionId: event.attentionId });
     dispatch(event);
   });
@@ -68,7 +68,7 @@ export function createAttentionStore(
       dispatch({ type: 'answer/begun', attentionId });
       const attention = inbox.value.open.find(({ id }) => id === attentionId);
       // what was sent before is held with the rest
-      if (answer.hold && attention) await sent(attention.sessionId);
+      if (answer.hold && attention) await sentTo(attention.sessionId);
       const outcome = await api.resolve(attentionId, answer, by);
       if (outcome.ok) {
         // the socket usually said so already
@@ -84,7 +84,7 @@ export function createAttentionStore(
       }
       dispatch({ type: 'answer/failed', attentionId, problem: outcome.failure.sentence });
       // it may have arrived all the same
-      if (outcome.failure.code === CLARVIS_UNREACHABLE) doubtful.add(attentionId);
+      if (outcome.failure.code === CLARVIS_UNREACHABLE) unanswered.add(attentionId);
       if (TOO_LATE.has(outcome.failure.code)) void reload();
     },
     forget() {

@@ -6,10 +6,10 @@ import { relativeTo } from '../lib/paths';
 import { revealInvisible } from '../lib/sanitize';
 import { changesIn, differenceOf, type FilePair, type PairedChange, pairedFiles } from './tree';
 
-const MOST_LISTED = 12;
-const MOST_WORDS = 1_200;
+const MAX_FILES = 12;
+const MAX_DECISION = 1_200;
 /** Characters of differences that go with it; the files themselves can be read. */
-const MOST_DIFFERENCE = 12_000;
+const MAX_DIFF = 12_000;
 
 export interface CarryOver {
   /** How the branch is called from which it comes. */
@@ -30,11 +30,11 @@ export function carryOverPrompt({ title, from, into, workdir }: CarryOver): stri
   const parts = [
     `In another branch of this conversation, “${line(title)}”, we went another way. ` +
       'Bring what was decided there over into this one.',
-    list('What I asked there', from.prompts.slice(-MOST_LISTED).map(line)),
+    list('What I asked there', from.prompts.slice(-MAX_FILES).map(line)),
     list(
       'What was decided there',
       decisions
-        .slice(-MOST_LISTED)
+        .slice(-MAX_FILES)
         .map(({ about, decision, reason }) =>
           line(`${about}: ${decision}${reason ? ` (${reason})` : ''}`),
         ),
@@ -53,8 +53,8 @@ export function carryOverPrompt({ title, from, into, workdir }: CarryOver): stri
 
 function fileList(files: readonly FilePair[], more: number, workdir: string | null): string {
   if (files.length === 0) return '';
-  let room = MOST_DIFFERENCE;
-  const listed = files.slice(0, MOST_LISTED).map((pair) => {
+  let room = MAX_DIFF;
+  const listed = files.slice(0, MAX_FILES).map((pair) => {
     const name = `- \`${relativeTo(pair.path, workdir)}\`: ${fateWords(pair)}`;
     const lines = differencesOf(pair).map(patchOf).join('\n');
     if (lines === '' || lines.length > room) return name;
@@ -113,7 +113,7 @@ function quoted(text: string): string {
 }
 
 function short(text: string): string {
-  return text.length <= MOST_WORDS ? text : `${text.slice(0, MOST_WORDS - 1)}…`;
+  return text.length <= MAX_DECISION ? text : `${text.slice(0, MAX_DECISION - 1)}…`;
 }
 
 /** Into a composer: after what is typed there already, and not twice. */

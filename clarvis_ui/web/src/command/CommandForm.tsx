@@ -30,7 +30,7 @@ export interface CommandFormProps {
 /** Says something without choosing where: where it goes is said while one types. */
 export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: CommandFormProps) {
   const { command, readAloud } = commandSetup;
-  const { text, destinations, chosen, asking, failure } = command;
+  const { text, destinations, chosen, isRouting: asking, failure } = command;
   const field = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
   const [choosing, setChoosing] = useState(false);
@@ -87,7 +87,7 @@ export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: 
     const option = options.find((one) => one.key === key);
     if (option && 'action' in option) {
       location.hash = sessionHref(option.of.id);
-      commandSetup.ask({ sessionId: option.of.id, action: option.action });
+      commandSetup.requestAction({ sessionId: option.of.id, action: option.action });
       onDone?.();
       return;
     }

@@ -81,7 +81,7 @@ function withinASentence(reason: string | null): string | null {
 
 const OFFERED = 5;
 // nobody types that much of a title
-const LONGEST_TITLE = 80;
+const MAX_TITLE = 80;
 
 /** Sessions that one may mean to open: those with the words in their title first. */
 export function opensFor(
@@ -91,7 +91,7 @@ export function opensFor(
 ): Session[] {
   const others = newestFirst.filter((session) => session.id !== currentId);
   if (words.trim() === '') return others.slice(0, OFFERED);
-  if (words.length > LONGEST_TITLE || words.includes('\n')) return [];
+  if (words.length > MAX_TITLE || words.includes('\n')) return [];
   const matches = matching(others, words);
   const inTitle = new Set(matches.filter((session) => isIn(titleOf(session), words)));
   return [...inTitle, ...matches.filter((session) => !inTitle.has(session))].slice(0, OFFERED);

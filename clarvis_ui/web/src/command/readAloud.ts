@@ -38,7 +38,7 @@ export function createReadAloud(
 }
 
 // about what one listens to without reaching for the page
-const LONGEST = 320;
+const MAX_CHARACTERS = 320;
 
 /** As one would say it; null for what is to be read: long, or made of code. */
 export function speakable(reply: string): string | null {
@@ -49,5 +49,5 @@ export function speakable(reply: string): string | null {
     .replaceAll(/[*_`~]+/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return words === '' || words.length > LONGEST ? null : words;
+  return words === '' || words.length > MAX_CHARACTERS ? null : words;
 }

@@ -11,7 +11,7 @@ export interface CommandSetup {
   undoSend: UndoSend;
   readAloud: ReadAloud;
   /** Words that mean a button of a session's page: that page does what they mean. */
-  ask(request: SpokenRequest): void;
+  requestAction(request: SpokenRequest): void;
   /** Whether something is written in a session's field: then nothing is put there. */
   hasDraft(sessionId: string): boolean;
 }
@@ -50,7 +50,7 @@ export function createCommandSetup({ app, speak, follow }: CommandSetupOptions):
     command,
     undoSend,
     readAloud,
-    ask(request) {
+    requestAction(request) {
       command.write('');
       app.spokenRequest.value = request;
     },
@@ -60,8 +60,8 @@ export function createCommandSetup({ app, speak, follow }: CommandSetupOptions):
 
 /** Who leaves the page, or only looks away from it on a phone, meant what was sent. */
 export function sendOnPageHide(browser: Window, { undoSend }: CommandSetup): void {
-  browser.addEventListener('pagehide', undoSend.leave);
+  browser.addEventListener('pagehide', undoSend.sendAll);
   browser.document.addEventListener('visibilitychange', () => {
-    if (browser.document.visibilityState === 'hidden') undoSend.leave();
+    if (browser.document.visibilityState === 'hidden') undoSend.sendAll();
   });
 }

@@ -19,7 +19,7 @@ export interface CommandStore {
   /** The way it goes now. */
   readonly chosen: ReadonlySignal<Destination>;
   /** Whether the answer for what stands there now is still to come. */
-  readonly asking: ReadonlySignal<boolean>;
+  readonly isRouting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
   /** The directory in which a new session would begin. */
   readonly workdir: ReadonlySignal<string | null>;
@@ -63,25 +63,25 @@ export function createCommandStore({
   const routed = signal<Routed>({ words: '', routing: null });
   const failure = signal<Failure | null>(null);
   /** The key of a way that the person has chosen. */
-  const wanted = signal<string | null>(null);
-  const own = signal<string | null>(null);
-  const suggested = signal<string | null>(null);
+  const chosenKey = signal<string | null>(null);
+  const chosenWorkdir = signal<string | null>(null);
+  const suggestedWorkdir = signal<string | null>(null);
   const request = createLatestRequest();
   let pause: ReturnType<typeof setTimeout> | undefined;
 
   const words = computed(() => text.value.trim());
-  const workdir = computed(() => own.value ?? suggested.value);
+  const workdir = computed(() => chosenWorkdir.value ?? suggestedWorkdir.value);
   const destinations = computed(() =>
     destinationsOf(routed.value.routing, sessions.value, workdir.value),
   );
   const chosen = computed(
     () =>
-      destinations.value.find((destination) => destinationKey(destination) === wanted.value) ??
+      destinations.value.find((destination) => destinationKey(destination) === chosenKey.value) ??
       (destinations.value[0] as Destination),
   );
 
   /** The answer for these very words; an older one never takes the place of a newer. */
-  async function ask(): Promise<Outcome<Routing> | null> {
+  async function route(): Promise<Outcome<Routing> | null> {
     clearTimeout(pause);
     const requested = words.value;
     const outcome = await request.send((signal) => api.route(requested, signal));
@@ -100,7 +100,7 @@ export function createCommandStore({
     else storage.write(KEY, next);
     if (words.value === before) return;
     clearTimeout(pause);
-    if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
+    if (words.value !== '') pause = setTimeout(() => void route(), PAUSE_MS);
     else forgetAnswer();
   }
 
@@ -109,41 +109,41 @@ export function createCommandStore({
     batch(() => {
       routed.value = { words: '', routing: null };
       failure.value = null;
-      wanted.value = null;
+      chosenKey.value = null;
     });
   }
 
-  if (words.value !== '') pause = setTimeout(() => void ask(), PAUSE_MS);
+  if (words.value !== '') pause = setTimeout(() => void route(), PAUSE_MS);
 
   return {
     isShown,
     text,
     destinations,
     chosen,
-    asking: computed(() => words.value !== routed.value.words),
+    isRouting: computed(() => words.value !== routed.value.words),
     failure,
     workdir,
     write,
     choose(destination) {
-      wanted.value = destinationKey(destination);
+      chosenKey.value = destinationKey(destination);
     },
     turn(step) {
       const at = destinations.value.indexOf(chosen.value);
       const next = destinations.value.at((at + step) % destinations.value.length);
-      if (next) wanted.value = destinationKey(next);
+      if (next) chosenKey.value = destinationKey(next);
     },
     chooseWorkdir(path) {
-      own.value = path;
-      wanted.value = 'new';
+      chosenWorkdir.value = path;
+      chosenKey.value = 'new';
     },
     suggest(path) {
-      suggested.value = path;
+      suggestedWorkdir.value = path;
     },
     async send() {
       const command = words.value;
       if (command === '') return false;
-      if (command !== routed.value.words && wanted.value === null) {
-        const outcome = await ask();
+      if (command !== routed.value.words && chosenKey.value === null) {
+        const outcome = await route();
         // not known where it belongs, or it says something else by now
         if (!outcome?.ok || words.value !== command) return false;
       }
@@ -151,7 +151,7 @@ export function createCommandStore({
       if (destination.kind === 'new' && destination.workdir === null) return false;
       onSend(command, destination);
       batch(() => {
-        own.value = null;
+        chosenWorkdir.value = null;
         write('');
       });
       return true;

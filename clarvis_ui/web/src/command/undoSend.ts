@@ -24,7 +24,7 @@ export interface UndoSend {
   /** Takes up what an earlier page has left. */
   restore(): void;
   /** The page is being left. */
-  leave(): void;
+  sendAll(): void;
 }
 
 export interface PendingCommand {
@@ -63,7 +63,7 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
   const find = (uuid: string): PendingCommand | undefined =>
     entries.value.find((entry) => entry.uuid === uuid);
 
-  function put(entry: PendingCommand): void {
+  function upsert(entry: PendingCommand): void {
     const index = entries.value.findIndex(({ uuid }) => uuid === entry.uuid);
     const next = index < 0 ? [...entries.value, entry] : entries.value.toSpliced(index, 1, entry);
     const settled = next.filter(({ state }) => state === 'sent');
@@ -71,7 +71,7 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
     entries.value = next.filter((each) => !old.has(each));
   }
 
-  function later(uuid: string, ms: number, act: () => void): void {
+  function schedule(uuid: string, ms: number, act: () => void): void {
     clearTimeout(timers.get(uuid));
     timers.set(uuid, setTimeout(act, ms));
   }
@@ -85,7 +85,7 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
   async function send(entry: PendingCommand): Promise<void> {
     clearTimeout(timers.get(entry.uuid));
     const going: PendingCommand = { ...entry, due: Date.now(), state: 'going', problem: null };
-    put(going);
+    upsert(going);
     // whoever finds it here does not know whether it arrived: the uuid makes two of it one
     storage.write(key(entry.uuid), going);
     const { uuid, text: words, way } = going;
@@ -102,8 +102,8 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
     if (outcome.ok) {
       storage.forget(key(uuid));
       const sent: PendingCommand = { ...going, state: 'sent', sessionId: outcome.value };
-      put(sent);
-      later(uuid, SHOWN_MS, () => drop(uuid));
+      upsert(sent);
+      schedule(uuid, SHOWN_MS, () => drop(uuid));
       onSent(sent);
       return;
     }
@@ -111,7 +111,7 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
     const problem = elsewhere ? 'Somebody else runs this session.' : outcome.failure.sentence;
     const unsent: PendingCommand = { ...going, state: 'unsent', problem, elsewhere };
     storage.write(key(uuid), unsent);
-    put(unsent);
+    upsert(unsent);
   }
 
   function leave(): void {
@@ -134,8 +134,8 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
         follow,
       };
       storage.write(key(entry.uuid), entry);
-      put(entry);
-      later(entry.uuid, UNDO_MS, () => void send(entry));
+      upsert(entry);
+      schedule(entry.uuid, UNDO_MS, () => void send(entry));
     },
     undo(uuid) {
       const entry = find(uuid);
@@ -160,16 +160,16 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
       for (const storageKey of storage.keys(PREFIX)) {
         const entry = readEntry(storage.read(storageKey));
         if (!entry || find(entry.uuid)) continue;
-        if (entry.state === 'unsent') put(entry);
+        if (entry.state === 'unsent') upsert(entry);
         else if (entry.due <= Date.now()) void send(entry);
         else {
-          later(entry.uuid, entry.due + ANOTHER_TAB_MS - Date.now(), () => {
+          schedule(entry.uuid, entry.due + ANOTHER_TAB_MS - Date.now(), () => {
             if (storage.read(storageKey) !== null) void send(entry);
           });
         }
       }
     },
-    leave,
+    sendAll: leave,
   };
 }
 

@@ -24,11 +24,11 @@ const NONE: readonly AttachedImage[] = [];
 
 export function createDrafts(storage: BrowserStorage): Drafts {
   /** The images as they were written last: they are large, and keys are typed one by one. */
-  const pictured = new Map<string, readonly AttachedImage[]>();
+  const storedImages = new Map<string, readonly AttachedImage[]>();
   const key = (sessionId: string): string => `draft.${sessionId}`;
   const picturesKey = (sessionId: string): string => `pictures.${sessionId}`;
 
-  function keep(where: string, value: unknown, isEmpty: boolean): void {
+  function store(where: string, value: unknown, isEmpty: boolean): void {
     if (isEmpty) storage.forget(where);
     else storage.write(where, value);
   }
@@ -36,22 +36,22 @@ export function createDrafts(storage: BrowserStorage): Drafts {
   const words = (sessionId: string): string => verbatim(fields(storage.read(key(sessionId)))?.text);
 
   function pictures(sessionId: string): readonly AttachedImage[] {
-    const images = each(storage.read(picturesKey(sessionId)), readPicture);
-    pictured.set(sessionId, images);
+    const images = each(storage.read(picturesKey(sessionId)), readStoredImage);
+    storedImages.set(sessionId, images);
     return images;
   }
 
   return {
     read: (sessionId) => ({ text: words(sessionId), images: pictures(sessionId) }),
     write(sessionId, { text, images: pictures }) {
-      keep(key(sessionId), { text }, text === '');
-      if (pictures === (pictured.get(sessionId) ?? NONE)) return;
-      pictured.set(sessionId, pictures);
-      keep(picturesKey(sessionId), pictures, pictures.length === 0);
+      store(key(sessionId), { text }, text === '');
+      if (pictures === (storedImages.get(sessionId) ?? NONE)) return;
+      storedImages.set(sessionId, pictures);
+      store(picturesKey(sessionId), pictures, pictures.length === 0);
     },
     onElsewhere: (sessionId, listener) =>
       storage.onElsewhere((changed) => {
-        const same = pictured.get(sessionId) ?? NONE;
+        const same = storedImages.get(sessionId) ?? NONE;
         if (changed === key(sessionId)) listener({ text: words(sessionId), images: same });
         else if (changed === picturesKey(sessionId))
           listener({ text: words(sessionId), images: pictures(sessionId) });
@@ -59,7 +59,7 @@ export function createDrafts(storage: BrowserStorage): Drafts {
   };
 }
 
-function readPicture(raw: unknown): AttachedImage | null {
+function readStoredImage(raw: unknown): AttachedImage | null {
   const [mediaType, data] = [text(fields(raw)?.mediaType), text(fields(raw)?.data)];
   return mediaType && data ? { mediaType, data } : null;
 }

@@ -6,7 +6,7 @@ import { revealInvisible } from '../lib/sanitize';
 export const MAX_TOKENS = 1000;
 const BYTES_A_TOKEN = 3;
 // one decision may not take all of it
-const LONGEST = 400;
+const MAX_CHARACTERS = 400;
 
 /** Something that was decided earlier, as it is quoted. */
 export interface Quote {
@@ -90,7 +90,9 @@ function answered(text: string): string {
 
 function line(text: string): string {
   const words = revealInvisible(text).replaceAll(/\s+/g, ' ').trim();
-  return words.length <= LONGEST ? words : `${words.slice(0, LONGEST - 1).trimEnd()}…`;
+  return words.length <= MAX_CHARACTERS
+    ? words
+    : `${words.slice(0, MAX_CHARACTERS - 1).trimEnd()}…`;
 }
 
 /** As many as fit, each marked as a quotation from earlier. */

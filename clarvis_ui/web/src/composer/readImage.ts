@@ -2,16 +2,16 @@ import type { AttachedImage } from './images';
 
 const KINDS = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 // Claude scales larger ones down itself: sending them would only take longer
-const LONGEST_SIDE = 1568;
-const LARGEST = 1_500_000;
+const MAX_SIDE = 1568;
+const MAX_BYTES = 1_500_000;
 
 /** The image as it is sent; null where it is none that can be sent. */
 export async function readImage(file: Blob): Promise<AttachedImage | null> {
   try {
     const bitmap = await createImageBitmap(file);
     const side = Math.max(bitmap.width, bitmap.height);
-    const fits = side <= LONGEST_SIDE && file.size <= LARGEST && KINDS.has(file.type);
-    const blob = fits ? file : await scaled(bitmap, Math.min(1, LONGEST_SIDE / side));
+    const fits = side <= MAX_SIDE && file.size <= MAX_BYTES && KINDS.has(file.type);
+    const blob = fits ? file : await scaled(bitmap, Math.min(1, MAX_SIDE / side));
     bitmap.close();
     return blob && { mediaType: blob.type, data: await base64(blob) };
   } catch {

@@ -15,7 +15,7 @@ export interface SpokenRequest {
 }
 
 // what is longer is a task
-const LONGEST = 160;
+const MAX_CHARACTERS = 160;
 
 // said before and after it without meaning more
 const BEFORE =
@@ -104,7 +104,7 @@ const DECIDED = new RegExp(
 /** What is meant by these words; null where they are a message. */
 export function spokenActionOf(text: string): SpokenAction | null {
   const typed = text.trim();
-  if (typed.length > LONGEST || typed.includes('\n') || typed.startsWith('/')) return null;
+  if (typed.length > MAX_CHARACTERS || typed.includes('\n') || typed.startsWith('/')) return null;
   const words = core(unquoted(typed.replaceAll('’', "'")));
   const about = DECIDED.exec(words)
     ?.slice(1)

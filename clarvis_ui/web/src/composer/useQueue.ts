@@ -30,7 +30,7 @@ export function useQueue(
         id,
         api: app.api,
         optimistic: latest.current,
-        withdrawn: conversationStore.withdrawn,
+        withdrawn: conversationStore.removeQueued,
       };
       setProblem(await moveIntoDraft(waiting, line, field));
     },
@@ -52,7 +52,7 @@ export function useQueue(
         // gone by another hand, or not reached: what is not known to be gone stays
         if (code === MESSAGE_TAKEN) continue;
         if (code !== null && code !== MESSAGE_NOT_FOUND) return;
-        conversationStore.withdrawn(uuid);
+        conversationStore.removeQueued(uuid);
       }
     },
   };

@@ -13,7 +13,7 @@ import { type SpokenAction, spokenActionOf } from './spokenActions';
 
 // after this pause one reads what it says
 const PAUSE_MS = 250;
-const MOST_HITS = 20;
+const MAX_HITS = 20;
 
 /** What the words in the field mean, if they mean a button, and what was decided where they ask. */
 export interface DetectedAction {
@@ -26,15 +26,15 @@ export function useSpokenAction(
   api: Pick<Api, 'resume' | 'search'>,
   session: Session,
   words: string,
-  bare: boolean,
+  isOnlyText: boolean,
 ): DetectedAction | null {
-  const action = bare ? spokenActionOf(words) : null;
+  const action = isOnlyText ? spokenActionOf(words) : null;
   const about = action?.kind === 'decided' ? action.about : null;
   const { value } = useRequest(
     about === null
       ? null
       : async (signal) =>
-          success({ about, quotation: await decidedAbout(api, session, about, signal) }),
+          success({ about, quotation: await searchDecisions(api, session, about, signal) }),
     [api, session.id, session.workdir, about],
     PAUSE_MS,
   );
@@ -42,7 +42,7 @@ export function useSpokenAction(
   return { action, quotation: value?.about === about ? value.quotation : null };
 }
 
-async function decidedAbout(
+async function searchDecisions(
   api: Pick<Api, 'resume' | 'search'>,
   { id, workdir }: Session,
   about: string,
@@ -51,7 +51,7 @@ async function decidedAbout(
   const words = tellingWords(about).join(' ');
   const [standing, search] = await Promise.all([
     api.resume(id, signal),
-    api.search({ words, kind: 'decision', workdir, best: true }, null, signal, MOST_HITS),
+    api.search({ words, kind: 'decision', workdir, best: true }, null, signal, MAX_HITS),
   ]);
   // what cannot be asked for is not found: the question can be sent all the same
   const all = standing.ok ? standing.value.decisions : [];

@@ -16,14 +16,14 @@ export interface CodeProps {
 }
 
 /** Beyond this, colouring would hold the page up for longer than it helps to read. */
-const MOST_COLOURED = 20_000;
+const MAX_COLOURED = 20_000;
 const LINES_A_PIECE = 100;
 
 /** A block of code with a way to copy it; coloured once it is seen. */
 export function Code({ text, language, growing = false, live = false }: CodeProps) {
   const box = useRef<HTMLPreElement>(null);
   const name = fenceLanguage(language);
-  const pieces = useColours(box, text, name, growing || text.length > MOST_COLOURED);
+  const pieces = useColours(box, text, name, growing || text.length > MAX_COLOURED);
   return (
     <figure class="code" dir="ltr">
       <figcaption>

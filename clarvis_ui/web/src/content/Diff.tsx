@@ -58,12 +58,12 @@ export function Tally({ added, removed }: { added: number; removed: number }) {
 }
 
 /** More than this many lines are shown only when asked for. */
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 
 export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
   const visible = useMemo(() => withGaps(lines), [lines]);
   const all = useExpandState()('all');
-  const some = all.value ? visible : visible.slice(0, MOST_LINES);
+  const some = all.value ? visible : visible.slice(0, MAX_LINES);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide lines are scrolled with the keys */}

@@ -28,7 +28,7 @@ export interface TextComparison {
 const CONTEXT = 3;
 /** Beyond these, finding the finest difference would hold the page up. */
 const PATIENCE_MS = 150;
-const LONGEST_LINE = 500;
+const MAX_LINE = 500;
 /** Lines that share less than this are two lines, not one that was changed. */
 const ALIKE = 0.4;
 
@@ -96,7 +96,7 @@ function replaced(before: readonly string[], after: readonly string[]): DiffLine
 }
 
 function byWords(before: string, after: string): [DiffPart[], DiffPart[]] | null {
-  if (before.length > LONGEST_LINE || after.length > LONGEST_LINE) return null;
+  if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
   const old: DiffPart[] = [];
   const fresh: DiffPart[] = [];
   let shared = 0;

@@ -31,5 +31,5 @@ export function useExpandState(): (part: string, first?: boolean) => Signal<bool
   const scope = useContext(Standing);
   const own = useMemo(createExpandState, []);
   return (part, first) =>
-    scope ? scope.expandState.of(`${scope.name}/${part}`, first) : own.of(part, first);
+    scope ? scope.expandState.signalOf(`${scope.name}/${part}`, first) : own.signalOf(part, first);
 }

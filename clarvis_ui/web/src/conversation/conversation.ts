@@ -55,13 +55,13 @@ export interface ConversationState {
 
   readonly epoch: string | null;
   /** The last position that is part of this state. */
-  readonly seen: number;
+  readonly seenSeq: number;
   /** The position of the last page from the end. */
-  readonly pageAt: number;
+  readonly pageSeq: number;
   /** Events that came while there was a gap before them; null where there is none. */
-  readonly waiting: readonly ReducedEvent[] | null;
+  readonly heldEvents: readonly ReducedEvent[] | null;
   /** The last position at which something changed further up than what is loaded. */
-  readonly aboveAt: number;
+  readonly aboveSeq: number;
 }
 
 const CHANGED_BY_DELTAS = ['partial', 'epoch', 'seen'] as const;
@@ -129,21 +129,21 @@ export function emptyConversation(sessionId: string): ConversationState {
     optimistic: [],
     own: [],
     epoch: null,
-    seen: -1,
-    pageAt: -1,
-    waiting: [],
-    aboveAt: -1,
+    seenSeq: -1,
+    pageSeq: -1,
+    heldEvents: [],
+    aboveSeq: -1,
   };
 }
 
 export function reduce(state: ConversationState, event: ConversationEvent): ConversationState {
   switch (event.type) {
     case 'page/loaded':
-      return pageLoaded(state, event.page, event.accepted ?? []);
+      return applyPage(state, event.page, event.accepted ?? []);
     case 'page/above':
-      return pageAbove(state, event.above, event.page);
+      return applyOlderPage(state, event.above, event.page);
     case 'stream/broken':
-      return state.waiting === null ? { ...state, waiting: [] } : state;
+      return state.heldEvents === null ? { ...state, heldEvents: [] } : state;
     case 'sending/begun':
       return dropConfirmed({
         ...state,
@@ -172,15 +172,15 @@ export function reduce(state: ConversationState, event: ConversationEvent): Conv
 
 // ---- pages ----
 
-function pageLoaded(
+function applyPage(
   state: ConversationState,
   page: ConversationPage,
   accepted: readonly string[],
 ): ConversationState {
   const at = positionIn(state, readPosition(page.position));
   // older than what we know: what followed it would be missing, or is here already
-  const hole = state.waiting !== null;
-  if (at.sameEpoch && (hole ? at.seq < state.seen : at.seq <= state.seen)) return state;
+  const hole = state.heldEvents !== null;
+  if (at.sameEpoch && (hole ? at.seq < state.seenSeq : at.seq <= state.seenSeq)) return state;
 
   // nothing of before is kept: whoever asks for the page asks for as much as was loaded
   const loaded: ConversationState = {
@@ -196,35 +196,35 @@ function pageLoaded(
     ended: page.turn === null ? state.ended : null,
     failed: page.failed ?? state.failed,
     epoch: at.epoch,
-    seen: at.seq,
-    pageAt: at.seq,
-    waiting: null,
-    aboveAt: -1,
+    seenSeq: at.seq,
+    pageSeq: at.seq,
+    heldEvents: null,
+    aboveSeq: -1,
   };
   const settled = markLost(
     page.kept.reduce(dropOptimistic, markFailed(dropConfirmed(loaded))),
     page,
     accepted,
   );
-  return (state.waiting ?? []).reduce(reduce, settled);
+  return (state.heldEvents ?? []).reduce(reduce, settled);
 }
 
-function pageAbove(
+function applyOlderPage(
   state: ConversationState,
   above: string,
   page: ConversationPage,
 ): ConversationState {
   const at = positionIn(state, readPosition(page.position));
   // older than something that was told of the part above: it would be missing from it
-  const newest = Math.max(state.pageAt, state.aboveAt);
+  const newest = Math.max(state.pageSeq, state.aboveSeq);
   if (above !== state.before || !at.sameEpoch || at.seq < newest) return state;
   const here = new Set(state.messages.map((message) => message.uuid));
   return dropConfirmed({
     ...state,
     messages: [...page.messages.filter((message) => !here.has(message.uuid)), ...state.messages],
     before: page.before,
-    branches: mergedBranches(page.branches, state.branches),
-    aboveAt: at.seq,
+    branches: mergeBranches(page.branches, state.branches),
+    aboveSeq: at.seq,
   });
 }
 
@@ -235,12 +235,12 @@ interface PagePosition extends Position {
 /** An answer without a position is taken to be as new as all we know. */
 function positionIn(state: ConversationState, position: Position | null): PagePosition {
   if (position === null) {
-    return { epoch: state.epoch ?? '', seq: Math.max(state.seen, 0), sameEpoch: true };
+    return { epoch: state.epoch ?? '', seq: Math.max(state.seenSeq, 0), sameEpoch: true };
   }
   return { ...position, sameEpoch: state.epoch === null || state.epoch === position.epoch };
 }
 
-function mergedBranches(above: readonly Departure[], below: readonly Departure[]): Departure[] {
+function mergeBranches(above: readonly Departure[], below: readonly Departure[]): Departure[] {
   const ids = new Set(below.map((branch) => branch.id));
   return [...above.filter((branch) => !ids.has(branch.id)), ...below];
 }
@@ -276,10 +276,10 @@ function markLost(
 // ---- events ----
 
 function applyEvent(state: ConversationState, event: ReducedEvent): ConversationState {
-  if (state.waiting !== null) return { ...state, waiting: [...state.waiting, event] };
+  if (state.heldEvents !== null) return { ...state, heldEvents: [...state.heldEvents, event] };
   const at = positionIn(state, event.position);
-  if (event.position !== null && at.sameEpoch && at.seq <= state.seen) return state;
-  return applyNew({ ...state, epoch: at.epoch, seen: at.seq }, event);
+  if (event.position !== null && at.sameEpoch && at.seq <= state.seenSeq) return state;
+  return applyNew({ ...state, epoch: at.epoch, seenSeq: at.seq }, event);
 }
 
 function applyNew(state: ConversationState, event: ReducedEvent): ConversationState {
@@ -349,9 +349,9 @@ function insertMessage(state: ConversationState, event: MessageAdded): Conversat
 
   // across the edge of what is loaded nothing can be moved: only a new page says what stands there
   if (index >= 0 && (above || (index === 0 && after !== null && state.before !== null))) {
-    return { ...state, partial, waiting: [] };
+    return { ...state, partial, heldEvents: [] };
   }
-  if (above) return { ...state, partial, aboveAt: state.seen };
+  if (above) return { ...state, partial, aboveSeq: state.seenSeq };
   if (anchor < 0 || after === message.uuid) {
     const messages = index < 0 ? [...state.messages, message] : state.messages.with(index, message);
     return { ...state, partial, messages };

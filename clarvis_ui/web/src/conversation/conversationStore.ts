@@ -42,14 +42,14 @@ export interface ConversationStore {
   /** Asks again for all that is shown. */
   reload(): void;
   /** What stands above, as much as so many pages hold. */
-  older(pages?: number): void;
+  loadOlder(pages?: number): void;
   /** `interrupt`: the turn that runs is stopped for it. */
   send(text: string, images: readonly AttachedImage[], interrupt?: boolean): void;
   /** One that another part of the page has sent, and the keeper has taken. */
-  adopt(pending: OptimisticMessage): void;
+  addAccepted(pending: OptimisticMessage): void;
   retry(uuid: string): void;
   /** The words of one that was not sent. */
-  wordsOf(uuid: string): string;
+  textOf(uuid: string): string;
   /** What could not be sent because somebody else runs the session: in a copy, whose id is the
    * answer, or as soon as the other has ended. */
   sendElsewhere(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
@@ -59,8 +59,8 @@ export interface ConversationStore {
    * too long is not sent. */
   settled(): Promise<void>;
   /** It has left the line. */
-  withdrawn(uuid: string): void;
-  end(): void;
+  removeQueued(uuid: string): void;
+  stop(): void;
 }
 
 export interface ConversationStoreOptions {
@@ -74,11 +74,11 @@ export interface ConversationStoreOptions {
 }
 
 const PAGE = 150;
-const LARGEST_PAGE = 10_000;
+const MAX_PAGE = 10_000;
 /** How long a turn is not stopped for a message that is on its way. */
-const ARRIVES_MS = 2000;
+const ARRIVAL_MS = 2000;
 // asking again would not change these
-const FINAL = new Set(['session_not_found', 'not_found', 'invalid_request']);
+const FINAL_CODES = new Set(['session_not_found', 'not_found', 'invalid_request']);
 
 export function createConversationStore(
   id: string,
@@ -96,13 +96,15 @@ export function createConversationStore(
   const trouble = signal<Failure | null>(null);
   const loading = signal(false);
   /** Sent by an earlier life of this page: whether they arrived, only the keeper knows. */
-  let doubtful = restored.filter((pending) => pending.state === 'sending').map(({ uuid }) => uuid);
-  const end = createLatestRequest();
-  const above = createLatestRequest();
-  let again: ReturnType<typeof setTimeout> | undefined;
+  let unconfirmedByKeeper = restored
+    .filter((pending) => pending.state === 'sending')
+    .map(({ uuid }) => uuid);
+  const latestPage = createLatestRequest();
+  const olderPage = createLatestRequest();
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   /** Messages that the keeper has not answered. */
-  const onTheirWay = new Map<string, { answer: Promise<unknown>; request: AbortController }>();
+  const inFlight = new Map<string, { answer: Promise<unknown>; request: AbortController }>();
 
   function dispatch(event: ConversationEvent): void {
     const before = state;
@@ -116,19 +118,19 @@ export function createConversationStore(
       conversation.value = readableConversation(conversation.value, after);
     });
     // a hole has opened: only the keeper knows what belongs there
-    if (after.waiting !== null && before.waiting === null) void load();
+    if (after.heldEvents !== null && before.heldEvents === null) void load();
   }
 
   async function load(): Promise<void> {
-    clearTimeout(again);
+    clearTimeout(retryTimer);
     loading.value = true;
     const { messages, optimistic } = state;
     const accepted = [
-      ...doubtful,
+      ...unconfirmedByKeeper,
       ...optimistic.filter((pending) => pending.state === 'accepted').map(({ uuid }) => uuid),
     ];
-    const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, messages.length));
-    const outcome = await end.send((signal) => api.conversation(id, null, limit, signal));
+    const limit = Math.min(MAX_PAGE, Math.max(PAGE, messages.length));
+    const outcome = await latestPage.send((signal) => api.conversation(id, null, limit, signal));
     if (outcome === null) return;
     loading.value = false;
     if (!outcome.ok) {
@@ -143,43 +145,43 @@ export function createConversationStore(
       needs.onSession(outcome.value.session);
       if (covered) dispatch({ type: 'page/loaded', page: outcome.value, accepted });
     });
-    doubtful = [];
+    unconfirmedByKeeper = [];
     // it is from before we began to listen, or from before what we heard already
-    if (state.waiting !== null) tryAgain();
+    if (state.heldEvents !== null) tryAgain();
     else failures = 0;
   }
 
   function failed(failure: Failure): void {
     trouble.value = failure;
-    if (!FINAL.has(failure.code)) tryAgain();
+    if (!FINAL_CODES.has(failure.code)) tryAgain();
   }
 
   function tryAgain(): void {
     failures += 1;
-    clearTimeout(again);
-    again = setTimeout(() => void load(), needs.retryDelay(failures));
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(() => void load(), needs.retryDelay(failures));
   }
 
   function reload(): void {
     failures = 0;
     dispatch({ type: 'stream/broken' });
     // a hole that was there already is asked for again too: its answer may be on no way at all
-    if (!end.isRunning) void load();
+    if (!latestPage.isRunning) void load();
   }
 
-  async function sendOff(pending: OptimisticMessage): Promise<void> {
+  async function post(pending: OptimisticMessage): Promise<void> {
     const { uuid, content, interrupt } = pending;
     const prompt = { sessionId: id, content, uuid };
     const request = new AbortController();
     const answer = sendOrWait(api, interrupt ? { ...prompt, interrupt } : prompt, request.signal);
-    onTheirWay.set(uuid, { answer, request });
+    inFlight.set(uuid, { answer, request });
     const outcome = await answer;
-    onTheirWay.delete(uuid);
+    inFlight.delete(uuid);
     if (outcome.ok) dispatch({ type: 'sending/accepted', uuid });
-    else notSent(uuid, outcome.failure);
+    else markUnsent(uuid, outcome.failure);
   }
 
-  function notSent(uuid: string, failure: Failure): void {
+  function markUnsent(uuid: string, failure: Failure): void {
     if (failure.code === SESSION_ELSEWHERE) dispatch({ type: 'sending/elsewhere', uuid });
     else {
       const stopped = failure.code === CANCELLED;
@@ -211,14 +213,14 @@ export function createConversationStore(
       else if (trouble.value?.code === 'session_not_found') reload();
     },
     reload,
-    async older(pages = 1) {
+    async loadOlder(pages = 1) {
       const cursor = state.before;
-      if (cursor === null || above.isRunning || end.isRunning) return;
+      if (cursor === null || olderPage.isRunning || latestPage.isRunning) return;
       loading.value = true;
-      const limit = Math.min(LARGEST_PAGE, PAGE * pages);
-      const outcome = await above.send((signal) => api.conversation(id, cursor, limit, signal));
+      const limit = Math.min(MAX_PAGE, PAGE * pages);
+      const outcome = await olderPage.send((signal) => api.conversation(id, cursor, limit, signal));
       if (outcome === null) return;
-      loading.value = end.isRunning;
+      loading.value = latestPage.isRunning;
       if (outcome.ok) dispatch({ type: 'page/above', above: cursor, page: outcome.value });
       else failed(outcome.failure);
     },
@@ -235,23 +237,23 @@ export function createConversationStore(
         begun: Date.now(),
       };
       dispatch({ type: 'sending/begun', pending });
-      void sendOff(pending);
+      void post(pending);
     },
     retry(uuid) {
       const message = unsent(uuid);
       if (!message) return;
       const pending: OptimisticMessage = { ...message, state: 'sending', problem: null };
       dispatch({ type: 'sending/begun', pending });
-      void sendOff(pending);
+      void post(pending);
     },
-    wordsOf: (uuid) => unsent(uuid)?.text ?? '',
-    adopt: (pending) => dispatch({ type: 'sending/begun', pending }),
+    textOf: (uuid) => unsent(uuid)?.text ?? '',
+    addAccepted: (pending) => dispatch({ type: 'sending/begun', pending }),
     async sendElsewhere(uuid, how) {
       const message = unsent(uuid);
       if (!message) return null;
       const prompt = { sessionId: id, content: message.content, uuid };
       const outcome = await api.send(how === 'fork' ? { ...prompt, fork: true } : prompt);
-      if (!outcome.ok) notSent(uuid, outcome.failure);
+      if (!outcome.ok) markUnsent(uuid, outcome.failure);
       else if (outcome.value.sessionId === id) dispatch({ type: 'sending/accepted', uuid });
       else {
         const copy = outcome.value.sessionId;
@@ -270,21 +272,21 @@ export function createConversationStore(
       return message;
     },
     async settled() {
-      const destinations = [...onTheirWay.values()];
+      const destinations = [...inFlight.values()];
       if (destinations.length === 0) return;
       let late: ReturnType<typeof setTimeout> | undefined;
       const patience = new Promise((resolve) => {
-        late = setTimeout(resolve, ARRIVES_MS);
+        late = setTimeout(resolve, ARRIVAL_MS);
       });
       await Promise.race([Promise.all(destinations.map(({ answer }) => answer)), patience]);
       clearTimeout(late);
       for (const { request } of destinations) request.abort();
     },
-    withdrawn: (uuid) => dispatch({ type: 'sending/withdrawn', uuid }),
-    end() {
-      clearTimeout(again);
-      end.stop();
-      above.stop();
+    removeQueued: (uuid) => dispatch({ type: 'sending/withdrawn', uuid }),
+    stop() {
+      clearTimeout(retryTimer);
+      latestPage.stop();
+      olderPage.stop();
     },
   };
 }

@@ -35,7 +35,7 @@ export interface Delivery {
   routing?: string;
 }
 
-const KEPT = 12;
+const MAX_OPEN = 12;
 
 export function createOpenConversations(needs: ConversationStoreOptions): OpenConversations {
   /** The one used last is the last. */
@@ -44,7 +44,7 @@ export function createOpenConversations(needs: ConversationStoreOptions): OpenCo
   needs.events.on(HANDLED_EVENTS, (event) => stores.get(event.sessionId)?.handle(event));
 
   function drop(id: string): void {
-    stores.get(id)?.end();
+    stores.get(id)?.stop();
     stores.delete(id);
   }
 
@@ -69,7 +69,7 @@ export function createOpenConversations(needs: ConversationStoreOptions): OpenCo
         behind: conversationStore?.conversation.value.messages.at(-1)?.timestamp ?? null,
         begun: Date.now(),
       };
-      if (conversationStore) conversationStore.adopt(pending);
+      if (conversationStore) conversationStore.addAccepted(pending);
       else needs.outbox.store(sessionId, [pending], []);
       return success(sessionId);
     },
@@ -77,7 +77,7 @@ export function createOpenConversations(needs: ConversationStoreOptions): OpenCo
       const conversationStore = stores.get(id) ?? createConversationStore(id, needs);
       stores.delete(id);
       stores.set(id, conversationStore);
-      for (const old of [...stores.keys()].slice(0, -KEPT)) drop(old);
+      for (const old of [...stores.keys()].slice(0, -MAX_OPEN)) drop(old);
       return conversationStore;
     },
     sent: async (id) => stores.get(id)?.settled(),

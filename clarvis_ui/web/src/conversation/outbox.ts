@@ -20,7 +20,7 @@ export function createOutbox(storage: BrowserStorage): Outbox {
     restore: (sessionId) =>
       storage
         .keys(key(sessionId))
-        .map((storageKey) => readSending(storage.read(storageKey)))
+        .map((storageKey) => readStored(storage.read(storageKey)))
         .filter((pending) => pending !== null)
         .sort((a, b) => a.begun - b.begun),
     store(sessionId, now, before) {
@@ -46,7 +46,7 @@ function withoutImages(pending: OptimisticMessage): OptimisticMessage {
   };
 }
 
-function readSending(raw: unknown): OptimisticMessage | null {
+function readStored(raw: unknown): OptimisticMessage | null {
   const stored = fields(raw);
   const uuid = stored && text(stored.uuid);
   if (!stored || !uuid || !Array.isArray(stored.content)) return null;

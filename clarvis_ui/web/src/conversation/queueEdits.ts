@@ -27,7 +27,7 @@ export interface SessionQueue {
 }
 
 /** Whether Claude has it. */
-function isSaid({ code, choices = [] }: Failure): boolean {
+function isTakenByClaude({ code, choices = [] }: Failure): boolean {
   return code === MESSAGE_TAKEN && !choices.includes(SEND_AGAIN);
 }
 
@@ -58,7 +58,7 @@ export async function moveIntoDraft(
     if (outcome.ok) {
       line.withdrawn(message.uuid);
       returned.push(message);
-    } else if (isSaid(outcome.failure)) late += 1;
+    } else if (isTakenByClaude(outcome.failure)) late += 1;
     else if (isElsewhere(outcome.failure)) {
       elsewhere += 1;
       // all tabs write one draft: what we take out of it may be what another tab has put there

@@ -57,7 +57,7 @@ export function visibleMessages(state: Conversation): readonly VisibleMessage[] 
   const queued = new Set(queuedMessages(state).map((waiting) => waiting.uuid));
   const failed = state.failed.flatMap((turn) => {
     const at = failedTurnIndex(turn, state.messages, state.before !== null);
-    return at === null ? [] : [{ at, turn, rendered: shownFailed(state, turn) }];
+    return at === null ? [] : [{ at, turn, rendered: renderFailed(state, turn) }];
   });
   const shownUuids = new Set(
     failed.flatMap(({ rendered }) => rendered.map((message) => message.uuid)),
@@ -85,14 +85,14 @@ function withFailed(
     const last = all.at(-1);
     const isSaid = last?.kind === 'error' && textOf(last.content) === turn.error.message;
     // the transcript says why, behind what was streamed
-    if (isSaid) all.splice(errorsOf(all), 0, ...saidBeforeIt(rendered, turn, last.sessionId));
+    if (isSaid) all.splice(errorsOf(all), 0, ...writtenBefore(rendered, turn, last.sessionId));
     else all.push(...rendered);
   }
   return [...all, ...messages.slice(next)];
 }
 
 /** What the transcript does not have of a turn that failed, and why it failed. */
-function shownFailed(state: Conversation, turn: FailedTurn): readonly VisibleMessage[] {
+function renderFailed(state: Conversation, turn: FailedTurn): readonly VisibleMessage[] {
   const written = messagesOfFailedTurn(turn, state.sessionId, state.messages);
   const isWritten = state.messages.some((message) => message.uuid === turn.uuid);
   const own = isWritten
@@ -100,7 +100,7 @@ function shownFailed(state: Conversation, turn: FailedTurn): readonly VisibleMes
     : state.optimistic.find((pending) => pending.uuid === turn.uuid);
   const prompt = isWritten ? null : (own ?? turn.prompt);
   if (prompt === null) return [...written, reasonMessage(turn, state.sessionId)];
-  const bubble = shownPrompt(state.sessionId, prompt, turn);
+  const bubble = renderPrompt(state.sessionId, prompt, turn);
   // the bubble says why; behind what was streamed nothing else would say that it broke off
   return written.length === 0
     ? [bubble]
@@ -112,7 +112,7 @@ function errorsOf(messages: readonly VisibleMessage[]): number {
   return messages.findLastIndex((message) => message.kind !== 'error') + 1;
 }
 
-function saidBeforeIt(
+function writtenBefore(
   rendered: readonly VisibleMessage[],
   turn: FailedTurn,
   sessionId: string,
@@ -125,7 +125,7 @@ function saidBeforeIt(
 
 const shownPrompts = new WeakMap<object, { turn: FailedTurn; message: VisibleMessage }>();
 
-function shownPrompt(
+function renderPrompt(
   sessionId: string,
   { uuid, content }: Pick<OptimisticMessage, 'uuid' | 'content'>,
   turn: FailedTurn,
@@ -134,7 +134,7 @@ function shownPrompt(
   if (made?.turn === turn) return made.message;
   const { message: problem, code } = turn.error;
   const failed = { optimistic: 'failed', problem, heading: headingOf(turn), code } as const;
-  const message = { ...bare(sessionId, uuid, content), ...failed };
+  const message = { ...messageOf(sessionId, uuid, content), ...failed };
   shownPrompts.set(content, { turn, message });
   return message;
 }
@@ -165,7 +165,7 @@ function visibleMessage(sessionId: string, pending: OptimisticMessage | Queued):
 function asMessage(sessionId: string, pending: OptimisticMessage | Queued): VisibleMessage {
   const content = 'content' in pending ? pending.content : [{ type: 'text', text: pending.text }];
   return {
-    ...bare(sessionId, pending.uuid, content),
+    ...messageOf(sessionId, pending.uuid, content),
     ...(pending.state === 'failed'
       ? {
           optimistic: 'failed' as const,
@@ -175,6 +175,6 @@ function asMessage(sessionId: string, pending: OptimisticMessage | Queued): Visi
   };
 }
 
-function bare(sessionId: string, uuid: string, content: readonly Block[]): Message {
+function messageOf(sessionId: string, uuid: string, content: readonly Block[]): Message {
   return { ...emptyMessage(sessionId, uuid), content };
 }

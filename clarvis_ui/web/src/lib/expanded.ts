@@ -3,13 +3,13 @@ import { type Signal, signal } from '@preact/signals';
 /** What is unfolded in one conversation; kept while rows are put away and drawn again. */
 export interface ExpandState {
   /** `first`: how it is as long as nobody touched it. */
-  of(key: string, first?: boolean): Signal<boolean>;
+  signalOf(key: string, first?: boolean): Signal<boolean>;
 }
 
 export function createExpandState(): ExpandState {
   const open = new Map<string, Signal<boolean>>();
   return {
-    of(key, first = false) {
+    signalOf(key, first = false) {
       let fold = open.get(key);
       if (!fold) {
         fold = signal(first);
@@ -21,7 +21,7 @@ export function createExpandState(): ExpandState {
 }
 
 /** Sessions whose folds are kept: more than anybody goes back and forth between. */
-const KEPT = 60;
+const MAX_SESSIONS = 60;
 
 export interface ExpandStates {
   /** Those of a session, for as long as the page lives. */
@@ -37,7 +37,7 @@ export function createExpandStates(): ExpandStates {
       const expandState = sessions.get(sessionId) ?? createExpandState();
       sessions.delete(sessionId);
       sessions.set(sessionId, expandState);
-      for (const old of [...sessions.keys()].slice(0, -KEPT)) sessions.delete(old);
+      for (const old of [...sessions.keys()].slice(0, -MAX_SESSIONS)) sessions.delete(old);
       return expandState;
     },
     forget: () => sessions.clear(),

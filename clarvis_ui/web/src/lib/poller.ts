@@ -24,48 +24,48 @@ export function retryDelay(failures: number, random: number): number {
 
 /** `work` answers whether it succeeded; two of them never overlap. */
 export function createPoller(
-  work: (signal: AbortSignal) => Promise<boolean>,
+  task: (signal: AbortSignal) => Promise<boolean>,
   attention: PageVisibility,
   everyMs: () => number,
 ): Poller {
-  let life: AbortController | null = null;
+  let lifetime: AbortController | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let working = false;
   let failures = 0;
 
-  async function beat(signal: AbortSignal): Promise<void> {
+  async function run(signal: AbortSignal): Promise<void> {
     clearTimeout(timer);
     if (working || signal.aborted) return;
     working = true;
-    const succeeded = await work(signal);
+    const succeeded = await task(signal);
     working = false;
     if (signal.aborted) {
       // started again while the last work was still ending
-      if (life) void beat(life.signal);
+      if (lifetime) void run(lifetime.signal);
       return;
     }
     failures = succeeded ? 0 : failures + 1;
     if (attention.isHidden()) return; // the return wakes it
     const delay = succeeded ? everyMs() : retryDelay(failures, Math.random());
-    timer = setTimeout(() => void beat(signal), delay);
+    timer = setTimeout(() => void run(signal), delay);
   }
 
   function now(): void {
-    if (life) void beat(life.signal);
+    if (lifetime) void run(lifetime.signal);
   }
 
   return {
     start() {
-      if (life) return;
-      life = new AbortController();
-      life.signal.addEventListener('abort', attention.onReturn(now));
+      if (lifetime) return;
+      lifetime = new AbortController();
+      lifetime.signal.addEventListener('abort', attention.onReturn(now));
       failures = 0;
       now();
     },
     stop() {
       clearTimeout(timer);
-      life?.abort();
-      life = null;
+      lifetime?.abort();
+      lifetime = null;
     },
     now,
   };

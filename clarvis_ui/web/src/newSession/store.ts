@@ -34,7 +34,7 @@ export interface NewSessionStore {
   /** With the directory that suggests itself, unless one was chosen already. */
   show(suggested: string | null): void;
   /** The same with words to begin with, in front of what was typed already. */
-  offer(fresh: NewSessionPreset): void;
+  showPreset(fresh: NewSessionPreset): void;
   hide(): void;
   choose(workdir: string): void;
   write(text: string): void;
@@ -116,7 +116,7 @@ export function createNewSessionStore({
       isShown.value = true;
       if (suggested !== null) void choose(suggested);
     },
-    offer(fresh) {
+    showPreset(fresh) {
       batch(() => {
         failure.value = null;
         if (!text.value.includes(fresh.text)) {

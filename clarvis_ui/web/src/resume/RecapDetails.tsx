@@ -8,8 +8,8 @@ export interface RecapDetailsProps {
   workdir: string | null;
 }
 
-const MOST = 8;
-const MOST_WORDS = 280;
+const MAX_ITEMS = 8;
+const MAX_CHARACTERS = 280;
 
 /** The last turns, what was decided and done, and how far it is, by group and by the checklist. */
 export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
@@ -19,7 +19,7 @@ export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
       {groups.length > 1 && <Shares title="By group" shares={groups} />}
       <Turns turns={turns} />
       <Part title="Still to do" lines={open} />
-      <Part title="Key decisions" lines={decisions.slice(-MOST).map(decisionLine)} />
+      <Part title="Key decisions" lines={decisions.slice(-MAX_ITEMS).map(decisionLine)} />
       <Part
         title={`${counted(filesChanged, 'file')} changed`}
         lines={files.map(
@@ -83,7 +83,7 @@ function Shares({ title, shares }: { title: string; shares: readonly Share[] }) 
 function Commands({ standing }: { standing: Standing }) {
   const { commands, commandsFailed, lastCommands } = standing;
   const failed = commandsFailed > 0 ? `, ${commandsFailed} failed` : '';
-  const last = lastCommands.slice(-MOST);
+  const last = lastCommands.slice(-MAX_ITEMS);
   if (commands === 0) return null;
   return (
     <section>
@@ -108,13 +108,13 @@ function Part({ title, lines }: { title: string; lines: readonly string[] }) {
     <section>
       <h3>{title}</h3>
       <ul>
-        {lines.slice(0, MOST).map((line, at) => (
+        {lines.slice(0, MAX_ITEMS).map((line, at) => (
           <li key={at} dir="auto">
             {line}
           </li>
         ))}
       </ul>
-      {lines.length > MOST && <p class="recap-more">and {lines.length - MOST} more</p>}
+      {lines.length > MAX_ITEMS && <p class="recap-more">and {lines.length - MAX_ITEMS} more</p>}
     </section>
   );
 }
@@ -124,5 +124,5 @@ function decisionLine({ about, decision, reason }: Decision): string {
 }
 
 function shortened(text: string): string {
-  return text.length <= MOST_WORDS ? text : `${text.slice(0, MOST_WORDS - 1)}…`;
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS - 1)}…`;
 }

@@ -26,7 +26,7 @@ export function writeRecapLevel(storage: BrowserStorage, telling: Telling): void
   storage.write(KEY, telling);
 }
 
-const MOST_CARRIED = 12;
+const MAX_CARRIED = 12;
 
 /** What a new session is told of an old one: where it stood, what was decided, what is open. */
 export function handoverPrompt(standing: Standing, workdir: string | null): string {
@@ -52,6 +52,6 @@ export function handoverPrompt(standing: Standing, workdir: string | null): stri
 }
 
 function carried(title: string, lines: readonly string[]): string {
-  const last = lines.slice(-MOST_CARRIED);
+  const last = lines.slice(-MAX_CARRIED);
   return last.length === 0 ? '' : `${title}:\n${last.map((line) => `- ${line}`).join('\n')}`;
 }

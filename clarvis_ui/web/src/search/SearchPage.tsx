@@ -33,7 +33,7 @@ export function SearchPage({ app, wanted }: { app: AppStore; wanted: Wanted }) {
   useEffect(() => field.current?.focus(), []);
   useEffect(() => setWords(wanted.words), [wanted.words]);
   useEffect(() => {
-    void search.ask({ words: wanted.words, kind, workdir, best });
+    void search.search({ words: wanted.words, kind, workdir, best });
   }, [search, wanted.words, kind, workdir, best]);
   useEffect(() => search.stop, [search]);
   useEffect(() => {
@@ -66,7 +66,7 @@ export function SearchPage({ app, wanted }: { app: AppStore; wanted: Wanted }) {
           />
         </search>
       </header>
-      <div class="inbox-log" aria-busy={search.asking.value}>
+      <div class="inbox-log" aria-busy={search.isSearching.value}>
         <div class="inbox-column search-column">
           <Filters app={app} wanted={{ ...wanted, words }} />
           <p class="search-problem" role="alert">

@@ -9,9 +9,9 @@ import { messageHref, sessionHref } from '../app/routes';
 export interface SearchStore {
   /** Null until something was found out. */
   readonly results: ReadonlySignal<SearchResults | null>;
-  readonly asking: ReadonlySignal<boolean>;
+  readonly isSearching: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
-  ask(wanted: Wanted): Promise<void>;
+  search(wanted: Wanted): Promise<void>;
   /** Appends the next page. */
   more(): Promise<void>;
   stop(): void;
@@ -41,7 +41,7 @@ export function createSearchStore(api: Pick<Api, 'search'>): SearchStore {
     asking.value = false;
   }
 
-  async function look(wanted: Wanted, before: SearchResults | null): Promise<void> {
+  async function load(wanted: Wanted, before: SearchResults | null): Promise<void> {
     stop();
     asking.value = true;
     const cursor = before?.cursor ?? null;
@@ -54,26 +54,26 @@ export function createSearchStore(api: Pick<Api, 'search'>): SearchStore {
     results.value = { ...outcome.value, wanted, hits };
     const { stage } = outcome.value.index;
     if (before === null && (stage === 'building' || stage === 'starting')) {
-      timer = setTimeout(() => void look(wanted, null), AGAIN_MS);
+      timer = setTimeout(() => void load(wanted, null), AGAIN_MS);
     }
   }
 
   return {
     results,
-    asking,
+    isSearching: asking,
     failure,
-    async ask(wanted) {
+    async search(wanted) {
       if (wanted.words.trim() === '') {
         stop();
         results.value = null;
         failure.value = null;
         return;
       }
-      await look(wanted, null);
+      await load(wanted, null);
     },
     async more() {
       const before = results.value;
-      if (before?.cursor && !asking.value) await look(before.wanted, before);
+      if (before?.cursor && !asking.value) await load(before.wanted, before);
     },
     stop,
   };
@@ -92,13 +92,13 @@ export function hitHref({ sessionId, uuid, agentId, toolUseId }: Hit): string {
 }
 
 // what is longer is said to Claude, not looked for
-const LONGEST_FIND = 80;
-const SHORTEST_FIND = 3;
+const MAX_QUERY = 80;
+const MIN_QUERY = 3;
 
 /** Whether what is typed in the command bar may be something that one looks for. */
 export function isWorthSearching(words: string): boolean {
   const length = words.trim().length;
-  return length >= SHORTEST_FIND && length <= LONGEST_FIND && !words.includes('\n');
+  return length >= MIN_QUERY && length <= MAX_QUERY && !words.includes('\n');
 }
 
 const LEAD = 24;

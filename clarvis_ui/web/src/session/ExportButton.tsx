@@ -4,8 +4,8 @@ import type { Session } from '../api/sessions';
 import { titleOf } from '../sessions/labels';
 import { Icon } from '../ui/Icon';
 
-const LONGEST_NAME = 60;
-const KEPT_MS = 60_000;
+const MAX_NAME = 60;
+const REVOKE_AFTER_MS = 60_000;
 
 export interface ExportButtonProps {
   session: Session;
@@ -54,7 +54,7 @@ async function saved(session: Session, api: ExportButtonProps['api']): Promise<s
 }
 
 function nameOf(title: string): string {
-  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, LONGEST_NAME);
+  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, MAX_NAME);
   return name.replace(/^-|-$/g, '') || 'conversation';
 }
 
@@ -64,5 +64,5 @@ function download(text: string, name: string): void {
   link.download = name;
   link.click();
   // some browsers begin to read only after this
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
 }

@@ -211,7 +211,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
           hasOlder={conversation.before !== null}
           loading={!recap.ready || !conversation.loaded || conversationStore.loading.value}
           expandState={app.expandStates.of(id)}
-          onOlder={conversationStore.older}
+          onOlder={conversationStore.loadOlder}
           fetchSubagent={fetchSubagent}
           waiting={waiting}
           unanswered={unanswered}
@@ -219,7 +219,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
           onFork={fork}
           onRetry={conversationStore.retry}
           onEdit={takeBack}
-          onOtherDirectory={(uuid) => onFresh(freshFrom(session, conversationStore.wordsOf(uuid)))}
+          onOtherDirectory={(uuid) => onFresh(freshFrom(session, conversationStore.textOf(uuid)))}
         />
       )}
       <footer class="session-foot" data-awaited={!recap.footed}>

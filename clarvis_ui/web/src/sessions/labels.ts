@@ -227,14 +227,14 @@ function fieldOf(input: unknown, field: string): unknown {
     : undefined;
 }
 
-const LONGEST_OBJECT = 120;
+const MAX_OBJECT = 120;
 
 /** One line that is safe to show: whoever wrote it may have wanted it to look like another. */
 function wordsOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const words = value.replaceAll(CONTROLS, ' ').replaceAll(/\s+/g, ' ').trim();
   if (words === '') return null;
-  return words.length > LONGEST_OBJECT ? `${words.slice(0, LONGEST_OBJECT - 1).trimEnd()}…` : words;
+  return words.length > MAX_OBJECT ? `${words.slice(0, MAX_OBJECT - 1).trimEnd()}…` : words;
 }
 
 /** What of a conversation is missing; null where nothing is. */

@@ -8,7 +8,7 @@ export interface Listing {
   readonly complete: boolean;
   readonly scan: Scan | null;
   /** Why the last attempt to hear from the keeper failed; null once one succeeds. */
-  readonly trouble: Failure | null;
+  readonly failure: Failure | null;
 }
 
 export type ListingEvent =
@@ -26,17 +26,17 @@ export const EMPTY_LISTING: Listing = {
   sessions: new Map(),
   complete: false,
   scan: null,
-  trouble: null,
+  failure: null,
 };
 
 export function reduceListing(listing: Listing, event: ListingEvent): Listing {
   switch (event.type) {
     case 'newest/seen':
-      return { ...listing, sessions: merged(listing.sessions, event.sessions) };
+      return { ...listing, sessions: merge(listing.sessions, event.sessions) };
     case 'whole/seen':
-      return { ...listing, sessions: replaced(listing.sessions, event.sessions), complete: true };
+      return { ...listing, sessions: replaceAll(listing.sessions, event.sessions), complete: true };
     case 'session/updated':
-      return { ...listing, sessions: merged(listing.sessions, [event.session]) };
+      return { ...listing, sessions: merge(listing.sessions, [event.session]) };
     case 'session/removed': {
       if (!listing.sessions.has(event.sessionId)) return listing;
       const sessions = new Map(listing.sessions);
@@ -46,9 +46,9 @@ export function reduceListing(listing: Listing, event: ListingEvent): Listing {
     case 'scan/seen':
       return { ...listing, scan: event.scan };
     case 'keeper/failed':
-      return { ...listing, trouble: event.failure };
+      return { ...listing, failure: event.failure };
     case 'keeper/answered':
-      return listing.trouble === null ? listing : { ...listing, trouble: null };
+      return listing.failure === null ? listing : { ...listing, failure: null };
     default:
       return event satisfies never;
   }
@@ -57,13 +57,13 @@ export function reduceListing(listing: Listing, event: ListingEvent): Listing {
 type Sessions = ReadonlyMap<string, Session>;
 
 /** The very same map where nothing changed: then nothing is drawn again. */
-function merged(sessions: Sessions, seen: readonly Session[]): Sessions {
+function merge(sessions: Sessions, seen: readonly Session[]): Sessions {
   const changed = seen.filter((session) => !isSame(sessions.get(session.id), session));
   if (changed.length === 0) return sessions;
   return new Map([...sessions, ...changed.map((session) => [session.id, session] as const)]);
 }
 
-function replaced(sessions: Sessions, seen: readonly Session[]): Sessions {
+function replaceAll(sessions: Sessions, seen: readonly Session[]): Sessions {
   const whole = new Map<string, Session>();
   for (const session of seen) {
     const before = sessions.get(session.id);

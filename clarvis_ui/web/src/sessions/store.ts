@@ -25,11 +25,11 @@ export interface SessionStore {
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
 }
 
-const EVERY_MS = 4000;
+const POLL_MS = 4000;
 // while the socket tells what happens, a look now and then is only for what nobody tells
-const EVERY_MS_LIVE = 30_000;
-const WHOLE_EVERY_MS = 60_000;
-const WHOLE_EVERY_MS_SCANNING = 8000;
+const POLL_MS_LIVE = 30_000;
+const WHOLE_LIST_MS = 60_000;
+const WHOLE_LIST_MS_SCANNING = 8000;
 
 /** What the last look at the whole list found, to tell when it is time for another. */
 export interface WholeListRead {
@@ -50,16 +50,16 @@ export function needsWholeList(
   const scanning = isScanning(health?.scan ?? null);
   if (isScanning(last.health?.scan ?? null) && !scanning) return true;
   if (last.health?.sessions !== health?.sessions) return true;
-  return now - last.at >= (scanning ? WHOLE_EVERY_MS_SCANNING : WHOLE_EVERY_MS);
+  return now - last.at >= (scanning ? WHOLE_LIST_MS_SCANNING : WHOLE_LIST_MS);
 }
 
 export function createSessionStore(
   api: Api,
   events: EventBus,
-  attention: PageVisibility,
+  visibility: PageVisibility,
   socket: Pick<KeeperSocket, 'remember'> | null = null,
   /** What the keeper has just said of itself, if it has. */
-  answered: () => Outcome<Health> | null = () => null,
+  takeHealth: () => Outcome<Health> | null = () => null,
 ): SessionStore {
   const listing = signal(EMPTY_LISTING);
   let lastWhole: WholeListRead | null = null;
@@ -67,7 +67,7 @@ export function createSessionStore(
   let renames = 0;
   const renamedAt = new Map<string, number>();
   // and answers may be older than what the socket told in the meantime
-  const toldAt = new Map<string, Position>();
+  const updatedAt = new Map<string, Position>();
   let live = false;
 
   function dispatch(event: ListingEvent): void {
@@ -79,10 +79,10 @@ export function createSessionStore(
     return false;
   }
 
-  async function look(signal: AbortSignal): Promise<boolean> {
+  async function read(signal: AbortSignal): Promise<boolean> {
     const began = renames;
     const [health, first] = await Promise.all([
-      answered() ?? api.health(signal),
+      takeHealth() ?? api.health(signal),
       api.sessions(null, signal),
     ]);
     if (signal.aborted) return false; // stopped in the meantime: what was forgotten stays forgotten
@@ -92,7 +92,7 @@ export function createSessionStore(
     socket?.remember(position);
     const current = (session: Session): Session => {
       const newer =
-        (renamedAt.get(session.id) ?? 0) > began || isOlder(position, toldAt, session.id);
+        (renamedAt.get(session.id) ?? 0) > began || isOlder(position, updatedAt, session.id);
       return newer ? (listing.value.sessions.get(session.id) ?? session) : session;
     };
 
@@ -125,15 +125,15 @@ export function createSessionStore(
   }
 
   events.on(['session/updated', 'session/removed'], (event) => {
-    const before = toldAt.get(event.sessionId);
+    const before = updatedAt.get(event.sessionId);
     const again = before && before.epoch === event.position?.epoch;
     if (again && before.seq >= (event.position?.seq ?? 0)) return;
-    if (event.position) toldAt.set(event.sessionId, event.position);
+    if (event.position) updatedAt.set(event.sessionId, event.position);
     dispatch(event);
   });
 
-  const poller = createPoller(look, attention, () =>
-    live && !isScanning(listing.value.scan) ? EVERY_MS_LIVE : EVERY_MS,
+  const poller = createPoller(read, visibility, () =>
+    live && !isScanning(listing.value.scan) ? POLL_MS_LIVE : POLL_MS,
   );
 
   return {
@@ -144,7 +144,7 @@ export function createSessionStore(
       poller.stop();
       listing.value = EMPTY_LISTING;
       lastWhole = null;
-      toldAt.clear();
+      updatedAt.clear();
     },
     refreshNow: poller.now,
     setLive(now) {

@@ -26,7 +26,7 @@ export function EmptyList({ listing, query }: { listing: Listing; query: string 
       </div>
     );
   }
-  if (listing.trouble) {
+  if (listing.failure) {
     return (
       <div class="empty">
         <h2>Waiting for the keeper</h2>

@@ -15,7 +15,7 @@ export interface CollapsibleProps {
 /** A line that unfolds into everything behind it. */
 export function Collapsible({ name, class: look, summary, children }: CollapsibleProps) {
   const { expandState, hold } = useThreadContext();
-  const fold = expandState.of(name);
+  const fold = expandState.signalOf(name);
   const open = fold.value;
   return (
     <div class={look} data-open={open}>

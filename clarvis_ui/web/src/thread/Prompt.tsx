@@ -69,7 +69,7 @@ function NotSent({ message: { uuid, problem, heading, code } }: { message: Visib
 /** A pasted log is a prompt too: it opens on demand. */
 function Words({ name, text }: { name: string; text: string }) {
   const { expandState, hold } = useThreadContext();
-  const open = expandState.of(`${name}/words`);
+  const open = expandState.signalOf(`${name}/words`);
   const long = text.length > LONG || text.split('\n', MANY_LINES + 1).length > MANY_LINES;
   const visible = long && !open.value ? shortened(text) : text;
   return (

@@ -6,7 +6,7 @@ import { useThreadContext } from './context';
 export function RoutingReason({ uuid }: { uuid: string }) {
   const { routed, expandState, hold, sessionId } = useThreadContext();
   const why = routed.value.get(uuid);
-  const open = expandState.of(`${uuid}/why`);
+  const open = expandState.signalOf(`${uuid}/why`);
   if (!why) return null;
   return (
     <div class="you-note you-why">

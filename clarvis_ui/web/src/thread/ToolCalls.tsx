@@ -110,7 +110,7 @@ export function ToolCalls({ row }: { row: ToolsRow }) {
 /** All of them at once: sixty files are not to be opened one by one. */
 function Every({ calls }: { calls: readonly ToolRow[] }) {
   const { expandState, hold } = useThreadContext();
-  const all = calls.map(({ key }) => expandState.of(key));
+  const all = calls.map(({ key }) => expandState.signalOf(key));
   return (
     <div class="diff-files">
       <ExpandAll

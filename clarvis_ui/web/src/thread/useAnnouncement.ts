@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { stripControls } from '../lib/sanitize';
 import type { Row } from './rows/rows';
 
-const MOST = 400;
+const MAX_CHARACTERS = 400;
 
 /** For screen readers: what Claude said last, once it is whole; never what was there before. */
 export function useAnnouncement(rows: readonly Row[]): string {
@@ -12,7 +12,7 @@ export function useAnnouncement(rows: readonly Row[]): string {
     const last = rows.findLast((row) => row.kind === 'text');
     if (!last) return;
     if (announced.current !== null && announced.current !== last.key) {
-      setWords(`Claude: ${stripControls(last.text).slice(0, MOST)}`);
+      setWords(`Claude: ${stripControls(last.text).slice(0, MAX_CHARACTERS)}`);
     }
     announced.current = last.key;
   }, [rows]);

@@ -49,7 +49,7 @@ export function useStreamHandover({
         const key = partialKey(last);
         handover.current = {
           text: last.text,
-          unfolded: expandState.of(key).peek(),
+          unfolded: expandState.signalOf(key).peek(),
           selected: selectionIn(wordsOf(box.current, key)),
         };
       }),
@@ -62,7 +62,7 @@ export function useStreamHandover({
     const row = rows.findLast((each) => each.kind === 'text' || each.kind === 'thinking');
     if (!row?.text.startsWith(done.text)) return;
     handover.current = null;
-    if (done.unfolded) expandState.of(row.key).value = true;
+    if (done.unfolded) expandState.signalOf(row.key).value = true;
     restoreSelection(wordsOf(box.current, row.key), done.selected);
   }, [rows, writing, box, expandState]);
 }

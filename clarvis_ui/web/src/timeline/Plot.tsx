@@ -18,7 +18,7 @@ const STEP = 10;
 const LANE = 56;
 // above the bars of a lane stands what they are
 const LABEL = 24;
-const SMALLEST = 2;
+const MIN_HEIGHT = 2;
 
 /** What was done, a lane for each kind of deed; every column leads to what was discussed then. */
 export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) {
@@ -100,7 +100,7 @@ export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) 
 
 function Bar({ lane, index, share }: { lane: number; index: number; share: number }) {
   if (share <= 0) return null;
-  const tall = Math.max(SMALLEST, share * (LANE - LABEL));
+  const tall = Math.max(MIN_HEIGHT, share * (LANE - LABEL));
   const y = (lane + 1) * LANE - tall;
   return <rect class="timeline-bar" x={index * STEP + 1} y={y} width={STEP - 2} height={tall} />;
 }

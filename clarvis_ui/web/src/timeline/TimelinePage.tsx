@@ -15,7 +15,7 @@ import '../app/page-head.css';
 import '../attention/inbox.css';
 import './timeline.css';
 
-const MOST_PROMPTS = 200;
+const MAX_PROMPTS = 200;
 // while a turn runs, much is written: looked at again once it is quiet for so long
 const PAUSE_MS = 1000;
 
@@ -23,7 +23,7 @@ const PAUSE_MS = 1000;
 export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline: Looked }) {
   const { session, workdir, span } = query;
   const whole = useLooking(app, 0);
-  const near = useLooking(app, MOST_PROMPTS);
+  const near = useLooking(app, MAX_PROMPTS);
   const news = lastNews(app.sessions.newestFirst.value, query);
   const timeline = whole.timeline.value;
   const close = near.timeline.value;
@@ -58,7 +58,7 @@ export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline
               {problem}{' '}
               <button
                 type="button"
-                onClick={() => void whole.ask({ session, workdir, span: null })}
+                onClick={() => void whole.load({ session, workdir, span: null })}
               >
                 Try again
               </button>
@@ -108,11 +108,11 @@ function useLooking(app: AppStore, prompts: number): TimelineStore {
 function useAsked(store: TimelineStore, query: Looked | null, news: string): void {
   const queryKey = JSON.stringify(query);
   useEffect(() => {
-    if (query !== null) void store.ask(query);
+    if (query !== null) void store.load(query);
   }, [store, queryKey]);
   useEffect(() => {
     if (query === null || store.timeline.peek() === null) return;
-    const later = setTimeout(() => void store.ask(query), PAUSE_MS);
+    const later = setTimeout(() => void store.load(query), PAUSE_MS);
     return () => clearTimeout(later);
   }, [store, news]);
 }

@@ -9,7 +9,7 @@ export interface TimelineStore {
   /** Null until it is known of what was asked for last. */
   readonly timeline: ReadonlySignal<Timeline | null>;
   readonly failure: ReadonlySignal<Failure | null>;
-  ask(query: Looked): Promise<void>;
+  load(query: Looked): Promise<void>;
   stop(): void;
 }
 
@@ -44,5 +44,5 @@ export function createTimelineStore(api: Pick<Api, 'timeline'>, prompts: number)
     if (!outcome.value.complete) timer = setTimeout(() => void ask(query), AGAIN_MS);
   }
 
-  return { timeline, failure, ask, stop };
+  return { timeline, failure, load: ask, stop };
 }

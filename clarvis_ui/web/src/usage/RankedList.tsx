@@ -10,8 +10,8 @@ export interface RankedListProps {
   href(key: string): string | null;
 }
 
-const FEW = 6;
-const MOST = 100;
+const MIN_ROWS = 6;
+const MAX_ROWS = 100;
 
 /** Who used most: a bar each, in proportion. */
 export function RankedList({ title, rows, href }: RankedListProps) {
@@ -19,7 +19,7 @@ export function RankedList({ title, rows, href }: RankedListProps) {
   // what Claude Code itself put into a reply's place has used nothing
   const some = rows.filter((row) => row.costUsd > 0 || row.input + row.output > 0);
   if (some.length === 0) return null;
-  const visible = bars(some).slice(0, all ? MOST : FEW);
+  const visible = bars(some).slice(0, all ? MAX_ROWS : MIN_ROWS);
   return (
     <section class="usage-ranking" aria-label={title}>
       <h2>{title}</h2>
@@ -36,9 +36,9 @@ export function RankedList({ title, rows, href }: RankedListProps) {
           </li>
         ))}
       </ol>
-      {some.length > FEW && (
+      {some.length > MIN_ROWS && (
         <button type="button" class="quiet" onClick={() => setAll(!all)}>
-          {all ? 'Fewer' : `All ${Math.min(some.length, MOST)}`}
+          {all ? 'Fewer' : `All ${Math.min(some.length, MAX_ROWS)}`}
         </button>
       )}
     </section>

@@ -21,7 +21,7 @@ const SPANS = [
   { days: 90, label: '90 days' },
   { days: null, label: 'All' },
 ] as const;
-const MOST_DAYS = 180;
+const MAX_DAYS = 180;
 /** Milliseconds for which what comes in is gathered before it is asked for anew. */
 const GATHERED_MS = 1000;
 const RANKED: readonly { by: UsageBy; title: string }[] = [
@@ -84,7 +84,7 @@ export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) 
           <p>
             <a href={timelineHref()}>Timeline of all projects</a>
           </p>
-          {byDay && <DayPlot spans={overTime(byDay.rows, MOST_DAYS)} zone={byDay.zone} />}
+          {byDay && <DayPlot spans={overTime(byDay.rows, MAX_DAYS)} zone={byDay.zone} />}
           {RANKED.map(({ by, title }) => {
             const used = loaded[by]?.rows ?? [];
             const rows = by === 'session' ? named(sessions.listing.value.sessions, used) : used;

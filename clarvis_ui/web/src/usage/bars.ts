@@ -7,7 +7,7 @@ export interface Bar {
 }
 
 // one day alone would be a wall and not a bar
-const FEWEST = 14;
+const MIN_BARS = 14;
 
 /** What a plot shows: days, or weeks where there are more days than it has room for. */
 export interface Spans {
@@ -65,7 +65,7 @@ export function daily(rows: readonly Used[], most: number): Used[] {
   // counted from the end: the newest are what one wants to see
   for (
     let day = last;
-    (day >= first || bars.length < FEWEST) && bars.length < most;
+    (day >= first || bars.length < MIN_BARS) && bars.length < most;
     day = moved(day, -1)
   ) {
     bars.unshift(days.get(day) ?? nothing(day));

@@ -53,9 +53,9 @@ test('a message that is held back is sent by the same answer', async () => {
     },
   });
   undoSend.begin('Now implement it', { ...destination(), routing: 'answer' }, false);
-  undoSend.leave();
+  undoSend.sendAll();
   undoSend.begin('by itself', destination(), false);
-  undoSend.leave();
+  undoSend.sendAll();
   expect(sent).toMatchObject([{ routing: 'answer' }, { text: 'by itself' }]);
   expect(sent[1]).not.toHaveProperty('routing');
 });

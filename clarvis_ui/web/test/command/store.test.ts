@@ -54,10 +54,10 @@ describe('while one types', () => {
     for (const text of ['a', 'al', 'also ']) command.write(text);
     await pause();
     expect(requested).toEqual(['also']);
-    expect(command.asking.value).toBe(true);
+    expect(command.isRouting.value).toBe(true);
     answers.get('also')?.(success(resume('s')));
     await soon();
-    expect(command.asking.value).toBe(false);
+    expect(command.isRouting.value).toBe(false);
     expect(command.chosen.value).toMatchObject({ kind: 'resume', sessionId: 's' });
   });
 

@@ -77,7 +77,7 @@ describe('what was sent', () => {
     undoSend.begin('one', RESUME, false);
     undoSend.begin('two', RESUME, false);
     expect(delivered.map(({ text }) => text)).toEqual(['one']);
-    undoSend.leave();
+    undoSend.sendAll();
     expect(delivered.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 });
@@ -86,7 +86,7 @@ describe('after a refresh', () => {
   test('what may or may not have arrived is sent again under its uuid', async () => {
     answer = () => new Promise(() => {});
     undoSend.begin('fix it', NEW, true);
-    undoSend.leave();
+    undoSend.sendAll();
     const first = uuid();
     answer = async () => success('s');
     undoSend = make();

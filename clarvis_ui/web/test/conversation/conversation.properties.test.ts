@@ -125,7 +125,7 @@ class Browser {
 
   /** Each turn that failed says why, with what was said and streamed in it. */
   private failuresAreTold(after: string): void {
-    const { loaded, before, seen, pageAt } = this.state;
+    const { loaded, before, seenSeq: seen, pageSeq: pageAt } = this.state;
     if (!loaded || before !== null) return;
     for (const failure of this.world.failures) {
       if (seen < failure.saidFrom && pageAt < failure.toldAt) continue;
@@ -251,7 +251,7 @@ class Browser {
   end(): void {
     this.pass(this.world.end);
     this.hear(this.world.end);
-    if (this.state.waiting !== null) this.reload(this.world.end);
+    if (this.state.heldEvents !== null) this.reload(this.world.end);
     while (this.state.before !== null) this.scrollUp(this.world.end);
   }
 }

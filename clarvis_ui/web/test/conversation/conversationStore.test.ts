@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 
 afterEach(() => {
-  conversationStore.end();
+  conversationStore.stop();
   vi.useRealTimers();
 });
 
@@ -78,7 +78,7 @@ describe('a failed send', () => {
     await soon();
     expect(visible(again).at(-1)).toMatchObject({ optimistic: 'failed' });
     expect(visible(again).at(-1)?.content).toHaveLength(2);
-    again.end();
+    again.stop();
   });
 
   test('is kept without its images where they do not fit', async () => {
@@ -118,7 +118,7 @@ describe('a session that somebody else runs', () => {
     const again = createConversationStore(SESSION, needs);
     await soon();
     expect(optimistic(again)).toEqual([['hello', 'elsewhere']]);
-    again.end();
+    again.stop();
   });
 
   test('is only watched: the words come back, and nothing is asked of the keeper', async () => {
@@ -229,7 +229,7 @@ describe('what is on its way', () => {
     const again = createConversationStore(SESSION, needs);
     await soon();
     expect(visible(again).map((one) => one.optimistic)).toEqual([undefined, undefined]);
-    again.end();
+    again.stop();
   });
 
   test('and never arrived can be sent again', async () => {
@@ -238,7 +238,7 @@ describe('what is on its way', () => {
     const again = createConversationStore(SESSION, needs);
     await soon();
     expect(visible(again).at(-1)).toMatchObject({ optimistic: 'failed' });
-    again.end();
+    again.stop();
   });
 
   test('and never arrived in a session that runs can be sent again too', async () => {
@@ -263,7 +263,7 @@ describe('what is on its way', () => {
       ['this one waits', 'accepted'],
       ['this one runs', 'accepted'],
     ]);
-    again.end();
+    again.stop();
   });
 
   test('is no message of this page any more once it has left the line', async () => {
@@ -272,7 +272,7 @@ describe('what is on its way', () => {
     const [uuid] = sentUuids();
     // what waits is taken out of the line, not out of the page
     expect(conversationStore.withdraw(uuid as string)).toBe(null);
-    conversationStore.withdrawn(uuid as string);
+    conversationStore.removeQueued(uuid as string);
     expect(visible().map((one) => one.uuid)).toEqual(['a']);
     expect(storage.length).toBe(0);
   });
@@ -348,7 +348,7 @@ describe('a message for which what runs is stopped', () => {
     await soon();
     expect(wishes()).toEqual([true, true, true]);
     expect(new Set(sentUuids())).toEqual(new Set([uuid]));
-    again.end();
+    again.stop();
   });
 
   test('is the first in line, and says why', async () => {
@@ -397,7 +397,7 @@ describe('loading', () => {
     api.trouble = null;
     await vi.advanceTimersByTimeAsync(1000);
     expect(conversationStore.failure.value).toBe(null);
-    expect(conversationStore.conversation.value.waiting).toBe(null);
+    expect(conversationStore.conversation.value.heldEvents).toBe(null);
   });
 
   test('a page from before we listened is asked for again', async () => {
@@ -408,7 +408,7 @@ describe('loading', () => {
     needs.socket.covers = () => true;
     await vi.advanceTimersByTimeAsync(1000);
     expect(late.conversation.value.loaded).toBe(true);
-    late.end();
+    late.stop();
   });
 
   test('a session that is not there is not asked for again and again', async () => {
@@ -454,10 +454,10 @@ test('more than a page above is asked for at once, up to what one answer may hol
   api.answers.conversation = page({ messages: [message('b')], before: 'b' });
   conversationStore.reload();
   await soon();
-  conversationStore.older(4);
+  conversationStore.loadOlder(4);
   await soon();
   expect(api.requests.at(-1)).toBe(`conversation ${SESSION} b 600`);
-  conversationStore.older(1 << 20);
+  conversationStore.loadOlder(1 << 20);
   await soon();
   expect(api.requests.at(-1)).toBe(`conversation ${SESSION} b 10000`);
 });

@@ -188,7 +188,7 @@ describe('beginning anew', () => {
   };
 
   test('offers directory, words, model and mode, and sends nothing by itself', async () => {
-    newSession.offer(FRESH);
+    newSession.showPreset(FRESH);
     await vi.waitFor(() => expect(newSession.capabilities.value).not.toBeNull());
     expect(newSession.isShown.value).toBe(true);
     expect([newSession.workdir.value, newSession.text.value]).toEqual(['/code/old', FRESH.text]);
@@ -198,14 +198,14 @@ describe('beginning anew', () => {
 
   test('keeps what was typed already, and is not told twice', () => {
     newSession.write('mine');
-    newSession.offer(FRESH);
-    newSession.offer(FRESH);
+    newSession.showPreset(FRESH);
+    newSession.showPreset(FRESH);
     expect(newSession.text.value).toBe('Where it stood.\n\nmine');
   });
 
   test('leaves the directory open where it is gone', () => {
     newSession.show('/code/api');
-    newSession.offer({ ...FRESH, workdir: null });
+    newSession.showPreset({ ...FRESH, workdir: null });
     expect(newSession.workdir.value).toBeNull();
   });
 });

@@ -32,9 +32,9 @@ test('an answer that comes late does not take the place of a newer one', async (
     release = resolve;
   });
   api.answers.search = (query: Wanted) => answer([query.words]);
-  const first = search.ask(wanted('au'));
+  const first = search.search(wanted('au'));
   api.held = Promise.resolve();
-  await search.ask(wanted('auth'));
+  await search.search(wanted('auth'));
   release();
   await first;
   expect(uuids()).toEqual(['auth']);
@@ -43,19 +43,19 @@ test('an answer that comes late does not take the place of a newer one', async (
 test('more is appended, and nothing is asked for nothing', async () => {
   api.answers.search = (_: Wanted, cursor: string | null) =>
     cursor === null ? answer(['a'], { cursor: 'c' }) : answer(['b']);
-  await search.ask(wanted('auth'));
+  await search.search(wanted('auth'));
   await search.more();
   expect(uuids()).toEqual(['a', 'b']);
   await search.more();
   expect(uuids()).toEqual(['a', 'b']);
-  await search.ask(wanted('  '));
+  await search.search(wanted('  '));
   expect(search.results.value).toBeNull();
 });
 
 test('while the index is built it is asked again', async () => {
   vi.useFakeTimers();
   api.answers.search = answer([], { index: { stage: 'building', done: 1, total: 4 } });
-  await search.ask(wanted('auth'));
+  await search.search(wanted('auth'));
   api.answers.search = answer(['a']);
   await vi.advanceTimersByTimeAsync(5000);
   expect(uuids()).toEqual(['a']);
@@ -64,7 +64,7 @@ test('while the index is built it is asked again', async () => {
 
 test('what failed is said', async () => {
   api.trouble = 'keeper_unreachable';
-  await search.ask(wanted('auth'));
+  await search.search(wanted('auth'));
   expect(search.failure.value?.code).toBe('keeper_unreachable');
 });
 

@@ -57,9 +57,9 @@ test('trouble keeps what is known and passes', () => {
     { type: 'whole/seen', sessions: [sample(1)] },
     { type: 'keeper/failed', failure },
   );
-  expect(troubled.trouble).toEqual(failure);
+  expect(troubled.failure).toEqual(failure);
   expect(troubled.sessions.size).toBe(1);
-  expect(reduceListing(troubled, { type: 'keeper/answered' }).trouble).toBe(null);
+  expect(reduceListing(troubled, { type: 'keeper/answered' }).failure).toBe(null);
 });
 
 test('a scan is over when it is done', () => {

@@ -110,11 +110,11 @@ describe('a keeper that is away', () => {
     await soon();
     api.trouble = 'keeper_unreachable';
     await vi.advanceTimersByTimeAsync(4000);
-    expect(store.listing.value.trouble?.code).toBe('keeper_unreachable');
+    expect(store.listing.value.failure?.code).toBe('keeper_unreachable');
     expect(titles()).toEqual(['Title 1']);
     api.trouble = null;
     await vi.advanceTimersByTimeAsync(1200);
-    expect(store.listing.value.trouble).toBe(null);
+    expect(store.listing.value.failure).toBe(null);
   });
 
   test('is asked less and less often', async () => {
@@ -133,7 +133,7 @@ describe('a keeper that is away', () => {
     api.trouble = null;
     store.refreshNow();
     await soon();
-    expect(store.listing.value.trouble).toBe(null);
+    expect(store.listing.value.failure).toBe(null);
   });
 });
 

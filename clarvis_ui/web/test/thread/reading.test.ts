@@ -117,15 +117,15 @@ describe('finding', () => {
     expect(hitsIn([row as Row], 'needle', subagentTexts)).toHaveLength(1);
     const expandState = createExpandState();
     expandFor(row as Row, 'needle', expandState, subagentTexts);
-    expect(expandState.of((row as Row).key).value).toBe(true);
-    expect(expandState.of('d').value).toBe(true);
+    expect(expandState.signalOf((row as Row).key).value).toBe(true);
+    expect(expandState.signalOf('d').value).toBe(true);
   });
 
   test('unfolds what hides the words, and nothing else', () => {
     const expandState = createExpandState();
     for (const row of rows) expandFor(row, 'needle', expandState);
-    expect(expandState.of('c').value).toBe(true);
-    expect(expandState.of('b').value).toBe(false);
+    expect(expandState.signalOf('c').value).toBe(true);
+    expect(expandState.signalOf('b').value).toBe(false);
   });
 });
 

@@ -183,7 +183,7 @@ afterEach(() => {
 
 test('while not every line is read it is asked again', async () => {
   api.answers.timeline = timelineOf(false);
-  await store.ask(WHOLE);
+  await store.load(WHOLE);
   api.answers.timeline = timelineOf(true, 3);
   await vi.advanceTimersByTimeAsync(5000);
   expect(store.timeline.value?.total.prompts).toBe(3);
@@ -194,11 +194,11 @@ test('while not every line is read it is asked again', async () => {
 
 test('of the same thing what is known stays, of another it does not', async () => {
   api.answers.timeline = timelineOf(true, 1);
-  await store.ask(WHOLE);
-  const again = store.ask({ ...WHOLE });
+  await store.load(WHOLE);
+  const again = store.load({ ...WHOLE });
   expect(store.timeline.value).not.toBeNull();
   await again;
-  const other = store.ask({ ...WHOLE, workdir: '/other' });
+  const other = store.load({ ...WHOLE, workdir: '/other' });
   expect(store.timeline.value).toBeNull();
   await other;
   expect(store.timeline.value).not.toBeNull();
@@ -210,10 +210,10 @@ test('an answer that comes late does not take the place of a newer one', async (
     release = resolve;
   });
   api.answers.timeline = timelineOf(true, 1);
-  const first = store.ask(WHOLE);
+  const first = store.load(WHOLE);
   api.held = Promise.resolve();
   api.answers.timeline = timelineOf(true, 2);
-  await store.ask({ ...WHOLE, workdir: '/other' });
+  await store.load({ ...WHOLE, workdir: '/other' });
   release();
   await first;
   expect(store.timeline.value?.total.prompts).toBe(2);
@@ -221,11 +221,11 @@ test('an answer that comes late does not take the place of a newer one', async (
 
 test('what failed is said, until it works', async () => {
   api.trouble = 'keeper_unreachable';
-  await store.ask(WHOLE);
+  await store.load(WHOLE);
   expect(store.failure.value?.code).toBe('keeper_unreachable');
   api.trouble = null;
   api.answers.timeline = timelineOf(true);
-  await store.ask(WHOLE);
+  await store.load(WHOLE);
   expect(store.failure.value).toBeNull();
 });
 

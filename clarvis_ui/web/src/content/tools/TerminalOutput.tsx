@@ -16,7 +16,7 @@ export interface TerminalOutputProps {
 const HEAD = 24;
 const TAIL = 24;
 const LINES_A_PIECE = 200;
-const LONGEST_LINE = 4000;
+const MAX_LINE = 4000;
 
 /** What the reader searches for: output that holds it is not cut. */
 export const SearchedText = createContext('');
@@ -49,8 +49,8 @@ function holds(lines: readonly string[], sought: string): boolean {
 }
 
 function shortened(line: string): string {
-  if (line.length <= LONGEST_LINE) return line;
-  return `${line.slice(0, LONGEST_LINE)} … ${counted(line.length - LONGEST_LINE, 'more character')}`;
+  if (line.length <= MAX_LINE) return line;
+  return `${line.slice(0, MAX_LINE)} … ${counted(line.length - MAX_LINE, 'more character')}`;
 }
 
 /** Far parts of a long output are not laid out before they come near. */

@@ -1,7 +1,7 @@
 import { count } from '../../lib/format';
 import './system-prompt-field.css';
 
-const LONGEST = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 export interface SystemPromptFieldProps {
   label: string;
@@ -13,7 +13,7 @@ export interface SystemPromptFieldProps {
 /** Where one is written, with how much room is left once that matters. */
 export function SystemPromptField({ label, value, onInput, onKeyDown }: SystemPromptFieldProps) {
   // as the keeper counts them: a sign outside the basic plane is one
-  const characters = value.length > LONGEST / 2 ? [...value].length : 0;
+  const characters = value.length > MAX_CHARACTERS / 2 ? [...value].length : 0;
   return (
     <>
       <textarea
@@ -25,9 +25,9 @@ export function SystemPromptField({ label, value, onInput, onKeyDown }: SystemPr
         onInput={(event) => onInput(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      {characters > LONGEST / 2 && (
-        <p class="system-prompt-count" data-over={characters > LONGEST}>
-          {count(characters)} of {count(LONGEST)} characters
+      {characters > MAX_CHARACTERS / 2 && (
+        <p class="system-prompt-count" data-over={characters > MAX_CHARACTERS}>
+          {count(characters)} of {count(MAX_CHARACTERS)} characters
         </p>
       )}
     </>

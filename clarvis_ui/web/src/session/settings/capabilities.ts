@@ -18,19 +18,16 @@ export function createCapabilityStore(
 ): CapabilityStore {
   const entries = new Map<string, { capabilities: ReturnType<typeof empty>; until: number }>();
 
-  function entry(sessionId: string) {
-    let entry_ = entries.get(sessionId);
-    if (!entry_) {
-      entry_ = { capabilities: empty(), until: 0 };
-      entries.set(sessionId, entry_);
-    }
-    return entry_;
+  function entryOf(sessionId: string) {
+    const entry = entries.get(sessionId) ?? { capabilities: empty(), until: 0 };
+    entries.set(sessionId, entry);
+    return entry;
   }
 
   return {
-    of: (sessionId) => entry(sessionId).capabilities,
+    of: (sessionId) => entryOf(sessionId).capabilities,
     want(sessionId) {
-      const wanted = entry(sessionId);
+      const wanted = entryOf(sessionId);
       if (wanted.until > now()) return;
       wanted.until = now() + FRESH_MS;
       void api.offers(sessionId).then((outcome) => {
@@ -53,7 +50,7 @@ export function commandTyped(text: string, caret: number): string | null {
   return COMMAND_START.exec(text.slice(0, caret))?.[1] ?? null;
 }
 
-const MOST_SHOWN = 50;
+const MAX_MATCHES = 50;
 
 /** Those that begin so first, then those that have it anywhere. */
 export function matchingCommands(
@@ -69,6 +66,6 @@ export function matchingCommands(
     .map((command) => ({ command, rank: rank(command) }))
     .filter((ranked) => ranked.rank < 3)
     .sort((a, b) => a.rank - b.rank)
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_MATCHES)
     .map((ranked) => ranked.command);
 }

@@ -185,13 +185,13 @@ export function expandFor(
 ): void {
   const words = query.toLowerCase();
   if (row.kind === 'prompt') {
-    folds.of(`${row.key}/words`).value = true;
+    folds.signalOf(`${row.key}/words`).value = true;
     return;
   }
   const { visible: shown, folded } = searchedOf(row);
   if (shown.includes(words)) return;
   if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
-  folds.of(row.key).value = true;
+  folds.signalOf(row.key).value = true;
   if (row.kind === 'tools') for (const call of row.calls) expandFor(call, query, folds, heard);
   if (row.kind === 'tool') unfoldAgentFor(row, query, folds, heard);
 }
@@ -209,7 +209,7 @@ function unfoldAgentFor(
   const having = new Set(hitsIn(rows, query).map(({ key }) => key));
   const first = rows.findIndex(({ key }) => having.has(key));
   if (first >= 0 && first < rows.length - SHOWN_AT_FIRST) {
-    folds.of(`${row.key}/${EARLIER}`).value = true;
+    folds.signalOf(`${row.key}/${EARLIER}`).value = true;
   }
   for (const inner of rows) if (having.has(inner.key)) expandFor(inner, query, folds);
 }

@@ -36,7 +36,7 @@ export interface FindOptions {
 }
 
 /** With fewer letters nobody means what a subagent said somewhere. */
-const LEAST_LETTERS = 2;
+const MIN_CHARACTERS = 2;
 
 /** Find in the conversation: over everything loaded, going on into earlier pages as needed. */
 export function useFind(where: FindOptions): Find {
@@ -46,7 +46,7 @@ export function useFind(where: FindOptions): Find {
   const [query, setQuery] = useState('');
   const [hit, setHit] = useState<FindHit | null>(null);
   const [seeking, setSeeking] = useState(false);
-  const store = open && query.trim().length >= LEAST_LETTERS;
+  const store = open && query.trim().length >= MIN_CHARACTERS;
   const { texts: subagentTexts, reading, cut } = useSubagentTexts(rows, store, where.fetchSubagent);
   const hits = useMemo(
     () => (open ? hitsIn(rows, query, subagentTexts) : []),

@@ -7,7 +7,7 @@ import { messagesTextOf, type SubagentTexts } from './find';
 /** So many are asked for at once. */
 const TOGETHER = 4;
 /** Letters of theirs that a page holds for finding; more than that is a matter for the search. */
-const MOST_LETTERS = 30_000_000;
+const MAX_CHARACTERS = 30_000_000;
 
 const NOTHING: readonly VisibleMessage[] = [];
 
@@ -29,7 +29,7 @@ export function useSubagentTexts(
     () => [...texts.values()].reduce((sum, messages) => sum + messagesTextOf(messages).length, 0),
     [texts],
   );
-  const cut = letters > MOST_LETTERS && unread.length > 0;
+  const cut = letters > MAX_CHARACTERS && unread.length > 0;
   const reading = unread.length > 0 && !cut;
   const next = reading ? unread.slice(-TOGETHER) : [];
   const names = next.map(({ use }) => use.id).join(' ');

@@ -17,7 +17,7 @@ export interface Chunk {
 }
 
 const ABOUT = 6;
-const MOST = 12;
+const MAX_ROWS = 12;
 
 export function chunksOf(rows: readonly Row[]): Chunk[] {
   const chunks: { key: string; rows: PlacedRow[] }[] = [];
@@ -25,7 +25,7 @@ export function chunksOf(rows: readonly Row[]): Chunk[] {
   for (const row of rows) {
     const last = chunks.at(-1);
     const placed = { row, joined: isTool(before) && isTool(row) };
-    if (!last || last.rows.length >= MOST || hash(row.key) % ABOUT === 0) {
+    if (!last || last.rows.length >= MAX_ROWS || hash(row.key) % ABOUT === 0) {
       chunks.push({ key: row.key, rows: [placed] });
     } else {
       last.rows.push(placed);

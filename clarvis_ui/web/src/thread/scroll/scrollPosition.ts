@@ -6,7 +6,7 @@ export type ScrollPosition =
   | { at: 'row'; key: string; uuid: string; offset: number };
 
 const NAME = 'clarvis.reading';
-const MOST = 300;
+const MAX_SESSIONS = 300;
 
 type Kept = [session: string, key: string, uuid: string, offset: number][];
 
@@ -42,7 +42,7 @@ export function writeScrollPosition(
   if (position.at === 'row')
     others.unshift([session, position.key, position.uuid, Math.round(position.offset)]);
   try {
-    storage.setItem(NAME, JSON.stringify(others.slice(0, MOST)));
+    storage.setItem(NAME, JSON.stringify(others.slice(0, MAX_SESSIONS)));
   } catch {
     // storage is full or forbidden: then everything opens at its end
   }

@@ -21,7 +21,7 @@ const SAVE_AFTER_MS = 250;
 /** What comes before a message that is meant is seen a little, too. */
 const FROM_EDGE = 80;
 /** So often one asks for earlier messages, each time for twice as many: a hundred thousand back. */
-const MOST_STEPS = 20;
+const MAX_STEPS = 20;
 
 /**
  * Where the view begins: at the message that the address names, else where one was reading, else
@@ -56,7 +56,7 @@ export function useScrollRestore(where: ScrollRestoreOptions): {
       if (isLink(wanted)) flash(box.current, row.key);
       setNotice(null);
       setWanted(null);
-    } else if (hasOlder && steps.current < MOST_STEPS) {
+    } else if (hasOlder && steps.current < MAX_STEPS) {
       setNotice(wayTo(wanted));
       if (!loading) {
         onOlder(2 ** steps.current);

@@ -16,7 +16,7 @@ import { type ChunkBox, chunksToDraw, isWithin } from './visibleChunks';
 const NEAR_END = 48;
 /** So much of the end is always drawn, in heights of the window: one opens it, and comes back. */
 const LAST_SCREENS = 1.5;
-const LEAST_SCREEN = 800;
+const MIN_SCREEN = 800;
 
 export interface VirtualScroll {
   /** The bundles that are drawn, and boxes as high as the others; the last ones always are. */
@@ -71,7 +71,7 @@ export function useVirtualScroll(
   );
   const last = useMemo(
     // a tab that nobody has looked at yet has no height, and gets no frames to draw more in
-    () => lastOf(chunks, LAST_SCREENS * Math.max(window.innerHeight, LEAST_SCREEN)),
+    () => lastOf(chunks, LAST_SCREENS * Math.max(window.innerHeight, MIN_SCREEN)),
     [chunks],
   );
   const pieces = useMemo(
