@@ -64,7 +64,11 @@ export interface ConversationState {
   readonly aboveSeq: number;
 }
 
-const CHANGED_BY_DELTAS = ['partial', 'epoch', 'seen'] as const;
+const CHANGED_BY_DELTAS = [
+  'partial',
+  'epoch',
+  'seenSeq',
+] as const satisfies readonly (keyof ConversationState)[];
 
 /** What the page reads as a whole: all but what every delta changes. */
 export type Conversation = Omit<ConversationState, (typeof CHANGED_BY_DELTAS)[number]>;
