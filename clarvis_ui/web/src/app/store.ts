@@ -1,50 +1,27 @@
-import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { createEventBus, type EventBus } from '../api/eventBus';
+import { createEventBus } from '../api/eventBus';
 import { createSocket, type SocketOptions, type SocketState } from '../api/socket';
-import { type ArchiveStore, createArchiveStore } from '../archive/store';
+import { createArchiveStore } from '../archive/store';
 import { createAnswerDrafts } from '../attention/answerDrafts';
-import { type AttentionStore, createAttentionStore } from '../attention/store';
-import { createDrafts, type Drafts } from '../composer/drafts';
+import { createAttentionStore } from '../attention/store';
+import { createDrafts } from '../composer/drafts';
 import type { SpokenRequest } from '../composer/spokenActions';
-import { createOpenConversations, type OpenConversations } from '../conversation/openConversations';
+import { createOpenConversations } from '../conversation/openConversations';
 import { createOutbox } from '../conversation/outbox';
-import { createExpandStates, type ExpandStates } from '../lib/expanded';
+import { createExpandStates } from '../lib/expanded';
 import { createPoller, type PageVisibility, retryDelay } from '../lib/poller';
 import type { BrowserStorage } from '../lib/storage';
-import { type CapabilityStore, createCapabilityStore } from '../session/settings/capabilities';
+import { createCapabilityStore } from '../session/settings/capabilities';
 import { createActivity } from '../sessions/activity';
 import { createHookNotices } from '../sessions/hookNotices';
-import type { SessionTexts } from '../sessions/sessionTexts';
-import { createSessionStore, type SessionStore } from '../sessions/store';
-import { type Auth, createAuth } from './auth';
+import { createSessionStore } from '../sessions/store';
+import { createAuth } from './auth';
 
-/** Everything that the page knows and can do: the stores, and the one line that feeds them all. */
-export interface AppStore {
-  api: Api;
-  auth: Auth;
-  sessions: SessionStore;
-  conversations: OpenConversations;
-  attention: AttentionStore;
-  capabilities: CapabilityStore;
-  drafts: Drafts;
-  expandStates: ExpandStates;
-  storage: BrowserStorage;
-  archive: ArchiveStore;
-  /** What running sessions are doing, in words. */
-  activity: SessionTexts;
-  /** What Claude Code said of itself in terminals. */
-  hookNotices: SessionTexts;
-  /** What was said in the command bar of a session, until its page has done it. */
-  spokenRequest: Signal<SpokenRequest | null>;
-  /** How the line to the keeper is. */
-  connection: ReadonlySignal<SocketState>;
-  /** Tries now what would be tried later. */
-  retryNow(): void;
-  events: EventBus;
-}
+/** The stores of the page, and the socket that feeds them. */
+export type AppStore = ReturnType<typeof createAppStore>;
 
-// how soon a page that was shut notices that it is let in again
+// how soon a page that is logged out notices that another tab logged in
 const LOGIN_POLL_MS = 4000;
 
 export interface AppStoreOptions {
@@ -52,17 +29,11 @@ export interface AppStoreOptions {
   storage: BrowserStorage;
   page: PageVisibility;
   openSocket: SocketOptions['open'];
-  /** How this browser is called before others. */
+  /** The name of this browser for others. */
   name: string;
 }
 
-export function createAppStore({
-  api,
-  storage,
-  page,
-  openSocket,
-  name,
-}: AppStoreOptions): AppStore {
+export function createAppStore({ api, storage, page, openSocket, name }: AppStoreOptions) {
   const connection = signal<SocketState>('off');
   const events = createEventBus();
   const delay = (failures: number): number => retryDelay(failures, Math.random());
@@ -81,12 +52,12 @@ export function createAppStore({
         conversations.resync(sessionId);
         if (sessionId !== null) return;
         sessions.refreshNow();
-        attentionStore.reload();
+        attention.reload();
       },
       onLoggedOut: () => void auth.verify(),
     },
   );
-  // the order of the events: the list is first, because the others name sessions by it
+  // listeners get events in the order of these lines: the list is first, because others read titles
   const sessions = createSessionStore(api, events, page, socket, auth.takeHealth);
   const conversations = createOpenConversations({
     api,
@@ -96,17 +67,12 @@ export function createAppStore({
     retryDelay: delay,
     onSession: sessions.addFromPage,
   });
-  const attentionStore = createAttentionStore(
-    api,
-    events,
-    createAnswerDrafts(storage),
-    name,
-    conversations.sent,
-  );
+  const answers = createAnswerDrafts(storage);
+  const attention = createAttentionStore(api, events, answers, name, conversations.sent);
   const capabilities = createCapabilityStore(api);
   const hookNotices = createHookNotices(events);
   const activity = createActivity(events);
-  const expandState = createExpandStates();
+  const expandStates = createExpandStates();
   const archive = createArchiveStore(api);
   const loginPoller = createPoller(auth.check, page, () => LOGIN_POLL_MS);
 
@@ -115,16 +81,16 @@ export function createAppStore({
     else loginPoller.stop();
     if (auth.state.value === 'loggedIn') {
       sessions.start();
-      attentionStore.reload();
+      attention.reload();
       archive.start();
       socket.start();
     } else {
-      // whoever comes next may not be allowed to see what is here
+      // who logs in next may not be allowed to see this
       socket.stop();
       sessions.stop();
       conversations.forget();
-      expandState.forget();
-      attentionStore.forget();
+      expandStates.forget();
+      attention.forget();
       capabilities.forget();
       hookNotices.forget();
       activity.forget();
@@ -137,16 +103,18 @@ export function createAppStore({
     auth,
     sessions,
     conversations,
-    attention: attentionStore,
+    attention,
     capabilities,
     drafts: createDrafts(storage),
-    expandStates: expandState,
+    expandStates,
     storage,
     archive,
     activity,
     hookNotices,
+    /** What was spoken in the command bar about a session, until its page has done it. */
     spokenRequest: signal<SpokenRequest | null>(null),
     connection: computed(() => connection.value),
+    /** Does now what would be retried later. */
     retryNow() {
       sessions.refreshNow();
       conversations.retryFailed();

@@ -12,13 +12,8 @@ import type { Notifications } from './notifications';
 import '../app/page-head.css';
 import './inbox.css';
 
-export interface InboxPageProps {
-  app: AppStore;
-  notifications: Notifications;
-}
-
 /** Every question that waits, of every session, and how the last ones were settled. */
-export function InboxPage({ app, notifications }: InboxPageProps) {
+export function InboxPage({ app, notifications }: { app: AppStore; notifications: Notifications }) {
   const { attention: attentionStore, sessions } = app;
   const inbox = attentionStore.inbox.value;
   const listed = sessions.listing.value.sessions;

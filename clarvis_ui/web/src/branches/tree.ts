@@ -34,10 +34,6 @@ export function tipKey({ session, tip }: Tip): string {
   return tip === null ? session : `${session}/${tip}`;
 }
 
-export function sameTip(one: Tip, other: Tip): boolean {
-  return tipKey(one) === tipKey(other);
-}
-
 /** Sessions below those they go on from; what was left inside of the open one below that. */
 export function treeOf(session: string, family: Family, inside: Branches | null): BranchNode[] {
   const nodes = new Map<string, BranchNode>();

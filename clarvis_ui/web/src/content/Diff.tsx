@@ -13,14 +13,8 @@ import { useExpandState } from './expandState';
 import { ShowMore } from './ShowMore';
 import './diff.css';
 
-export interface DiffProps {
-  path: string;
-  before: string;
-  after: string;
-}
-
 /** What an edit changes, in full; stretches that stay the same are folded. */
-export function Diff({ path, before, after }: DiffProps) {
+export function Diff({ path, before, after }: { path: string; before: string; after: string }) {
   const comparison = useMemo(() => compare(before, after), [before, after]);
   return (
     <section class="diff" aria-label={`Changes to ${revealInvisible(path)}`}>
