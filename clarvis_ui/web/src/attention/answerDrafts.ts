@@ -1,3 +1,4 @@
+import { useRef, useState } from 'preact/hooks';
 import type { Attention } from '../api/attention';
 import { each, fields, text, verbatim } from '../api/decode';
 import type { BrowserStorage } from '../lib/storage';
@@ -116,4 +117,19 @@ function readHalf(raw: unknown): AnswerDraft {
     text: typeof stored.text === 'string' ? stored.text : null,
     choices: Object.fromEntries(choices),
   };
+}
+
+/** The answer to this question as far as it was begun, kept as it is given. */
+export function useAnswerDraft(
+  drafts: AnswerDrafts,
+  attention: DraftedAttention,
+): [AnswerDraft, (changes: Partial<AnswerDraft>) => void] {
+  const [draft, setHalf] = useState(() => drafts.read(attention));
+  const latest = useRef(draft);
+  function change(changes: Partial<AnswerDraft>): void {
+    latest.current = { ...latest.current, ...changes };
+    drafts.write(attention, latest.current);
+    setHalf(latest.current);
+  }
+  return [draft, change];
 }

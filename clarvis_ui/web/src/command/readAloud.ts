@@ -1,8 +1,8 @@
 import type { Signal } from '@preact/signals';
 import type { EventBus } from '../api/eventBus';
 import { textOf } from '../conversation/optimistic';
-import { persistedSignal } from '../lib/persistedSignal';
 import type { BrowserStorage } from '../lib/storage';
+import { persistedSignal } from '../lib/storage';
 
 /** Reads short replies to what was said in the command bar aloud, for who wants that. */
 export interface ReadAloud {

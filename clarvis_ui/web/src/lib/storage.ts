@@ -1,3 +1,4 @@
+import { effect, type Signal, signal } from '@preact/signals';
 /** What this browser remembers. It may refuse: then it is kept as long as the page is there. */
 export interface BrowserStorage {
   read(key: string): unknown;
@@ -75,4 +76,16 @@ export function storageOf(window: Window): Storage | null {
   } catch {
     return null;
   }
+}
+
+/** A choice between a few words that outlives the page; the first of them where none was made. */
+export function persistedSignal<T extends string>(
+  storage: BrowserStorage,
+  key: string,
+  choices: readonly [T, ...T[]],
+): Signal<T> {
+  const stored = storage.read(key);
+  const choice = signal<T>(choices.find((word) => word === stored) ?? choices[0]);
+  effect(() => void storage.write(key, choice.value));
+  return choice;
 }

@@ -1,7 +1,13 @@
 import type { RefObject } from 'preact';
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type ListIndex, steadyTop, topOf } from './listIndex';
-import { ROW_HEIGHT, scrollToReveal, scrollToShow } from './listLayout';
+import {
+  type ListIndex,
+  ROW_HEIGHT,
+  scrollToReveal,
+  scrollToShow,
+  steadyTop,
+  topOf,
+} from './listLayout';
 
 export interface ListScroll {
   /** To the row, so that it is safe to draw from; changes only every other row. */

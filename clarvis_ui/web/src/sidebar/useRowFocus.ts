@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type ListIndex, rowAfterKey } from './listIndex';
+import { type ListIndex, rowAfterKey } from './listLayout';
 
 export interface RowFocus {
   /** The row that was last focused; Tab leads back to it. */

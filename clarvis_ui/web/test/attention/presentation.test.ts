@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { type Attention, readAttention, type Suggestion } from '../../src/api/attention';
-import { findPlan } from '../../src/attention/cards/plan';
 import {
   ceilingUsageOf,
   editableText,
@@ -12,6 +11,7 @@ import {
   subjectOf,
   suggestionWords,
 } from '../../src/attention/cards/presentation';
+import { findPlan } from '../../src/attention/cards/usePlan';
 import { message } from '../support/world';
 
 const WORKDIR = '/code/shop';

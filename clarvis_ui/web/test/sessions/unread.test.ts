@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { persistedSignal } from '../../src/lib/persistedSignal';
-import { createBrowserStorage } from '../../src/lib/storage';
+import { createBrowserStorage, persistedSignal } from '../../src/lib/storage';
 import { createUnread } from '../../src/sessions/unread';
 import { sample } from '../support/samples';
 

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/api/sessions';
 import { groupByProject } from '../../src/sessions/groupByProject';
-import { listIndexOf, rowAfterKey, steadyTop, topOf } from '../../src/sidebar/listIndex';
 import {
   HEADING_HEIGHT,
   layOut,
+  listIndexOf,
   ROW_HEIGHT,
+  rowAfterKey,
   rowTop,
   scrollToReveal,
   scrollToShow,
+  steadyTop,
+  topOf,
   visibleSections,
 } from '../../src/sidebar/listLayout';
 import { sample } from '../support/samples';
