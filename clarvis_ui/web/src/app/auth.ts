@@ -3,45 +3,42 @@ import type { Api } from '../api/client';
 import { type Failure, NOT_LOGGED_IN, type Outcome } from '../api/result';
 import type { Health } from '../api/sessions';
 
-/** Whether this browser is let in. `ajar` is before anybody has answered. */
+/** Whether this browser is logged in. `unknown`: the server has not answered yet. */
 export type AuthState = 'unknown' | 'loggedIn' | 'loggedOut';
 
 export interface Auth {
   readonly state: ReadonlySignal<AuthState>;
-  /** Why the last code did not open it. */
+  /** Why the last code was refused. */
   readonly failure: ReadonlySignal<Failure | null>;
   readonly isLoggingIn: ReadonlySignal<boolean>;
-  /** With the code of a login link, or without one. */
+  /** Logs in with the code of a login link, or finds out whether the cookie still holds. */
   start(code: string | null): Promise<void>;
   logIn(code: string): Promise<void>;
   logOut(): Promise<void>;
-  /** What was answered on arrival, for the first who asks: nobody has to ask the same again. */
+  /** The answer of `start` about the keeper; given once, so that the list need not request it again. */
   takeHealth(): Outcome<Health> | null;
-  /** Somebody said that we are not let in any more: whether that is so, the server says. */
+  /** The socket was closed as logged out: asks the server whether that is so. */
   verify(): Promise<void>;
-  /**
-   * Looks whether it is open by now: somebody logged in beside us, or a token is again what it was.
-   * Answers whether anybody answered.
-   */
+  /** Finds out whether another tab has logged in meanwhile; false where the server did not answer. */
   check(): Promise<boolean>;
 }
 
 export function createAuth(api: Api): Auth {
   const state = signal<AuthState>('unknown');
   const failure = signal<Failure | null>(null);
-  const loginPoller = signal(false);
+  const isLoggingIn = signal(false);
   let health: Outcome<Health> | null = null;
 
-  /** Null where nobody said anything about it. */
+  /** Whether we are logged in; null where the server does not answer. */
   async function askServer(): Promise<boolean | null> {
     const outcome = await api.health();
     if (!outcome.ok && outcome.failure.code === NOT_LOGGED_IN) return false;
-    // whoever is told about the keeper has come past the door
+    // errors about the keeper are only sent to those who are logged in
     return outcome.ok || outcome.failure.code.startsWith('keeper_') ? true : null;
   }
 
   function setLoggedOut(): void {
-    // whoever is logging in sees why the last code was refused
+    // on the login page, the reason of the last refusal stays
     if (state.value !== 'loggedIn') return;
     failure.value = null;
     state.value = 'loggedOut';
@@ -49,9 +46,9 @@ export function createAuth(api: Api): Auth {
   api.onLoggedOut(setLoggedOut);
 
   async function logIn(code: string): Promise<void> {
-    loginPoller.value = true;
+    isLoggingIn.value = true;
     const outcome = await api.logIn(code);
-    loginPoller.value = false;
+    isLoggingIn.value = false;
     failure.value = outcome.ok ? null : outcome.failure;
     if (outcome.ok) state.value = 'loggedIn';
   }
@@ -59,14 +56,14 @@ export function createAuth(api: Api): Auth {
   return {
     state,
     failure,
-    isLoggingIn: loginPoller,
+    isLoggingIn,
     logIn,
     async start(code) {
       if (code !== null) {
         await logIn(code);
         if (state.value === 'loggedIn') return;
       }
-      // an old link is no reason to turn away who is in already
+      // an old link does not log out
       const outcome = await api.health();
       const isLoggedOut = !outcome.ok && outcome.failure.code === NOT_LOGGED_IN;
       health = isLoggedOut ? null : outcome;
@@ -79,21 +76,21 @@ export function createAuth(api: Api): Auth {
       return first;
     },
     async logOut() {
-      // where nobody answers, the cookie is still there: to look logged out would be a lie
+      // without an answer the cookie is still valid: the page must not look logged out
       const outcome = await api.logOut();
       if (outcome.ok) state.value = 'loggedOut';
     },
     async verify() {
-      // an answer that we are logged out shuts it
+      // its answer reaches setLoggedOut
       if (state.value === 'loggedIn') await api.health();
     },
     async check() {
-      const isKnown = loginPoller.value ? null : await askServer();
-      if (isKnown === true && state.value === 'loggedOut' && !loginPoller.value) {
+      const isLoggedIn = isLoggingIn.value ? null : await askServer();
+      if (isLoggedIn === true && state.value === 'loggedOut' && !isLoggingIn.value) {
         failure.value = null;
         state.value = 'loggedIn';
       }
-      return isKnown !== null;
+      return isLoggedIn !== null;
     },
   };
 }

@@ -78,14 +78,14 @@ export function Comparison({ app, compared, nodes }: ComparisonProps) {
     );
   }
   if (sides === null) return late ? <p class="branches-wait">Reading both…</p> : null;
-  const [first, right] = sides;
+  const [oneSide, otherSide] = sides;
   return (
     <div class="branches-log compared">
       <nav class="compared-nav" aria-label="What is compared">
         <a href={branchesHref(one.session)}>All branches</a>
         <a href={comparedHref({ one: other, other: one })}>Swap sides</a>
       </nav>
-      <Past app={app} compared={compared} shared={first.first.shared} />
+      <Past app={app} compared={compared} shared={oneSide.first.shared} />
       <p class="branches-problem" role="alert">
         {refused}
       </p>
@@ -122,8 +122,8 @@ export function Comparison({ app, compared, nodes }: ComparisonProps) {
         })}
       </div>
       <FileChanges
-        one={first.work}
-        other={right.work}
+        one={oneSide.work}
+        other={otherSide.work}
         names={names}
         workdir={app.sessions.listing.value.sessions.get(one.session)?.workdir ?? null}
       />
@@ -160,13 +160,14 @@ function useSides(app: AppStore, { one, other }: ComparedBranches) {
         if (!first.ok) return first.failure.sentence;
         return work.ok ? { first: first.value, work: work.value } : work.failure.sentence;
       };
-      void Promise.all([read(one, other), read(other, one)]).then(([first, right]) => {
+      void Promise.all([read(one, other), read(other, one)]).then(([oneSide, otherSide]) => {
         if (signal.aborted) return;
         setReading(false);
-        if (typeof first !== 'string' && typeof right !== 'string') {
-          setSides([first, right]);
+        if (typeof oneSide !== 'string' && typeof otherSide !== 'string') {
+          setSides([oneSide, otherSide]);
           setProblem('');
-        } else if (sides === null) setProblem(typeof first === 'string' ? first : String(right));
+        } else if (sides === null)
+          setProblem(typeof oneSide === 'string' ? oneSide : String(otherSide));
         // else what is shown stays until it is known better
       });
     },

@@ -13,7 +13,7 @@ export interface QueueChipsProps {
 export function QueueChips({ queue, onTakeBack }: QueueChipsProps) {
   if (queue.length === 0) return null;
   return (
-    <ul class="queue" aria-label="QueuedMessage in line">
+    <ul class="queue" aria-label="Waiting in line">
       {queue.map((queued) => (
         <li key={queued.uuid} class="queue-chip" data-uuid={queued.uuid}>
           <span class="queue-words">

@@ -139,10 +139,10 @@ export function hitsIn(
   if (words.trim() === '') return [];
   const hits: FindHit[] = [];
   for (const row of rows) {
-    const { visible: shown, folded } = searchedOf(row);
-    const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(shown, words) : 0;
+    const { visible, folded } = searchedOf(row);
+    const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(visible, words) : 0;
     for (let nth = 0; nth < places; nth += 1) hits.push({ key: row.key, nth });
-    const has = shown.includes(words) || folded.includes(words) || isHeardIn(row, words, heard);
+    const has = visible.includes(words) || folded.includes(words) || isHeardIn(row, words, heard);
     if (places === 0 && has) hits.push({ key: row.key, nth: 0 });
   }
   return hits;
@@ -188,8 +188,8 @@ export function expandFor(
     folds.signalOf(`${row.key}/words`).value = true;
     return;
   }
-  const { visible: shown, folded } = searchedOf(row);
-  if (shown.includes(words)) return;
+  const { visible, folded } = searchedOf(row);
+  if (visible.includes(words)) return;
   if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
   folds.signalOf(row.key).value = true;
   if (row.kind === 'tools') for (const call of row.calls) expandFor(call, query, folds, heard);
