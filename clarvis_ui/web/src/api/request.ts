@@ -14,7 +14,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export interface RequestOptions {
   body?: unknown;
   signal?: AbortSignal | undefined;
-  /** Goes out even if the page is left at once. */
+  /** Is sent even if the page is closed at once. */
   keepalive?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function createRequests(fetcher: typeof fetch): Requests {
 /** Requests of one kind of which only the latest counts. */
 export interface LatestRequest {
   readonly isRunning: boolean;
-  /** Aborts the request before; null where this one was overtaken or stopped itself. */
+  /** Aborts the request before. Null: a later request or `stop` aborted this one. */
   send<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T | null>;
   stop(): void;
 }
@@ -141,7 +141,7 @@ function isSmall(words: string): boolean {
   return words.length < MAX_KEEPALIVE && new TextEncoder().encode(words).length < MAX_KEEPALIVE;
 }
 
-/** Ends with a silence, not after a while: on a slow line a long answer takes its time. */
+/** Counts from the last bytes: a long answer may take its time. */
 function createSilenceTimeout(more: number) {
   const ended = new AbortController();
   const wait = (ms: number) => setTimeout(() => ended.abort(), ms);
@@ -157,7 +157,7 @@ function createSilenceTimeout(more: number) {
   };
 }
 
-/** A stream that could not go on says why in a line of its own. */
+/** A stream that breaks off says why in its last line. */
 function failureInLastLine(words: string): ReturnType<typeof readFailure> {
   try {
     return readFailure(JSON.parse(words.trimEnd().split('\n').at(-1) ?? ''));

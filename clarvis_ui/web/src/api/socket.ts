@@ -6,19 +6,19 @@
 import { type KeeperEvent, type Position, readFrame } from './events';
 
 export type SocketState =
-  /** Nobody wants it. */
+  /** Not started. */
   | 'off'
   | 'connecting'
   /** Events come as they happen. */
   | 'live'
-  /** Lost; tried again before long. */
+  /** Lost; it reconnects soon. */
   | 'away';
 
 export interface SocketListener {
   onState(state: SocketState): void;
   /** In order, possibly some of them again. */
   onEvents(events: readonly KeeperEvent[]): void;
-  /** Something was missed, of one session or of all: it has to be asked for again. */
+  /** Events of one session, or of all, were missed: read again over REST. */
   onResync(sessionId: string | null): void;
   onLoggedOut(): void;
 }
@@ -26,15 +26,14 @@ export interface SocketListener {
 export interface KeeperSocket {
   start(): void;
   stop(): void;
-  /** Now rather than later: the user asked, or came back. */
+  /** Reconnects, or checks the connection, at once. */
   retryNow(): void;
-  /** What was read over REST is true at this position: go on from there. */
+  /** The position of a page that was read over REST. */
   remember(position: Position | null): void;
-  /** Whether every event after this position was, or will be, heard. */
+  /** Whether every event after this position was or will be delivered. */
   covers(position: Position | null): boolean;
 }
 
-/** As much of the browser as a socket needs. */
 export interface SocketOptions {
   open(): WebSocket;
   /** Calls when the page is looked at again, or the machine is back on a network. */
@@ -45,7 +44,7 @@ export interface SocketOptions {
 const LOGGED_OUT = 4001;
 const PING_MS = 20_000;
 const ANSWER_TIMEOUT_MS = 10_000;
-// events come in bursts: what falls into one moment is drawn once
+// events come in bursts: those of one moment are drawn once
 const BATCH_MS = 24;
 
 export function createSocket(world: SocketOptions, listener: SocketListener): KeeperSocket {
@@ -58,7 +57,7 @@ export function createSocket(world: SocketOptions, listener: SocketListener): Ke
   let deadline: ReturnType<typeof setTimeout> | undefined;
   let flushing: ReturnType<typeof setTimeout> | undefined;
   let buffered: KeeperEvent[] = [];
-  /** From where on nothing is missing, and how far we are. */
+  /** The position from which on no event is missing, and the latest position. */
   let coveredFrom: Position | null = null;
   let last: Position | null = null;
   let subscribed = false;
@@ -74,7 +73,7 @@ export function createSocket(world: SocketOptions, listener: SocketListener): Ke
     setState('connecting');
     const opened = world.open();
     socket = opened;
-    // a connection that neither opens nor fails must not be waited for
+    // a connection may neither open nor fail
     expectAnswer();
     opened.onmessage = ({ data }) => {
       if (socket === opened) onFrame(data);
@@ -102,7 +101,7 @@ export function createSocket(world: SocketOptions, listener: SocketListener): Ke
     if (state === 'off') return;
     failures += 1;
     setState('away');
-    // it may be the keeper's word on Clarvis's own token: whoever listens finds out, and stops us
+    // the keeper may have refused Clarvis's own token; the listener finds out, and may stop the socket
     if (code === LOGGED_OUT) listener.onLoggedOut();
     if (state !== 'away') return;
     retry = setTimeout(connect, world.retryDelay(failures));
@@ -142,7 +141,7 @@ export function createSocket(world: SocketOptions, listener: SocketListener): Ke
         if (frame.sessionId === null) {
           subscribed = true;
           failures = 0;
-          // pages that are asked for from now on are newer than whatever was missed
+          // pages that are requested from now on are newer than what was missed
           coveredFrom = last = null;
           setState('live');
         }
@@ -172,7 +171,7 @@ export function createSocket(world: SocketOptions, listener: SocketListener): Ke
 
   function now(): void {
     if (state === 'away') connect();
-    // after a sleep the line may be dead without anybody having said so
+    // after a sleep the connection may be dead without a close event
     else if (state === 'live') sendPing();
   }
 
@@ -198,9 +197,9 @@ export function createSocket(world: SocketOptions, listener: SocketListener): Ke
     retryNow: now,
     remember(position) {
       if (position === null) return;
-      // after a resync nothing may come for long, and then the line may break
+      // after a resync the connection may break before any event comes
       if (subscribed) last ??= position;
-      // before the first subscription the earliest page says where to begin
+      // before the first subscription, it begins at the earliest page
       else if (last === null || last.epoch !== position.epoch || position.seq < last.seq) {
         coveredFrom = last = position;
       }

@@ -3,7 +3,7 @@ import type { Wanted } from '../api/search';
 import type { Looked } from '../api/timeline';
 import { parseRoute, type Route, withoutLogin } from './routes';
 
-/** Where in the page one is. The address is the only place that knows; this follows it. */
+/** The current route. It follows the fragment of the address. */
 export interface Router {
   readonly session: ReadonlySignal<string | null>;
   readonly inbox: ReadonlySignal<boolean>;
@@ -12,7 +12,7 @@ export interface Router {
   readonly search: ReadonlySignal<Wanted | null>;
   readonly timeline: ReadonlySignal<Looked | null>;
   readonly branches: ReadonlySignal<Route['branches']>;
-  /** The code that came with the address, which from then on no longer has it. */
+  /** Takes the login code out of the address. */
   takeLoginCode(): string | null;
   onChange(listener: () => void): void;
 }

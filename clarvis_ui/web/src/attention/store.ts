@@ -7,17 +7,17 @@ import { CLARVIS_UNREACHABLE } from '../api/result';
 import type { AnswerDrafts } from './answerDrafts';
 import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 
-/** Open questions of all sessions, and the answers to them. */
+/** The attention of all sessions, and the answers to it. */
 export interface AttentionStore {
   readonly inbox: ReadonlySignal<Inbox>;
   readonly drafts: AnswerDrafts;
-  /** Asks for all that is open. */
+  /** Reads all open attention again. */
   reload(): void;
   answer(attentionId: string, answer: Answer): Promise<void>;
   forget(): void;
 }
 
-// somebody was faster, or it was taken back: the socket says who
+// answered by somebody else, or withdrawn: an event says which
 const TOO_LATE = new Set(['attention_gone', 'attention_not_found']);
 
 export function createAttentionStore(
@@ -25,12 +25,12 @@ export function createAttentionStore(
   events: EventBus,
   drafts: AnswerDrafts,
   by: string,
-  /** Until the keeper has what was sent to this session. */
+  /** Resolves when the keeper has all that was sent to this session. */
   sentTo: (sessionId: string) => Promise<void> = async () => {},
 ): AttentionStore {
   const inbox = signal<Inbox>(EMPTY_INBOX);
   let raisedSince = new Set<string>();
-  /** Answers of which nobody said what became of them. */
+  /** Answers whose request failed, though they may have arrived. */
   const unanswered = new Set<string>();
   const request = createLatestRequest();
 
@@ -67,11 +67,11 @@ export function createAttentionStore(
       if (inbox.value.answering.has(attentionId)) return;
       dispatch({ type: 'answer/begun', attentionId });
       const attention = inbox.value.open.find(({ id }) => id === attentionId);
-      // what was sent before is held with the rest
+      // messages sent before are held with the rest
       if (answer.hold && attention) await sentTo(attention.sessionId);
       const outcome = await api.resolve(attentionId, answer, by);
       if (outcome.ok) {
-        // the socket usually said so already
+        // an event usually said so already
         dispatch({
           type: 'attention/settled',
           position: null,
@@ -83,7 +83,6 @@ export function createAttentionStore(
         return;
       }
       dispatch({ type: 'answer/failed', attentionId, problem: outcome.failure.sentence });
-      // it may have arrived all the same
       if (outcome.failure.code === CLARVIS_UNREACHABLE) unanswered.add(attentionId);
       if (TOO_LATE.has(outcome.failure.code)) void reload();
     },
@@ -94,7 +93,7 @@ export function createAttentionStore(
   };
 }
 
-/** How this browser is called when the others are told who answered. */
+/** The name of this browser, for other screens that show who answered. */
 export function browserName(agent: string): string {
   const device = [
     [/iPhone|iPod/, 'iPhone'],

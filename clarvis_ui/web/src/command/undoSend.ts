@@ -7,23 +7,22 @@ import { newUuid } from '../lib/uuid';
 import type { Destination } from './destinations';
 
 /**
- * Commands are held back for a few seconds after Enter: until then nothing has happened, so to undo
- * is to undo all of it. Who leaves the page meant what was sent: then it goes at once.
+ * Holds commands back for a few seconds after Enter, so that they can be undone. When the page is
+ * left, they are sent at once.
  */
 export interface UndoSend {
-  /** What was sent lately, the last one last. */
+  /** The latest commands, oldest first. */
   readonly entries: ReadonlySignal<readonly PendingCommand[]>;
   begin(words: string, way: Destination, follow: boolean): void;
-  /** Its words, as if it had never been sent; null where it was too late. */
+  /** Takes a command back and returns its text; null where it was too late. */
   undo(uuid: string): string | null;
-  /** Without waiting any longer, or once more. */
+  /** Sends at once, or once more. */
   send(uuid: string): void;
-  /** The same in a copy of a session that somebody else runs. */
+  /** Sends to a fork of a session that somebody else runs. */
   sendToCopy(uuid: string): void;
   dismiss(uuid: string): void;
-  /** Takes up what an earlier page has left. */
+  /** Restores what the page had before it was reloaded. */
   restore(): void;
-  /** The page is being left. */
   sendAll(): void;
 }
 
@@ -35,11 +34,10 @@ export interface PendingCommand {
   due: number;
   state: 'held' | 'going' | 'sent' | 'unsent';
   problem: string | null;
-  /** Somebody else runs the session: it can go on in a copy. */
+  /** Somebody else runs the session: a fork can get it. */
   elsewhere: boolean;
-  /** Which session has it. */
   sessionId: string | null;
-  /** Whether the page goes along. */
+  /** Whether the page opens the session. */
   follow: boolean;
 }
 
@@ -86,7 +84,7 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
     clearTimeout(timers.get(entry.uuid));
     const going: PendingCommand = { ...entry, due: Date.now(), state: 'going', problem: null };
     upsert(going);
-    // whoever finds it here does not know whether it arrived: the uuid makes two of it one
+    // after a reload it may be sent twice; the same uuid makes one message of it
     storage.write(key(entry.uuid), going);
     const { uuid, text: words, way } = going;
     const to =
@@ -173,7 +171,7 @@ export function createUndoSend({ deliver, storage, onSent }: UndoSendOptions): U
   };
 }
 
-/** Written by ourselves, but perhaps by another version. */
+/** Perhaps written by another version of the page. */
 function readEntry(raw: unknown): PendingCommand | null {
   const stored = fields(raw);
   const uuid = stored && text(stored.uuid);

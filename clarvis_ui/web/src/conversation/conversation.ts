@@ -1,11 +1,10 @@
 /**
- * One conversation, and the only place that decides what it looks like: `(state, event) → state`.
+ * The reducer of one conversation: `(state, event) → state`.
  *
- * Truth comes three ways: pages over REST, each true at the position at which it was taken; events,
- * in the order of their positions, any of them possibly again; and our own messages, shown before
- * anybody has confirmed them. A page stands for every event up to its position, so an event at or
- * before what was `seen` says nothing new. Between the loss of the stream and the next page nothing
- * can be put into its place: events wait in `waiting`.
+ * Its input is pages over REST, each with the position at which it was read; events in the order of
+ * their positions, some possibly twice; and optimistic messages. A page contains every event up to
+ * its position, so an event at or before `seenSeq` is skipped. After the stream is lost, events are
+ * held in `heldEvents` until the next page says where they belong.
  */
 
 import type { EventOf } from '../api/eventBus';
@@ -36,21 +35,20 @@ export interface ConversationState {
   readonly loaded: boolean;
   /** Confirmed messages, oldest first, without holes from the first one on. */
   readonly messages: readonly Message[];
-  /** Leads to the page above; null at the beginning. */
+  /** The cursor of the page above; null at the beginning. */
   readonly before: string | null;
   readonly branches: readonly Departure[];
   readonly partial: Partial | null;
   readonly turn: Turn | null;
   readonly queue: readonly Queued[];
-  /** What left the line last: until Claude has confirmed it, only the keeper knows of it. */
+  /** What left the queue last; no transcript has it until Claude confirms it. */
   readonly taken: Queued | null;
   /** How the last turn ended; null while one runs. */
   readonly ended: { outcome: TurnOutcome; error: string | null } | null;
   /** Turns that did not come to their end, the oldest first. */
   readonly failed: readonly FailedTurn[];
-  /** Ours that nobody has confirmed. */
   readonly optimistic: readonly OptimisticMessage[];
-  /** Uuids of ours, confirmed or not: no other message of ours is taken for a copy of these. */
+  /** Uuids of our messages, confirmed or not. None of them confirms another one as its copy. */
   readonly own: readonly string[];
 
   readonly epoch: string | null;
@@ -58,9 +56,9 @@ export interface ConversationState {
   readonly seenSeq: number;
   /** The position of the last page from the end. */
   readonly pageSeq: number;
-  /** Events that came while there was a gap before them; null where there is none. */
+  /** Events after a gap in the stream; null without a gap. */
   readonly heldEvents: readonly ReducedEvent[] | null;
-  /** The last position at which something changed further up than what is loaded. */
+  /** The last position at which something above the loaded messages changed. */
   readonly aboveSeq: number;
 }
 
@@ -73,7 +71,7 @@ const CHANGED_BY_DELTAS = [
 /** What the page reads as a whole: all but what every delta changes. */
 export type Conversation = Omit<ConversationState, (typeof CHANGED_BY_DELTAS)[number]>;
 
-/** The very same one where a delta or less is all that happened: then nothing is drawn again. */
+/** The same object where only deltas came, so that nothing but the partial is drawn again. */
 export function readableConversation(before: Conversation, after: ConversationState): Conversation {
   const ignored: readonly string[] = CHANGED_BY_DELTAS;
   const keys = Object.keys(after).filter((key) => !ignored.includes(key)) as (keyof Conversation)[];
@@ -100,17 +98,17 @@ export type ConversationEvent =
   | {
       type: 'page/loaded';
       page: ConversationPage;
-      /** Ours that the keeper had taken before it was asked for this page. */
+      /** Our messages that the keeper had accepted before this page was requested. */
       accepted?: readonly string[];
     }
   /** The page above the cursor `above`. */
   | { type: 'page/above'; above: string; page: ConversationPage }
-  /** Events may have been missed: only a page tells where we are. */
+  /** Events may have been missed; only a page closes the gap. */
   | { type: 'stream/broken' }
   | { type: 'sending/begun'; pending: OptimisticMessage }
   | { type: 'sending/accepted'; uuid: string }
   | { type: 'sending/failed'; uuid: string; problem: string }
-  /** Somebody else runs the session: the person says what is to become of it. */
+  /** Somebody else runs the session: the person decides what happens with the message. */
   | { type: 'sending/elsewhere'; uuid: string }
   | { type: 'sending/withdrawn'; uuid: string };
 

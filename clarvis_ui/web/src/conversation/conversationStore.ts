@@ -30,7 +30,7 @@ export const HANDLED_EVENTS = [
 ] as const;
 type HandledEvent = EventOf<(typeof HANDLED_EVENTS)[number]>;
 
-/** One conversation that is, or was a moment ago, on the screen. */
+/** One open conversation: loads it, keeps it current and sends its messages. */
 export interface ConversationStore {
   readonly conversation: ReadonlySignal<Conversation>;
   /** The block that is being written: it has its own signal, because every delta changes it. */
@@ -39,26 +39,26 @@ export interface ConversationStore {
   readonly failure: ReadonlySignal<Failure | null>;
   readonly loading: ReadonlySignal<boolean>;
   handle(event: HandledEvent): void;
-  /** Asks again for all that is shown. */
+  /** Loads again as much as is loaded. */
   reload(): void;
-  /** What stands above, as much as so many pages hold. */
+  /** Loads so many pages above the loaded messages. */
   loadOlder(pages?: number): void;
-  /** `interrupt`: the turn that runs is stopped for it. */
+  /** `interrupt`: stops the running turn, and sends this next. */
   send(text: string, images: readonly AttachedImage[], interrupt?: boolean): void;
-  /** One that another part of the page has sent, and the keeper has taken. */
+  /** Shows a message that the command bar has sent, and that the keeper has accepted. */
   addAccepted(pending: OptimisticMessage): void;
   retry(uuid: string): void;
-  /** The words of one that was not sent. */
+  /** The text of a message that was not sent. */
   textOf(uuid: string): string;
   /** What could not be sent because somebody else runs the session: in a copy, whose id is the
    * answer, or as soon as the other has ended. */
   sendElsewhere(uuid: string, how: 'fork' | 'wait'): Promise<string | null>;
-  /** What could not be sent, for the field; null where there is none. */
+  /** Takes back a message that was not sent; null where there is none. */
   withdraw(uuid: string): OptimisticMessage | null;
   /** Until the keeper has all that was sent, so that what stops a turn stops after it; what takes
    * too long is not sent. */
   settled(): Promise<void>;
-  /** It has left the line. */
+  /** Forgets a message that was taken out of the queue. */
   removeQueued(uuid: string): void;
   stop(): void;
 }
@@ -69,15 +69,15 @@ export interface ConversationStoreOptions {
   socket: Pick<KeeperSocket, 'remember' | 'covers'>;
   outbox: Outbox;
   retryDelay(failures: number): number;
-  /** What came with the conversation, for a list that may not have it yet. */
+  /** The session that came with a page: the list may not have it yet. */
   onSession(session: Session): void;
 }
 
 const PAGE = 150;
 const MAX_PAGE = 10_000;
-/** How long a turn is not stopped for a message that is on its way. */
+/** For so long, stopping a turn waits for messages that are being sent. */
 const ARRIVAL_MS = 2000;
-// asking again would not change these
+// loading again would not change these
 const FINAL_CODES = new Set(['session_not_found', 'not_found', 'invalid_request']);
 
 export function createConversationStore(
@@ -95,7 +95,7 @@ export function createConversationStore(
   const partial = signal<Partial | null>(null);
   const trouble = signal<Failure | null>(null);
   const loading = signal(false);
-  /** Sent by an earlier life of this page: whether they arrived, only the keeper knows. */
+  /** Sent before the page was reloaded; only the keeper knows whether they arrived. */
   let unconfirmedByKeeper = restored
     .filter((pending) => pending.state === 'sending')
     .map(({ uuid }) => uuid);
@@ -103,7 +103,6 @@ export function createConversationStore(
   const olderPage = createLatestRequest();
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
-  /** Messages that the keeper has not answered. */
   const inFlight = new Map<string, { answer: Promise<unknown>; request: AbortController }>();
 
   function dispatch(event: ConversationEvent): void {
@@ -117,7 +116,7 @@ export function createConversationStore(
       partial.value = after.partial;
       conversation.value = readableConversation(conversation.value, after);
     });
-    // a hole has opened: only the keeper knows what belongs there
+    // a gap has opened: only a page closes it
     if (after.heldEvents !== null && before.heldEvents === null) void load();
   }
 
@@ -146,7 +145,7 @@ export function createConversationStore(
       if (covered) dispatch({ type: 'page/loaded', page: outcome.value, accepted });
     });
     unconfirmedByKeeper = [];
-    // it is from before we began to listen, or from before what we heard already
+    // the page is older than the subscription, or than an event that is applied already
     if (state.heldEvents !== null) tryAgain();
     else failures = 0;
   }
@@ -165,7 +164,7 @@ export function createConversationStore(
   function reload(): void {
     failures = 0;
     dispatch({ type: 'stream/broken' });
-    // a hole that was there already is asked for again too: its answer may be on no way at all
+    // an earlier gap may have no request under way
     if (!latestPage.isRunning) void load();
   }
 
@@ -190,7 +189,7 @@ export function createConversationStore(
     }
   }
 
-  /** One that never went out, or whose turn failed before a transcript had it; ours or not. */
+  /** A message that was not sent, or whose turn failed before a transcript had it. */
   function unsent(uuid: string): OptimisticMessage | undefined {
     const { optimistic, failed } = state;
     const own = optimistic.find((pending) => pending.uuid === uuid);
@@ -209,7 +208,7 @@ export function createConversationStore(
     handle(event) {
       if (event.type === 'session/removed') reload();
       else if (event.type !== 'session/updated') dispatch(event);
-      // it did not exist, and now it does again
+      // the session exists again
       else if (trouble.value?.code === 'session_not_found') reload();
     },
     reload,
@@ -266,7 +265,7 @@ export function createConversationStore(
     withdraw(uuid) {
       const message = unsent(uuid);
       if (!message) return null;
-      // it may have arrived all the same, or wait until a turn that was cut off goes on
+      // it may have arrived all the same, or be in the queue
       if (message.state === 'failed') void api.cancelQueued(id, uuid);
       dispatch({ type: 'sending/withdrawn', uuid });
       return message;

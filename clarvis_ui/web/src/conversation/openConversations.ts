@@ -9,36 +9,36 @@ import {
 import type { OptimisticMessage } from './optimistic';
 import { sendOrWait } from './send';
 
-/** The conversations that are held in memory: the open one, and those one may come back to. */
+/** The stores of the conversations that were opened last. */
 export interface OpenConversations {
-  /** The talk of this session; it stays the same for as long as it is kept. */
+  /** The store of this session; the same one until it is dropped. */
   open(id: string): ConversationStore;
-  /** Sends what was not typed in a session's own page; answers which session has it. */
+  /** Sends a message of the command bar; returns the session that has it. */
   deliver(delivery: Delivery): Promise<Outcome<string>>;
-  /** Until the keeper has what was sent to this session. */
+  /** Resolves when the keeper has all that was sent to this session. */
   sent(id: string): Promise<void>;
-  /** What was told of this session, or of all, does not hold any more. */
+  /** Events of this session, or of all, were missed. */
   resync(sessionId: string | null): void;
-  /** The line is there again: what could not be loaded is tried at once. */
+  /** Loads again what could not be loaded. */
   retryFailed(): void;
   forget(): void;
 }
 
-/** `copy`: somebody else runs the session, and it goes on in a copy. */
+/** `copy`: somebody else runs the session, so a fork gets the message. */
 export type SendTarget = { sessionId: string; copy?: boolean } | { workdir: string };
 
 export interface Delivery {
   uuid: string;
   text: string;
   to: SendTarget;
-  /** The answer by which it goes there. */
+  /** The id of the routing decision. */
   routing?: string;
 }
 
 const MAX_OPEN = 12;
 
 export function createOpenConversations(needs: ConversationStoreOptions): OpenConversations {
-  /** The one used last is the last. */
+  /** In the order of use, the latest last. */
   const stores = new Map<string, ConversationStore>();
 
   needs.events.on(HANDLED_EVENTS, (event) => stores.get(event.sessionId)?.handle(event));
@@ -57,7 +57,7 @@ export function createOpenConversations(needs: ConversationStoreOptions): OpenCo
       const outcome = await sendOrWait(needs.api, prompt);
       if (!outcome.ok) return outcome;
       const { sessionId } = outcome.value;
-      // the session's page shows it from the first moment on
+      // the session's page shows it at once
       const conversationStore = stores.get(sessionId);
       const pending: OptimisticMessage = {
         uuid,
@@ -86,7 +86,7 @@ export function createOpenConversations(needs: ConversationStoreOptions): OpenCo
         stores.get(sessionId)?.reload();
         return;
       }
-      // only what one looks at is worth asking for now
+      // only the visible one is loaded again now
       const last = [...stores.keys()].at(-1);
       for (const id of [...stores.keys()]) {
         if (id !== last) drop(id);

@@ -2,14 +2,14 @@ import type { Block, Message } from '../api/messages';
 
 export const OPTIMISTIC_STATES = ['sending', 'accepted', 'failed', 'elsewhere'] as const;
 
-/** A message of our own on its way: it has its final uuid from the beginning. */
+/** A message of this browser that no transcript has yet. Its uuid is final. */
 export interface OptimisticMessage {
   uuid: string;
   text: string;
   /** As it goes over the wire, images included. */
   content: readonly Block[];
   images: number;
-  /** The turn that runs is stopped for it. */
+  /** Stops the running turn. */
   interrupt?: boolean;
   /** `accepted`: the keeper has it; it is not part of the conversation yet. `elsewhere`: somebody
    * else runs the session, and the person has to say what is to become of it. */
@@ -21,7 +21,7 @@ export interface OptimisticMessage {
   begun: number;
 }
 
-/** The same uuid again is a second attempt, and stays in its place. */
+/** The same uuid again is a second attempt, in the same place. */
 export function withOptimistic(
   optimistic: readonly OptimisticMessage[],
   pending: OptimisticMessage,
@@ -60,13 +60,13 @@ export function unconfirmed(
   }
   return optimistic.filter((pending) => {
     if (confirmed.has(pending.uuid)) return false;
-    // only what the keeper took can have become something else
+    // only an accepted message can have got another uuid
     if (pending.state !== 'accepted') return true;
     const copy = copies.findIndex(
       (message) => isNewer(message, pending.behind) && textOf(message.content) === pending.text,
     );
     if (copy < 0) return true;
-    copies.splice(copy, 1); // one message confirms one of ours
+    copies.splice(copy, 1); // each copy confirms one message
     return false;
   });
 }

@@ -6,7 +6,6 @@ import { OPTIMISTIC_STATES, type OptimisticMessage } from './optimistic';
  * two tabs do not overwrite each other's. */
 export interface Outbox {
   restore(sessionId: string): OptimisticMessage[];
-  /** What is on its way now, and what was a moment ago. */
   store(
     sessionId: string,
     now: readonly OptimisticMessage[],
@@ -31,7 +30,7 @@ export function createOutbox(storage: BrowserStorage): Outbox {
       for (const pending of now) {
         if (before.includes(pending)) continue;
         const isStored = storage.write(key(sessionId, pending.uuid), pending);
-        // images may be more than a browser keeps; the words never are
+        // images may exceed the quota of the storage; the text never does
         if (!isStored) storage.write(key(sessionId, pending.uuid), withoutImages(pending));
       }
     },

@@ -10,28 +10,26 @@ import { type AttachedImage, imagesOf } from '../composer/images';
 import { counted } from '../lib/format';
 import type { OptimisticMessage } from './optimistic';
 
-/** Where one types. */
+/** The message field. */
 export interface DraftField {
   readonly current: Draft;
   write(draft: Draft): void;
 }
 
-/** The line of one session. */
 export interface SessionQueue {
   id: string;
   api: Pick<Api, 'waiting' | 'cancelQueued'>;
-  /** Ours, with all that they were sent with. */
+  /** Our messages, with their images. */
   optimistic: readonly OptimisticMessage[];
-  /** It is no message of ours any more. */
   withdrawn(uuid: string): void;
 }
 
-/** Whether Claude has it. */
+/** Whether Claude has the message. */
 function isTakenByClaude({ code, choices = [] }: Failure): boolean {
   return code === MESSAGE_TAKEN && !choices.includes(SEND_AGAIN);
 }
 
-/** Whether it waits no more, although Claude need not have it: another tab took it back, say. */
+/** Whether it left the queue, though perhaps not to Claude: another tab may have taken it back. */
 function isElsewhere({ code }: Failure): boolean {
   return code === MESSAGE_TAKEN || code === MESSAGE_NOT_FOUND;
 }
@@ -61,16 +59,16 @@ export async function moveIntoDraft(
     } else if (isTakenByClaude(outcome.failure)) late += 1;
     else if (isElsewhere(outcome.failure)) {
       elsewhere += 1;
-      // all tabs write one draft: what we take out of it may be what another tab has put there
+      // all tabs share one draft: another tab may have put this text into it
       if (message.text === '' || !before.text.includes(message.text)) returned.push(message);
     } else {
-      // whether it has left the line is not known: its words stay in the field as well
+      // it may still be in the queue: its text stays in the field as well
       returned.push(message);
       problem = `${outcome.failure.sentence} What could not be taken back may still be in line.`;
       break;
     }
   }
-  // who has typed on meanwhile keeps all of it
+  // if the person typed on meanwhile, the whole draft stays
   if (returned.length < messages.length && field.current === after) {
     field.write(withMessages(before, returned));
   }
@@ -90,7 +88,7 @@ interface Content {
   images: readonly AttachedImage[];
 }
 
-/** What they were sent with; a sentence where it cannot be known, or cannot stand in a field. */
+/** The contents of queued messages; a sentence where the field cannot hold them. */
 async function readContents(
   queue: readonly Queued[],
   line: SessionQueue,

@@ -1,28 +1,27 @@
-/** Does something every few seconds while the page is looked at, and less often while it fails. */
+/** Repeats a task every few seconds while the page is visible, less often while it fails. */
 export interface Poller {
   start(): void;
   stop(): void;
-  /** Now rather than later: the user asked, or came back. */
+  /** Runs the task at once. */
   now(): void;
 }
 
-/** What a heartbeat needs to know of the page. */
 export interface PageVisibility {
   isHidden(): boolean;
-  /** Calls when the page is looked at again, or the machine is back on a network. */
+  /** Calls when the page becomes visible, or the machine is back on a network. */
   onReturn(listener: () => void): () => void;
 }
 
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30_000;
 
-/** 1, 2, 4, … 30 seconds, a little apart so that many pages do not come all at once. */
+/** 1, 2, 4, … 30 seconds, with jitter so that many pages do not retry at once. */
 export function retryDelay(failures: number, random: number): number {
   const base = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
   return Math.round(base * (0.8 + 0.4 * random));
 }
 
-/** `work` answers whether it succeeded; two of them never overlap. */
+/** `task` returns whether it succeeded; two runs never overlap. */
 export function createPoller(
   task: (signal: AbortSignal) => Promise<boolean>,
   attention: PageVisibility,
@@ -40,7 +39,7 @@ export function createPoller(
     const succeeded = await task(signal);
     working = false;
     if (signal.aborted) {
-      // started again while the last work was still ending
+      // started again while the last run was still ending
       if (lifetime) void run(lifetime.signal);
       return;
     }

@@ -13,25 +13,25 @@ export interface SessionStore {
   readonly listing: ReadonlySignal<Listing>;
   readonly newestFirst: ReadonlySignal<readonly Session[]>;
   start(): void;
-  /** Forget everything: whoever comes next may not be allowed to see it. */
+  /** Forgets everything: who logs in next may not be allowed to see it. */
   stop(): void;
   refreshNow(): void;
-  /** The socket tells of changes as they happen, or no longer does. */
+  /** Whether events come as changes happen. */
   setLive(live: boolean): void;
-  /** A session that came with its conversation, perhaps before it was in any list. */
+  /** Adds a session that came with its conversation, if the list does not have it. */
   addFromPage(session: Session): void;
-  /** A session as an answer had it just now. */
+  /** Replaces a session by the one of an answer. */
   update(session: Session): void;
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
 }
 
 const POLL_MS = 4000;
-// while the socket tells what happens, a look now and then is only for what nobody tells
+// while events come, polling only finds what has no event
 const POLL_MS_LIVE = 30_000;
 const WHOLE_LIST_MS = 60_000;
 const WHOLE_LIST_MS_SCANNING = 8000;
 
-/** What the last look at the whole list found, to tell when it is time for another. */
+/** The last reading of the whole list. */
 export interface WholeListRead {
   at: number;
   health: Health | null;
@@ -58,15 +58,15 @@ export function createSessionStore(
   events: EventBus,
   visibility: PageVisibility,
   socket: Pick<KeeperSocket, 'remember'> | null = null,
-  /** What the keeper has just said of itself, if it has. */
+  /** The answer of the log-in about the keeper, once. */
   takeHealth: () => Outcome<Health> | null = () => null,
 ): SessionStore {
   const listing = signal(EMPTY_LISTING);
   let lastWhole: WholeListRead | null = null;
-  // answers that set out before a rename know the old name: they must not bring it back
+  // a list that was requested before a rename has the old name
   let renames = 0;
   const renamedAt = new Map<string, number>();
-  // and answers may be older than what the socket told in the meantime
+  // and it may be older than events that came meanwhile
   const updatedAt = new Map<string, Position>();
   let live = false;
 
@@ -85,7 +85,7 @@ export function createSessionStore(
       takeHealth() ?? api.health(signal),
       api.sessions(null, signal),
     ]);
-    if (signal.aborted) return false; // stopped in the meantime: what was forgotten stays forgotten
+    if (signal.aborted) return false; // stopped in the meantime
     if (!first.ok) return failed(first.failure);
     if (!health.ok) return failed(health.failure);
     const position = readPosition(first.value.position);
@@ -113,7 +113,7 @@ export function createSessionStore(
     const sessions = [...first.sessions];
     const passed = new Set<string>();
     let cursor = first.cursor;
-    // a cursor that comes twice would go round for ever
+    // a cursor that comes twice would loop for ever
     while (cursor !== null && !passed.has(cursor)) {
       passed.add(cursor);
       const page = await api.sessions(cursor, signal);
@@ -168,7 +168,7 @@ export function createSessionStore(
   };
 }
 
-/** Whether the answer set out before the socket told of this session. */
+/** Whether the answer is older than the last event of this session. */
 function isOlder(
   answered: Position | null,
   positions: ReadonlyMap<string, Position>,
