@@ -17,7 +17,7 @@ export function ConnectionBanner({ app }: { app: AppStore }) {
   return failure && <Banner failure={failure} onRetry={app.retryNow} />;
 }
 
-/** No network is why nobody answers, not that nobody does: a keeper on this machine needs none. */
+/** Without a network the keeper may be unreachable; a keeper on this machine needs none. */
 function explained(failure: Failure | null, online: boolean): Failure | null {
   if (online || failure === null) return failure;
   return failure === RECONNECTING || failure.code === CLARVIS_UNREACHABLE ? OFFLINE : failure;

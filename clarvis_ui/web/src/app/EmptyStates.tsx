@@ -1,7 +1,7 @@
 import { Logo } from '../ui/Logo';
 import './empty-states.css';
 
-/** A session was asked for that is not in the list. */
+/** The address names a session that is not in the list. */
 export function MissingSession() {
   return (
     <div class="nothing">

@@ -13,7 +13,7 @@ export interface SelectedPageProps {
   router: Router;
   notifications: Notifications;
   commandSetup: CommandSetup;
-  /** Offers to begin anew, with words to go with it. */
+  /** Opens the dialog for a new session with this text. */
   onFresh(fresh: NewSessionPreset): void;
 }
 
@@ -29,7 +29,7 @@ const TimelinePage = page(async () => (await import('../timeline/TimelinePage'))
 const BranchesPage = page(async () => (await import('../branches/BranchesPage')).BranchesPage);
 const UsagePage = page(async () => (await import('../usage/UsagePage')).UsagePage);
 
-/** Fetches the larger parts ahead, once the first view stands. */
+/** Fetches the largest pages ahead, after the first view. */
 export function prefetchPages(): void {
   for (const page of [SessionPage, CommandPanel]) page.fetch();
 }
@@ -44,7 +44,7 @@ export function SelectedPage({
 }: SelectedPageProps) {
   const { complete } = app.sessions.listing.value;
   const id = router.session.value;
-  // a request from before would be refused, and its answer come after one is logged in
+  // a request before the login would be refused, and its answer could come after the login
   if (app.auth.state.value !== 'loggedIn') return null;
   const branches = router.branches.value;
   if (id !== null && branches !== null) {
@@ -59,7 +59,7 @@ export function SelectedPage({
   const timeline = router.timeline.value;
   if (timeline !== null) return <TimelinePage app={app} timeline={timeline} />;
   if (router.archive.value) return <ArchivePage app={app} />;
-  // until the list is complete, the sessions that one could go on with are not known
+  // the command bar needs the complete list
   if (!complete) return null;
   return (
     <CommandPanel

@@ -25,7 +25,7 @@ export interface ShellProps {
   commandSetup: CommandSetup;
 }
 
-/** The sidebar and what is selected in it; on a phone one of the two at a time. */
+/** The sidebar and the selected page; a phone shows one of the two. */
 export function Shell({ app, router, notifications, commandSetup }: ShellProps) {
   const { sessions, attention: attentionStore, auth } = app;
   const inbox = attentionStore.inbox.value;
@@ -106,7 +106,7 @@ function goToSession(id: string): void {
   location.hash = sessionHref(id);
 }
 
-/** Where a new session most likely belongs: beside the one that is open, or the newest. */
+/** The directory of the open session, or of the newest one. */
 function workdirNear(id: string | null, { listing, newestFirst }: SessionStore): string | null {
   const open = id === null ? undefined : listing.value.sessions.get(id);
   return (open ?? newestFirst.value[0])?.workdir ?? null;

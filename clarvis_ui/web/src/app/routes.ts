@@ -9,17 +9,17 @@ import { type Looked, readMoment } from '../api/timeline';
  */
 export interface Route {
   session: string | null;
-  /** Whether it is the list of what waits. */
+  /** Whether it is the inbox. */
   inbox: boolean;
-  /** Whether it is what is kept of what Claude Code deletes. */
+  /** Whether it is the archive. */
   archive: boolean;
-  /** Whether it is what was used. */
+  /** Whether it is the usage page. */
   usage: boolean;
-  /** What is looked for in all sessions; null where one is not searching. */
+  /** The query of the search page; null elsewhere. */
   search: Wanted | null;
-  /** Of what one sees when it was done; null where that is not shown. */
+  /** The query of the timeline; null elsewhere. */
   timeline: Looked | null;
-  /** Whether it is the tree of the session's branches, or two of them beside each other. */
+  /** The tree of the session's branches, or two of them compared. */
   branches: 'tree' | ComparedBranches | null;
   login: string | null;
 }
@@ -47,22 +47,22 @@ export function parseRoute(fragment: string): Route {
   };
 }
 
-/** The same place without the code, all other parts as they were. */
+/** The fragment without the login code. */
 export function withoutLogin(fragment: string): string {
   const others = parts(fragment).filter((part) => !part.startsWith('login='));
   return others.length > 0 ? `#${others.join('&')}` : '';
 }
 
-/** Back to the list: a place without a session. */
+/** The list: no session is selected. */
 export const LIST_HREF = '#';
 
-/** Every question that waits, of every session. */
+/** The inbox. */
 export const INBOX_HREF = '#inbox';
 
-/** What is kept of what Claude Code deletes, and what it deletes before long. */
+/** The archive. */
 export const ARCHIVE_HREF = '#archive';
 
-/** What was used: tokens and cost. */
+/** The usage page: tokens and cost. */
 export const USAGE_HREF = '#usage';
 
 function searchIn(parameters: URLSearchParams): Wanted {
@@ -76,7 +76,7 @@ function searchIn(parameters: URLSearchParams): Wanted {
 
 const EVERYTHING: Wanted = { words: '', kind: null, workdir: null, best: false };
 
-/** The search page: with nothing asked yet, or for these words (as the command bar's "find"). */
+/** The search page, empty or with this query. */
 export function searchHref(wanted: Partial<Wanted> = {}): string {
   const { words, kind, workdir, best } = { ...EVERYTHING, ...wanted };
   const fragment = new URLSearchParams({ search: words });
@@ -95,7 +95,7 @@ function timelineIn(parameters: URLSearchParams): Looked {
   };
 }
 
-/** What was done when: in a session (`of`), in a directory (`in`), or everywhere. */
+/** The timeline of a session (`of`), a directory (`in`), or everything. */
 export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): string {
   const fragment = new URLSearchParams({ timeline: '' });
   if (session) fragment.set('of', session);

@@ -1,4 +1,4 @@
-/** What the browser's tab says: how much waits, and where one is. */
+/** The title of the browser's tab: how much waits, and the open session. */
 
 export function tabTitle(waiting: number, title: string | null): string {
   const name = title === null ? 'Clarvis' : `${shortened(title)} · Clarvis`;
@@ -14,7 +14,7 @@ function shortened(title: string): string {
 const QUIET_ICON = '/favicon.svg';
 const MAX_COUNT = 9;
 
-/** The mark with the number of what waits; two figures are all that can be read of so small a one. */
+/** The icon with the number of open questions; more than two characters cannot be read. */
 export function iconOf(waiting: number): string {
   if (waiting === 0) return QUIET_ICON;
   const number = waiting > MAX_COUNT ? `${MAX_COUNT}+` : String(waiting);

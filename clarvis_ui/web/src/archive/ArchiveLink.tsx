@@ -8,7 +8,7 @@ export interface ArchiveLinkProps {
   archived: number;
 }
 
-/** What Claude Code is about to delete, before it does; or how much is kept of what it did. */
+/** How many transcripts Claude Code will delete soon, or how many the archive holds. */
 export function ArchiveLink({ archive, archived }: ArchiveLinkProps) {
   const due = archive?.due.length ?? 0;
   if (due === 0 && !archive?.on && archived === 0) return null;

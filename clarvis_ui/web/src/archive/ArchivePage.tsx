@@ -10,7 +10,7 @@ import '../app/page-head.css';
 import '../attention/inbox.css';
 import './archive.css';
 
-/** What Claude Code deletes before long, and what is kept of what it has deleted. */
+/** The archive: transcripts that Claude Code will delete soon, and deleted ones. */
 export function ArchivePage({ app }: { app: AppStore }) {
   const { archive, sessions } = app;
   const status = archive.status.value;

@@ -4,13 +4,13 @@ import type { Api } from '../api/client';
 import { createLatestRequest } from '../api/request';
 import type { Failure } from '../api/result';
 
-/** What is kept of what Claude Code deletes, asked for now and then. */
+/** The state of the archive, read every hour. */
 export interface ArchiveStore {
   /** Null until it is known. */
   readonly status: ReadonlySignal<Archive | null>;
   readonly failure: ReadonlySignal<Failure | null>;
   start(): void;
-  /** Forget everything: whoever comes next may not be allowed to see it. */
+  /** Forgets everything: who logs in next may not be allowed to see it. */
   stop(): void;
   refresh(): Promise<void>;
   /** Keeps every transcript from now on, or no more. */

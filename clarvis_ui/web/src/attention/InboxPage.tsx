@@ -48,7 +48,7 @@ export function InboxPage({ app, notifications }: { app: AppStore; notifications
                   workdir={session?.workdir ?? null}
                   source={app.api}
                   drafts={attentionStore.drafts}
-                  // the list moves up when one is answered: another card may come under the pointer
+                  // after an answer the list moves up, and another card may come under the pointer
                   replacedAnother
                   answering={inbox.answering.has(attention.id)}
                   problem={inbox.problems.get(attention.id) ?? null}

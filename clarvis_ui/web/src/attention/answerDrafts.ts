@@ -3,7 +3,7 @@ import type { Attention } from '../api/attention';
 import { each, fields, text, verbatim } from '../api/decode';
 import type { BrowserStorage } from '../lib/storage';
 
-/** An answer that was begun and not given. */
+/** An unfinished answer to an open question. */
 export interface AnswerDraft {
   /** Which field of the card is open; null where there is none. */
   open: string | null;
@@ -13,7 +13,7 @@ export interface AnswerDraft {
   choices: Readonly<Record<string, ChoiceDraft>>;
 }
 
-/** What is chosen for one question; `other` is what is typed in place of an option. */
+/** The choice for one question; `other` is a typed answer. */
 export interface ChoiceDraft {
   labels: readonly string[];
   other: string;
@@ -21,25 +21,25 @@ export interface ChoiceDraft {
   typed: boolean;
 }
 
-/** As much of a question as says what is asked. */
+/** What identifies a question, also under a new id. */
 export type DraftedAttention = Pick<Attention, 'id' | 'sessionId' | 'tool' | 'input'>;
 
-/** Answers half given, over every refresh and every look at another session. */
+/** Unfinished answers, kept over reloads. */
 export interface AnswerDrafts {
   read(attention: DraftedAttention): AnswerDraft;
   write(attention: DraftedAttention, draft: AnswerDraft): void;
-  /** It was answered. */
+  /** The question was answered. */
   forget(attentionId: string): void;
-  /** It is no longer asked, and nobody answered: Claude may ask the same again, under a new id. */
+  /** The question was withdrawn. Claude may ask the same again, under a new id. */
   withdraw(attentionId: string): void;
-  /** What is not among these is no longer asked. */
+  /** Withdraws all but these. */
   keepOnly(open: readonly string[]): void;
 }
 
 export const NO_CHOICE: ChoiceDraft = { labels: [], other: '', typed: false };
 const NOTHING: AnswerDraft = { open: null, text: null, choices: {} };
 const KEY = 'answer.';
-/** By what was asked, for as long as it may be asked again. */
+/** Withdrawn drafts, by the content of their question. */
 const LEFT = 'unanswered.';
 const LEFT_MS = 24 * 3_600_000;
 
@@ -84,7 +84,7 @@ export function createAnswerDrafts(
   };
 }
 
-/** The same for the same question of the same session, in whatever order its input is written. */
+/** Equal for equal questions of one session, in whatever order the input is written. */
 function contentOf({ sessionId, tool, input }: DraftedAttention): string {
   const words = JSON.stringify([sessionId, tool, input], (_, value: unknown) => {
     const record = Array.isArray(value) ? null : fields(value);
@@ -93,7 +93,7 @@ function contentOf({ sessionId, tool, input }: DraftedAttention): string {
   return `${sessionId}.${words.length}.${digest(words)}`;
 }
 
-/** Of any text; not for secrets. */
+/** A short hash; a key of the whole content could exceed the quota of the storage. */
 function digest(words: string): string {
   let [one, other] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < words.length; at += 1) {
@@ -119,7 +119,7 @@ function readHalf(raw: unknown): AnswerDraft {
   };
 }
 
-/** The answer to this question as far as it was begun, kept as it is given. */
+/** The draft of the answer to this question, saved with every change. */
 export function useAnswerDraft(
   drafts: AnswerDrafts,
   attention: DraftedAttention,

@@ -5,7 +5,7 @@ import type { AttentionRaised, AttentionSettled } from '../api/events';
 
 export interface SettledAttention {
   attention: Attention;
-  /** `gone`: it is no longer open, and nobody told us why. */
+  /** `gone`: it is no longer open, for an unknown reason. */
   decision: Decision | 'gone';
   by: string | null;
   /** Whether it was this page that answered. */
@@ -15,7 +15,7 @@ export interface SettledAttention {
 export interface Inbox {
   /** In the order in which they were raised. */
   readonly open: readonly Attention[];
-  /** The last one first. */
+  /** Newest first. */
   readonly settled: readonly SettledAttention[];
   /** Answers on their way: the card waits for what becomes of it. */
   readonly answering: ReadonlySet<string>;
@@ -26,7 +26,7 @@ export interface Inbox {
 export type InboxEvent =
   | AttentionRaised
   | AttentionSettled
-  /** All that was open when it was asked for; others may have been raised since. */
+  /** All that was open when the list was requested. */
   | { type: 'attention/listed'; attention: readonly Attention[]; raisedSince: ReadonlySet<string> }
   | { type: 'answer/begun'; attentionId: string }
   | { type: 'answer/failed'; attentionId: string; problem: string };
@@ -72,7 +72,7 @@ export function reduceInbox(inbox: Inbox, event: InboxEvent): Inbox {
 
 function addRaised(inbox: Inbox, attention: Attention): Inbox {
   const last = inbox.settled.find((other) => other.attention.id === attention.id);
-  // a replay tells of it again; what was settled stays so, unless that was only our guess
+  // a replay raises it again; what was settled stays settled, unless we only guessed it
   if (last && last.decision !== 'gone') return inbox;
   const open = inbox.open.some(({ id }) => id === attention.id)
     ? inbox.open.map((other) => (other.id === attention.id ? attention : other))
@@ -106,7 +106,7 @@ function addSettled(
   };
 }
 
-/** Whether what is said now is nearer to the truth than what was said before. */
+/** Whether a later event says more exactly how it was settled. */
 function isCorrected(
   before: SettledAttention,
   decision: SettledAttention['decision'],

@@ -4,7 +4,7 @@ import type { EventBus } from '../api/eventBus';
 import type { SessionNotified } from '../api/events';
 import type { BrowserStorage } from '../lib/storage';
 
-/** Desktop notifications of questions, for those who want them. */
+/** Desktop notifications of open questions. */
 export interface Notifications {
   readonly state: ReadonlySignal<NotificationState>;
   turnOn(): Promise<void>;
@@ -14,16 +14,16 @@ export interface Notifications {
 export type NotificationState =
   | 'off'
   | 'on'
-  /** This browser was told not to. */
+  /** The person blocked them in this browser. */
   | 'refused'
-  /** This browser cannot. */
+  /** This browser has none. */
   | 'missing';
 
-/** As much of a browser as is needed to notify. */
+/** The browser's notifications. */
 export interface Notifier {
   permission(): 'granted' | 'denied' | 'default' | 'missing';
   ask(): Promise<unknown>;
-  /** Shows one; the answer takes it away again. */
+  /** Shows a notification; returns its undo. */
   show(title: string, body: string, tag: string, onClick: () => void): () => void;
   /** Whether the person looks at the page just now. */
   isLookedAt(): boolean;
@@ -82,7 +82,7 @@ export function createNotifications(
   };
 }
 
-/** What a terminal says for a person; a question of it comes as a question, and is said then. */
+/** A notification of a terminal; its permission prompts come as attention. */
 function isNews({ event, text, reason }: SessionNotified): boolean {
   return event === 'Notification' && text !== null && reason !== 'permission_prompt';
 }
@@ -108,7 +108,7 @@ export function notifierOf(window: Window & typeof globalThis): Notifier {
   };
 }
 
-/** Phones have notifications, but let only a service worker show them, and say so when one tries. */
+/** On phones only a service worker may show notifications, which only a try finds out. */
 function canNotify(window: Window & typeof globalThis): boolean {
   if (!('Notification' in window) || !window.isSecureContext) return false;
   // without permission nothing is shown; with it, it was tried before

@@ -31,7 +31,7 @@ export function BranchColumn({
   bringing,
   onBring,
 }: BranchColumnProps) {
-  /** The pages after the first one that were asked for. */
+  /** The pages after the first one. */
   const [rest, setRest] = useState<readonly Message[]>([]);
   const [cursor, setLeft] = useState(first.after);
   const [problem, setProblem] = useState('');
@@ -46,7 +46,7 @@ export function BranchColumn({
     setLeft(outcome.value.after);
   }
 
-  // whoever has read it to the end sees what is said next
+  // when all is read, new messages are loaded as they come
   const grown = rest.length > 0 && cursor === null && first.total > messages.length;
   const last = messages.at(-1)?.uuid ?? null;
   useEffect(() => {

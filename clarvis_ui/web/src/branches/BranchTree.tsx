@@ -14,11 +14,11 @@ export interface BranchTreeProps {
   /** Null until they are known. */
   nodes: readonly BranchNode[] | null;
   family: Family | null;
-  /** How many more were left inside of the session than are told. */
+  /** How many branches inside the session are not listed. */
   more: number;
 }
 
-/** Every way that was taken, below the one that it leaves; two of them can be compared. */
+/** The tree of branches; two of them can be compared. */
 export function BranchTree({ app, id, nodes, family, more }: BranchTreeProps) {
   const [picked, setPicked] = useState<readonly string[] | null>(null);
   const [problem, setProblem] = useState('');
@@ -165,7 +165,7 @@ function Limb(props: LimbProps) {
   );
 }
 
-/** A path that was left is read where it stands, in its session. */
+/** A left path is shown inside its session. */
 function hrefOf({ tip: { session, tip } }: BranchNode): string {
   return tip === null ? sessionHref(session) : messageHref(session, tip);
 }

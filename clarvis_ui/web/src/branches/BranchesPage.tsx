@@ -21,7 +21,7 @@ export interface BranchesPageProps {
   compared: ComparedBranches | null;
 }
 
-/** What if: the ways that were taken from one conversation. */
+/** The branches of a session, as a tree or two compared. */
 export function BranchesPage({ app, id, compared }: BranchesPageProps) {
   const { family, inside, problem } = useBranches(app, id);
   const nodes = useMemo(() => (family ? treeOf(id, family, inside) : null), [id, family, inside]);
@@ -67,7 +67,7 @@ const PAUSE_MS = 1000;
 function useBranches({ api, sessions }: AppStore, id: string): Found {
   const [loaded, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
   const news = familyNews(id, loaded.family, sessions.listing.value.sessions);
-  // asked again until every session has been read
+  // requested again until the family is complete
   const unfinished = loaded.family && !loaded.family.complete ? loaded : null;
   useAbortableEffect(
     async (signal) => {

@@ -24,7 +24,7 @@ export interface ComparisonProps {
   nodes: readonly BranchNode[] | null;
 }
 
-// how long what was said on one of them may be missing
+// new messages are loaded after a pause
 const PAUSE_MS = 1000;
 
 interface Side {
@@ -32,7 +32,7 @@ interface Side {
   work: BranchWork;
 }
 
-/** Two branches beside each other from where they part: what was said, and what became of files. */
+/** Two branches compared since they separated: messages and files. */
 export function Comparison({ app, compared, nodes }: ComparisonProps) {
   const { one, other } = compared;
   const { sides, problem } = useSides(app, compared);
@@ -176,7 +176,7 @@ function useSides(app: AppStore, { one, other }: ComparedBranches) {
   return { sides, problem };
 }
 
-/** Another number when something was said on one of them, once the last was read. */
+/** Changes when one of them has new messages and the last request is done. */
 function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean): number {
   const newestKey = sessionNews([one.session, other.session], sessions.listing.value.sessions);
   const [news, setNews] = useState({ newestKey, count: 0 });
@@ -198,7 +198,7 @@ function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean)
   return news.count;
 }
 
-/** What both say, folded: one knows it, or reads it from the end upwards. */
+/** The messages that both have, collapsed, read from the end upwards. */
 function Past({
   app,
   compared: { one, other },
@@ -254,7 +254,7 @@ function Past({
   );
 }
 
-/** On a phone one of the two is in sight: by the buttons, or by a swipe. */
+/** On a phone one of the two is visible, chosen by buttons or by a swipe. */
 function useShown(pair: { current: HTMLDivElement | null }) {
   const [visibleSide, setShown] = useState<0 | 1>(0);
   useEffect(() => {
@@ -271,7 +271,7 @@ function useShown(pair: { current: HTMLDivElement | null }) {
   return [visibleSide, show] as const;
 }
 
-/** As the tree calls it; a path that another session left, by what was first asked on it. */
+/** The name in the tree; of a left path in another session, its first prompt. */
 function nameOf(
   app: AppStore,
   nodes: readonly BranchNode[] | null,

@@ -86,7 +86,7 @@ function fateOf({ fate, edits }: FileChange): string {
 function Body({ pair, names }: Pick<OneFileProps, 'pair' | 'names'>) {
   const difference = pair.where === 'both' ? differenceOf(pair) : null;
   if (difference) {
-    // removed is how the other has it, added is how the one has it
+    // removed: the text of the other; added: the text of the one
     return (
       <>
         <p class="file-legend">

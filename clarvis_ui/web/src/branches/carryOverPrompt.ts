@@ -47,7 +47,7 @@ export function carryOverPrompt({ title, from, into, workdir }: CarryOver): stri
       : 'Go on here as if it had been decided here. Where it contradicts what was done here, ' +
         'tell me first.',
   ];
-  // it is sent in one's own name: nothing in it may be hidden
+  // it is sent as the person's own message: nothing in it may be invisible
   return revealInvisible(parts.filter(Boolean).join('\n\n'));
 }
 
@@ -73,7 +73,7 @@ function fateWords({ one, where }: FilePair): string {
   return fate === 'created' ? 'new there' : 'changed only there';
 }
 
-/** From how it is where one brings it to how it is there; without that, what was done there. */
+/** The difference between the two branches; without both texts, the edits. */
 function differencesOf(pair: FilePair): PairedChange[] {
   if (pair.one === null || pair.one.fate === 'deleted') return [];
   const difference = differenceOf(pair);

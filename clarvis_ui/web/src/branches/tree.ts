@@ -7,10 +7,10 @@ import type { Session } from '../api/sessions';
 export interface BranchNode {
   key: string;
   tip: Tip;
-  /** `now`: the session that is open, as it stands; `left`: a path that was left in it. */
+  /** `now`: the open session; `left`: a path in it that was left. */
   kind: 'now' | 'left' | 'session';
   title: string;
-  /** What was said first on its own way, and last. */
+  /** Its first prompt and last words after the separation. */
   first: string | null;
   last: string | null;
   messages: number;
@@ -34,7 +34,7 @@ export function tipKey({ session, tip }: Tip): string {
   return tip === null ? session : `${session}/${tip}`;
 }
 
-/** Sessions below those they go on from; what was left inside of the open one below that. */
+/** Forks below their originals; paths that were left in the open session below it. */
 export function treeOf(session: string, family: Family, inside: Branches | null): BranchNode[] {
   const nodes = new Map<string, BranchNode>();
   const top: BranchNode[] = [];
@@ -61,7 +61,7 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
   return top.sort(byTime);
 }
 
-/** What a session goes on from: of the one that is open, the very path that it leaves. */
+/** The node that a session was forked from. */
 function parentOf(
   { parent, at }: Kin,
   session: string,
@@ -124,13 +124,13 @@ export function allNodes(nodes: readonly BranchNode[]): BranchNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
 }
 
-/** With one more chosen: of two, the one chosen first makes room. */
+/** The selection with one more; of two, the earlier one is dropped. */
 export function chosenWith(chosen: readonly string[], key: string): string[] {
   if (chosen.includes(key)) return chosen.filter((each) => each !== key);
   return [...chosen, key].slice(-2);
 }
 
-/** Changes when the tree may have: one of the family went on, or there is a session that was not. */
+/** Changes when a session of the family changes, or a session is added. */
 export function familyNews(
   session: string,
   family: Family | null,
@@ -140,7 +140,7 @@ export function familyNews(
   return `${sessions.size}|${sessionNews([...ids].sort(), sessions)}`;
 }
 
-/** Another text when something was said in one of these sessions. */
+/** Changes when one of these sessions does. */
 export function sessionNews(
   ids: readonly string[],
   sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
@@ -152,7 +152,7 @@ export function sessionNews(
   return seen.join('|');
 }
 
-/** What suggests itself to be compared: what is open, and what it leaves or was left last. */
+/** The suggested comparison: the open session and its parent or its newest branch. */
 export function suggested(nodes: readonly BranchNode[]): string[] {
   const all = allNodes(nodes);
   const now = all.find((node) => node.kind === 'now');
@@ -207,7 +207,7 @@ export interface PairedChange {
   after: string;
 }
 
-/** The text at the end of a branch; null where nobody knows. */
+/** The text at the end of a branch; null where it is not known. */
 function textOf(file: FileChange): string | null {
   return file.fate === 'deleted' ? '' : file.after;
 }
@@ -222,7 +222,7 @@ export function changesIn(file: FileChange): PairedChange[] {
   return after !== null && file.fate !== 'deleted' ? [{ before: '', after }] : [];
 }
 
-/** How a file in the one differs from the same file in the other; null where it cannot be told. */
+/** How a file differs between the two; null where it is not known. */
 export function differenceOf({ one, other }: FilePair): PairedChange | null {
   if (one === null || other === null) return null;
   const [before, after] = [textOf(other), textOf(one)];

@@ -11,14 +11,14 @@ export interface CommandBarProps {
 
 const CommandOverlay = lazy(async () => (await import('./CommandViews')).CommandOverlay, OutOfDate);
 
-/** Where one can say something, from anywhere: in the page if it is there, else over it. */
+/** Opens the command bar: focuses the one in the page, or shows it over the page. */
 export function openBar({ command }: CommandSetup): void {
   const inPage = document.querySelector<HTMLElement>('.say-panel textarea');
   if (inPage?.checkVisibility({ visibilityProperty: true })) inPage.focus();
   else command.isShown.value = true;
 }
 
-/** Ctrl+K, or Cmd+K, wherever one is; the bar itself is fetched when it is first needed. */
+/** Ctrl+K or Cmd+K, and the bar itself, whose code is fetched when it is first needed. */
 export function CommandBar({ app, commandSetup, currentId }: CommandBarProps) {
   const { command, undoSend } = commandSetup;
   useEffect(() => {

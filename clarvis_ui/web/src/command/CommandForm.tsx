@@ -27,7 +27,7 @@ export interface CommandFormProps {
   onDone?(): void;
 }
 
-/** Says something without choosing where: where it goes is said while one types. */
+/** The form of the command bar; it shows where the text will go while one types. */
 export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: CommandFormProps) {
   const { command, readAloud } = commandSetup;
   const { text, destinations, chosen, isRouting: asking, failure } = command;
@@ -65,12 +65,12 @@ export function CommandForm({ commandSetup, sessions, currentId, api, onDone }: 
 
   const chose = useRef(false);
   useLayoutEffect(() => {
-    // back from the directories one goes on typing, at once
+    // after a directory is chosen, the field has the focus at once
     if (chose.current && !choosing) field.current?.focus();
     chose.current = choosing;
   }, [choosing]);
 
-  /** The session that the words are about: the open one, or the one that was spoken in last. */
+  /** The session that a spoken action is about: the open one, or the newest one. */
   function sessionOf({ kind }: SpokenAction): Session | null {
     const open = sessions.find(({ id }) => id === currentId) ?? sessions[0] ?? null;
     // what is written in its field is not replaced

@@ -32,7 +32,7 @@ export interface DestinationListProps {
   onDirectory(): void;
 }
 
-/** Where it goes and why, the other ways, and sessions that one may mean to open. */
+/** The destinations of the text and why, and sessions and messages to open. */
 export function DestinationList({
   id,
   options,

@@ -8,7 +8,7 @@ export interface DictateButtonProps {
   onProblem(sentence: string): void;
 }
 
-/** Writes what is spoken, behind what stands there already; only where the browser can listen. */
+/** Appends dictated text to the field; only where the browser can listen. */
 export function DictateButton({ text, onWords, onProblem }: DictateButtonProps) {
   const [listening, setListening] = useState(false);
   const stop = useRef<StopSpeechInput | null>(null);

@@ -11,7 +11,7 @@ export interface SentNoticesProps {
   onEdit(): void;
 }
 
-/** What was said in the bar: held back for a moment, then on its way, then there. */
+/** Notices of sent commands: held back, being sent, sent. */
 export function SentNotices({ commandSetup, onEdit }: SentNoticesProps) {
   const { undoSend, command } = commandSetup;
 

@@ -3,7 +3,7 @@ import type { Session } from '../api/sessions';
 import { matching } from '../sessions/groupByProject';
 import { titleOf } from '../sessions/labels';
 
-/** Where a command can go: on in a conversation, or into a new one. */
+/** Where a command can go: into a session, or a new one. */
 export type Destination =
   | {
       kind: 'resume';
@@ -12,7 +12,7 @@ export type Destination =
       because: string | null;
       /** Somebody else has it open: it goes on in a copy. */
       copy: boolean;
-      /** The session plans, and is told to begin: the mode in which it goes on. */
+      /** The command starts the plan: the mode that the session gets. */
       leavesPlanFor?: string | null;
       routing?: string | null;
     }
@@ -24,10 +24,10 @@ export function destinationKey(destination: Destination): string {
 }
 
 const LATELY = 'it was spoken in lately';
-// more than these are not what one has in mind
+// more suggestions would only distract
 const OTHERS = 2;
 
-/** Every way, the one that was decided for first; without a decision a new conversation. */
+/** All destinations, the decided one first; without a decision a new session. */
 export function destinationsOf(
   routing: Routing | null,
   sessions: ReadonlyMap<string, Session>,
@@ -51,7 +51,7 @@ export function destinationsOf(
     because: decided ? null : (routing?.reason ?? null),
   };
   const destinations = best.length === 0 ? [begun, ...resumed] : [...resumed, begun];
-  // whichever is chosen, it is kept with the message what was decided
+  // the decision is stored with the message, whatever is chosen
   return routing?.id
     ? destinations.map((destination) => ({ ...destination, routing: routing.id ?? null }))
     : destinations;
@@ -80,10 +80,10 @@ function withinASentence(reason: string | null): string | null {
 }
 
 const OFFERED = 5;
-// nobody types that much of a title
+// longer text is not a title
 const MAX_TITLE = 80;
 
-/** Sessions that one may mean to open: those with the words in their title first. */
+/** Sessions that match the text; those that have it in their title first. */
 export function opensFor(
   newestFirst: readonly Session[],
   words: string,

@@ -4,7 +4,7 @@ import { textOf } from '../conversation/optimistic';
 import type { BrowserStorage } from '../lib/storage';
 import { persistedSignal } from '../lib/storage';
 
-/** Reads short replies to what was said in the command bar aloud, for who wants that. */
+/** Reads short replies to commands aloud, if that is switched on. */
 export interface ReadAloud {
   readonly state: Signal<'off' | 'on'>;
   /** The reply to this message is wanted. */
@@ -18,7 +18,7 @@ export function createReadAloud(
 ): ReadAloud {
   const state = persistedSignal(storage, 'aloud', ['off', 'on']);
   const wanted = new Set<string>();
-  /** What was said last in a session, in a turn that is listened to. */
+  /** The last reply of each session, in a turn that is awaited. */
   const lastReplies = new Map<string, string>();
 
   events.on(['message/added', 'turn/finished'], (event) => {
@@ -37,10 +37,10 @@ export function createReadAloud(
   return { state, expect: (uuid) => void wanted.add(uuid) };
 }
 
-// about what one listens to without reaching for the page
+// about as long as one listens
 const MAX_CHARACTERS = 320;
 
-/** As one would say it; null for what is to be read: long, or made of code. */
+/** The reply as speech; null where it is long or has code. */
 export function speakable(reply: string): string | null {
   if (/```|~~~|^\s*\|.*\|\s*$/m.test(reply)) return null;
   const words = reply

@@ -5,12 +5,12 @@ import { createReadAloud, type ReadAloud } from './readAloud';
 import { type CommandStore, createCommandStore } from './store';
 import { createUndoSend, type UndoSend } from './undoSend';
 
-/** The command bar: what is said there, what is on its way, and the reply to it. */
+/** The stores of the command bar. */
 export interface CommandSetup {
   command: CommandStore;
   undoSend: UndoSend;
   readAloud: ReadAloud;
-  /** Words that mean a button of a session's page: that page does what they mean. */
+  /** Hands a spoken action to the page of its session. */
   requestAction(request: SpokenRequest): void;
   /** Whether something is written in a session's field: then nothing is put there. */
   hasDraft(sessionId: string): boolean;
@@ -58,7 +58,7 @@ export function createCommandSetup({ app, speak, follow }: CommandSetupOptions):
   };
 }
 
-/** Who leaves the page, or only looks away from it on a phone, meant what was sent. */
+/** Sends held commands when the page is left or hidden. */
 export function sendOnPageHide(browser: Window, { undoSend }: CommandSetup): void {
   browser.addEventListener('pagehide', undoSend.sendAll);
   browser.document.addEventListener('visibilitychange', () => {

@@ -8,31 +8,31 @@ import type { Session } from '../api/sessions';
 import type { BrowserStorage } from '../lib/storage';
 import { type Destination, destinationKey, destinationsOf } from './destinations';
 
-/** What one says without choosing a session, and where it is going to go. */
+/** The text of the command bar, and its destination. */
 export interface CommandStore {
   /** Whether the bar is open over the page. */
   readonly isShown: Signal<boolean>;
   /** Kept over refreshes until it is sent. */
   readonly text: ReadonlySignal<string>;
-  /** Every way it can go; the first is the one that suggests itself. */
+  /** All destinations; the first is the suggested one. */
   readonly destinations: ReadonlySignal<readonly Destination[]>;
-  /** The way it goes now. */
+  /** The current destination. */
   readonly chosen: ReadonlySignal<Destination>;
-  /** Whether the answer for what stands there now is still to come. */
+  /** Whether the routing of the current text is still to come. */
   readonly isRouting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
   /** The directory in which a new session would begin. */
   readonly workdir: ReadonlySignal<string | null>;
   write(text: string): void;
-  /** Another way than the one that suggests itself. */
+  /** Chooses another destination. */
   choose(destination: Destination): void;
-  /** The next way, or the one before. */
+  /** Chooses the next destination, or the one before. */
   turn(step: 1 | -1): void;
-  /** Whoever chooses a directory wants something new in it. */
+  /** Chooses a new session in this directory. */
   chooseWorkdir(workdir: string): void;
-  /** The directory that suggests itself, until one is chosen. */
+  /** Suggests a directory, until one is chosen. */
   suggest(workdir: string | null): void;
-  /** Hands it on, once it is known where it goes; false where it cannot go yet. */
+  /** Sends the text once its destination is known; false where it is not yet. */
   send(): Promise<boolean>;
 }
 
@@ -44,7 +44,7 @@ export interface CommandStoreOptions {
 }
 
 const KEY = 'command';
-// after this pause one reads what it says
+// after this pause of typing the request is sent
 const PAUSE_MS = 120;
 
 interface Routed {
@@ -62,7 +62,7 @@ export function createCommandStore({
   const text = signal(verbatim(storage.read(KEY)));
   const routed = signal<Routed>({ words: '', routing: null });
   const failure = signal<Failure | null>(null);
-  /** The key of a way that the person has chosen. */
+  /** The key of the chosen destination. */
   const chosenKey = signal<string | null>(null);
   const chosenWorkdir = signal<string | null>(null);
   const suggestedWorkdir = signal<string | null>(null);
@@ -80,7 +80,7 @@ export function createCommandStore({
       (destinations.value[0] as Destination),
   );
 
-  /** The answer for these very words; an older one never takes the place of a newer. */
+  /** Requests the routing of the current text. */
   async function route(): Promise<Outcome<Routing> | null> {
     clearTimeout(pause);
     const requested = words.value;
@@ -144,7 +144,7 @@ export function createCommandStore({
       if (command === '') return false;
       if (command !== routed.value.words && chosenKey.value === null) {
         const outcome = await route();
-        // not known where it belongs, or it says something else by now
+        // no destination, or the text has changed meanwhile
         if (!outcome?.ok || words.value !== command) return false;
       }
       const destination = chosen.value;

@@ -3,12 +3,12 @@ import type { Hit } from '../api/search';
 import { isWorthSearching } from '../search/store';
 import { useRequest } from '../ui/useRequest';
 
-// after this pause one wants to know; what is said is routed sooner
+// after this pause of typing the search begins
 const PAUSE_MS = 250;
 const MAX_HITS = 4;
 const NO_HITS: readonly Hit[] = [];
 
-/** The newest messages with the words that are typed: perhaps one looks for them. */
+/** The newest messages that contain the typed text. */
 export function useMessageHits(api: Pick<Api, 'search'>, typed: string): readonly Hit[] {
   const words = isWorthSearching(typed) ? typed.trim() : '';
   const query = { words, kind: null, workdir: null, best: false };

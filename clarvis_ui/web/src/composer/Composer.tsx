@@ -15,7 +15,7 @@ import './composer.css';
 export interface ComposerProps {
   draft: Draft;
   running: boolean;
-  /** What was said before, the last first. */
+  /** Earlier prompts, newest first. */
   recentPrompts: () => readonly string[];
   /** Null while they are not known. */
   commands: readonly SlashCommand[] | null;
@@ -30,7 +30,7 @@ export interface ComposerProps {
   instead?: (() => void) | null;
 }
 
-/** Where one types. What is in it belongs to the draft, and the draft outlives the page. */
+/** The message field. Its text is a draft that outlives the page. */
 export function Composer(props: ComposerProps) {
   const { draft, running, onDraft } = props;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -39,7 +39,7 @@ export function Composer(props: ComposerProps) {
   const [active, setActive] = useState(0);
   const [closed, setClosed] = useState<string | null>(null);
   const [problem, setProblem] = useState('');
-  /** Which of what was said before is shown; -1 is what is being written. */
+  /** Which earlier prompt is shown; -1: the draft. */
   const recalled = useRef({ at: -1, written: '' });
   const latest = useRef(draft);
   latest.current = draft;
@@ -68,7 +68,7 @@ export function Composer(props: ComposerProps) {
     setActive(0);
     // the caret follows once the text is there
     requestAnimationFrame(() => {
-      // whoever has typed on meanwhile is where he is
+      // if the person typed on meanwhile, the caret stays
       if (field.current?.value === text) field.current.setSelectionRange(at, at);
     });
   }

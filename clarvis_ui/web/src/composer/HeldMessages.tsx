@@ -13,7 +13,7 @@ export interface HeldMessagesProps {
   onDiscard(held: readonly Queued[]): Promise<void>;
 }
 
-/** What waited behind a turn that a person stopped: it is said when somebody sends it on. */
+/** Messages that were held when a turn was stopped, until they are sent or discarded. */
 export function HeldMessages({ held, onSend, onEdit, onDiscard }: HeldMessagesProps) {
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);

@@ -15,7 +15,7 @@ export interface Drafts {
   onElsewhere(sessionId: string, listener: (draft: Draft) => void): () => void;
 }
 
-/** The draft of a session's system prompt stands beside that of its message. */
+/** The key of the draft of a session's system prompt. */
 export function systemPromptDraft(sessionId: string): string {
   return `${sessionId}.system-prompt`;
 }

@@ -11,7 +11,7 @@ import {
 } from './quotedDecisions';
 import { type SpokenAction, spokenActionOf } from './spokenActions';
 
-// after this pause one reads what it says
+// after this pause of typing the request is sent
 const PAUSE_MS = 250;
 const MAX_HITS = 20;
 

@@ -1,8 +1,8 @@
 import { type Signal, signal } from '@preact/signals';
 
-/** What is unfolded in one conversation; kept while rows are put away and drawn again. */
+/** What is expanded in one conversation, while rows are removed and drawn again. */
 export interface ExpandState {
-  /** `first`: how it is as long as nobody touched it. */
+  /** `first`: the initial state. */
   signalOf(key: string, first?: boolean): Signal<boolean>;
 }
 
@@ -20,7 +20,7 @@ export function createExpandState(): ExpandState {
   };
 }
 
-/** Sessions whose folds are kept: more than anybody goes back and forth between. */
+/** The number of sessions whose state is held. */
 const MAX_SESSIONS = 60;
 
 export interface ExpandStates {
@@ -30,7 +30,7 @@ export interface ExpandStates {
 }
 
 export function createExpandStates(): ExpandStates {
-  /** The one used last is the last. */
+  /** In the order of use, the latest last. */
   const sessions = new Map<string, ExpandState>();
   return {
     of(sessionId) {

@@ -1,4 +1,4 @@
-/** From one letter to another, counted through the words of an element. */
+/** A selection inside an element, by the offsets of its characters. */
 export interface TextSelection {
   from: number;
   to: number;
@@ -17,7 +17,7 @@ export function selectionIn(words: Element | null): TextSelection | null {
   return { from, to: from + range.toString().length, words: range.toString() };
 }
 
-/** Selects the same words in what was drawn anew. */
+/** Selects the same characters in a new element. */
 export function restoreSelection(words: Element | null, selected: TextSelection | null): void {
   if (!words || !selected) return;
   const range = document.createRange();

@@ -1,5 +1,5 @@
 import { effect, type Signal, signal } from '@preact/signals';
-/** What this browser remembers. It may refuse: then it is kept as long as the page is there. */
+/** The storage of this browser; what it refuses is held until the page is closed. */
 export interface BrowserStorage {
   read(key: string): unknown;
   /** Whether it will still be there after a refresh. */

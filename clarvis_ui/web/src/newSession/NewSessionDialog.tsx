@@ -18,7 +18,7 @@ export interface NewSessionDialogProps {
   api: Pick<Api, 'directories'>;
 }
 
-/** Where, what, and how: the prompt is all one has to type. On a phone it fills the screen. */
+/** The dialog for a new session: directory, prompt, model and mode. */
 export function NewSessionDialog({ newSession, sessions, api }: NewSessionDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isShown = newSession.isShown.value;
@@ -29,7 +29,7 @@ export function NewSessionDialog({ newSession, sessions, api }: NewSessionDialog
       return;
     }
     dialog.current?.showModal();
-    // a dialog focuses what comes first in it; one came here to type
+    // a dialog focuses its first element; the prompt should have the focus
     dialog.current?.querySelector<HTMLElement>('[data-begin]')?.focus();
   }, [isShown]);
 
@@ -42,7 +42,7 @@ export function NewSessionDialog({ newSession, sessions, api }: NewSessionDialog
       // what is typed here is not for the page behind it
       onKeyDown={(event) => event.stopPropagation()}
       onClick={(event) => {
-        // the backdrop belongs to the dialog: whoever clicks beside the form wants to leave
+        // a click on the backdrop closes the dialog
         if (event.target === dialog.current) newSession.hide();
       }}
     >

@@ -20,20 +20,20 @@ export interface NewSessionStore {
   /** Whether the dialog is shown. */
   readonly isShown: ReadonlySignal<boolean>;
   readonly workdir: ReadonlySignal<string | null>;
-  /** The first prompt; kept over refreshes until it is sent. */
+  /** The first prompt; stored until it is sent. */
   readonly text: ReadonlySignal<string>;
   /** Empty: Claude Code's own choice. */
   readonly model: Signal<string>;
   readonly mode: Signal<string>;
-  /** Appended to Claude Code's own; kept like the first prompt. */
+  /** Appended to Claude Code's own; stored like the first prompt. */
   readonly systemPrompt: ReadonlySignal<string>;
   /** What can be chosen in this directory; null until it is known. */
   readonly capabilities: ReadonlySignal<Offers | null>;
   readonly starting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
-  /** With the directory that suggests itself, unless one was chosen already. */
+  /** Opens the dialog with this directory. */
   show(suggested: string | null): void;
-  /** The same with words to begin with, in front of what was typed already. */
+  /** Opens it with these settings; the text comes before what was typed already. */
   showPreset(fresh: NewSessionPreset): void;
   hide(): void;
   choose(workdir: string): void;
@@ -66,7 +66,7 @@ export function createNewSessionStore({
   const capabilities = signal<Offers | null>(null);
   const starting = signal(false);
   const failure = signal<Failure | null>(null);
-  /** Of these words: sent again after an answer that was lost, they are still one message. */
+  /** The uuid of this text: sent again after a lost answer, it is still one message. */
   let uuid = newUuid();
 
   function setText(next: string): void {

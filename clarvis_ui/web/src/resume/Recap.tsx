@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<Telling, string>> = {
   dive: 'Dive right in',
 };
 
-/** For whoever comes back to a session after a while: where were we? */
+/** The recap for a person who comes back to a session after a while. */
 export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapProps) {
   const { cold, telling, standing, isLevelKnown } = recap;
   const [closed, setClosed] = useState(false);

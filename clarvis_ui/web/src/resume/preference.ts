@@ -4,19 +4,19 @@ import { relativeTo } from '../lib/paths';
 import { revealInvisible } from '../lib/sanitize';
 import type { BrowserStorage } from '../lib/storage';
 
-/** Milliseconds after which one has been away. */
+/** Milliseconds of silence after which a recap is shown. */
 export const AWAY_MS = 30 * 60 * 1000;
 
 const KEY = 'recap';
 
-/** Whether this session has been quiet for long enough that one may have lost the thread. */
+/** Whether this session has been idle for long enough to show a recap. */
 export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number): boolean {
   if (session.state !== 'idle') return false;
   const then = session.modified === null ? Number.NaN : Date.parse(session.modified);
   return now - then > AWAY_MS;
 }
 
-/** What was chosen last as far as this browser knows; null where nobody chose yet. */
+/** The recap level that this browser knows; null where none was chosen. */
 export function readRecapLevel(storage: BrowserStorage): Telling | null {
   const stored = storage.read(KEY);
   return TELLINGS.find((telling) => telling === stored) ?? null;
@@ -28,7 +28,7 @@ export function writeRecapLevel(storage: BrowserStorage, telling: Telling): void
 
 const MAX_CARRIED = 12;
 
-/** What a new session is told of an old one: where it stood, what was decided, what is open. */
+/** A prompt that hands an old session over to a new one: state, decisions, open items. */
 export function handoverPrompt(standing: Standing, workdir: string | null): string {
   const { decisions, open, files, next } = standing;
   const parts = [
@@ -47,7 +47,7 @@ export function handoverPrompt(standing: Standing, workdir: string | null): stri
     'Much may have changed since: look at how things are now before you change anything.',
     next.prompt ?? '',
   ];
-  // it is sent in one's own name: nothing in it may be hidden
+  // it is sent as the person's own message: nothing in it may be invisible
   return revealInvisible(parts.filter(Boolean).join('\n\n'));
 }
 

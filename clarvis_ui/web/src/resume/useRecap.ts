@@ -6,15 +6,15 @@ import { useDelayed } from '../ui/useDelayed';
 import { useAbortableEffect } from '../ui/useRequest';
 import { isCold, readRecapLevel, writeRecapLevel } from './preference';
 
-/** Milliseconds for which a conversation that is there waits for what stands below it. */
+/** Milliseconds for which a loaded conversation waits for its recap. */
 const PATIENCE_MS = 150;
-/** And milliseconds after which one may begin to type, whatever is still to come. */
+/** Milliseconds after which one may begin to type. */
 const FOOT_MS = 300;
 
 export interface RecapState {
-  /** Whether one comes back to this session after a while. */
+  /** Whether the session has been idle for a while. */
   cold: boolean;
-  /** How much one wants to be told; null where nobody chose yet. */
+  /** The chosen recap level; null where none was chosen. */
   telling: Telling | null;
   choose(telling: Telling): void;
   standing: Standing | null;
@@ -22,15 +22,15 @@ export interface RecapState {
   isLevelKnown: boolean;
   /** Whether the conversation was shown before it: then it may not push what is being read. */
   late: boolean;
-  /** Whether it was asked for and cannot be told. */
+  /** Whether the request for it failed. */
   failed: boolean;
-  /** Asks once more. */
+  /** Requests it again. */
   again(): void;
   /** Whether the conversation is to be shown without waiting any longer. */
   ready: boolean;
-  /** How often it was asked for in words: then it is told whenever one comes. */
+  /** How often it was requested by a spoken action. */
   called: number;
-  /** Tells it now. */
+  /** Shows it now. */
   call(telling: Telling): void;
   /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
   footed: boolean;

@@ -20,10 +20,10 @@ import { BackButton } from '../app/BackButton';
 import { Snippet } from './Snippet';
 import './search.css';
 
-// milliseconds after the last key: nobody wants to know what "au" finds on the way to "auth"
+// milliseconds after the last key
 const PAUSE_MS = 150;
 
-/** Everything that was ever said, looked through. The address has what is looked for. */
+/** Search in all messages. The address has the query. */
 export function SearchPage({ app, wanted }: { app: AppStore; wanted: Wanted }) {
   const search = useMemo(() => createSearchStore(app.api), [app]);
   const [words, setWords] = useState(wanted.words);

@@ -5,9 +5,9 @@ import type { Failure } from '../api/result';
 import type { Hit, Index, Piece, SearchKind, Wanted } from '../api/search';
 import { messageHref, sessionHref } from '../app/routes';
 
-/** What is looked for in all sessions: the last question counts, whichever answer comes first. */
+/** The search in all sessions: only the latest query counts. */
 export interface SearchStore {
-  /** Null until something was found out. */
+  /** Null until the first answer. */
   readonly results: ReadonlySignal<SearchResults | null>;
   readonly isSearching: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
@@ -25,7 +25,7 @@ export interface SearchResults {
   index: Index;
 }
 
-// while the index is being built, the same question has more answers a moment later
+// while the index is being built, the same query soon has more hits
 const AGAIN_MS = 2000;
 
 export function createSearchStore(api: Pick<Api, 'search'>): SearchStore {
@@ -85,17 +85,17 @@ export function indexedPercent({ stage, done, total }: Index): number | null {
   return total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : 0;
 }
 
-/** Where it was said. A subagent's words stand inside of its call: that is the place. */
+/** The address of a hit; of a subagent's message, that of its call. */
 export function hitHref({ sessionId, uuid, agentId, toolUseId }: Hit): string {
   const message = agentId === null ? uuid : toolUseId;
   return message === null ? sessionHref(sessionId) : messageHref(sessionId, message);
 }
 
-// what is longer is said to Claude, not looked for
+// longer text is for Claude and not a query
 const MAX_QUERY = 80;
 const MIN_QUERY = 3;
 
-/** Whether what is typed in the command bar may be something that one looks for. */
+/** Whether the text of the command bar may be a search query. */
 export function isWorthSearching(words: string): boolean {
   const length = words.trim().length;
   return length >= MIN_QUERY && length <= MAX_QUERY && !words.includes('\n');

@@ -12,7 +12,7 @@ export interface ExportButtonProps {
   api: Pick<Api, 'conversation'>;
 }
 
-/** The whole conversation as a file, for whoever wants to read or pass it on elsewhere. */
+/** Saves the whole conversation as a Markdown file. */
 export function ExportButton({ session, api }: ExportButtonProps) {
   const [reading, setReading] = useState(false);
   const [problem, setProblem] = useState('');

@@ -25,7 +25,7 @@ export interface InterruptedTurnProps {
 const TOO_LONG = 'prompt_too_long';
 const NOTHING: Left = { questions: [], said: [], waited: [], begun: true };
 
-/** What is left of a turn that was cut off; told anew when something of it was taken back. */
+/** The interrupted turn, read again when its queue changes. */
 export function useInterruptedTurn(
   api: Pick<Api, 'interruptedTurn'>,
   id: string,
@@ -36,7 +36,7 @@ export function useInterruptedTurn(
   return value ?? NOTHING;
 }
 
-/** A turn that was cut off: what was said and asked in it, and one click to go on. */
+/** An interrupted turn: its prompts and open questions, and a button to continue. */
 export function InterruptedTurn(props: InterruptedTurnProps) {
   const { session, messages, turn, api, onCompact, onEdit } = props;
   const { id, error } = session;

@@ -9,16 +9,16 @@ export interface RunsElsewhereProps {
   session: Session;
   /** Messages that were not sent because somebody else runs the session. */
   optimistic: readonly OptimisticMessage[];
-  /** The last that Claude Code said of itself there. */
+  /** The last hook notification from there. */
   notice: string | null;
   onFork(uuid: string): void;
   onWait(uuid: string): void;
-  /** Nothing is sent: the words go back to where one types. */
+  /** Puts the text back into the field. */
   onWatch(uuid: string): void;
   onSend(uuid: string): void;
 }
 
-/** Somebody else runs this session: one writer at a time, and nothing that is typed gets lost. */
+/** Somebody else runs this session: what happens with messages that were not sent. */
 export function RunsElsewhere(props: RunsElsewhereProps) {
   const { session, optimistic, notice } = props;
   const where = whereWords(session);

@@ -68,14 +68,14 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   const running = conversation.turn !== null || isRunning(session);
 
   const stop = useCallback(async () => {
-    // what was sent before is held with the rest
+    // messages sent before are held with the rest
     await conversationStore.settled();
     const outcome = await app.api.interrupt(id);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
   }, [app, id, conversationStore, setProblem]);
   useEscape(running, () => void stop());
 
-  // what failed because the keeper was away is not said of one that is back
+  // errors of a keeper that was away are cleared when it is back
   const live = app.connection.value === 'live';
   useEffect(() => {
     if (live) setProblem('');
@@ -144,7 +144,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
         break;
       }
       case 'decided':
-        // where it is asked for in the field, it is seen what would be sent
+        // the field shows what would be sent
         setDraft({ text: action.words, images: [] });
         focusField();
     }
@@ -159,7 +159,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
     }
   }
 
-  // what was said in the command bar, of this session
+  // a spoken action of the command bar for this session
   const request = app.spokenRequest.value;
   useEffect(() => {
     if (request?.sessionId !== id || messages.length === 0) return;
@@ -179,7 +179,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   useEffect(() => {
     unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
   }, [remains, unanswered]);
-  // the keeper would refuse whatever is sent here
+  // the keeper would refuse every message
   const unusable = session.state === 'error';
   const missing = missingWords(session);
 
@@ -322,7 +322,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
 const NONE: readonly VisibleMessage[] = [];
 const NO_CALLS: ReadonlySet<string> = new Set();
 
-/** Something else in the same directory, in the same way. */
+/** A new session in the same directory, with the same model and mode. */
 function begunAnew({ workdir, model, permissionMode }: Session, gone: boolean): NewSessionPreset {
   return { workdir: gone ? null : workdir, text: '', model, mode: permissionMode };
 }
@@ -336,12 +336,12 @@ function backToField(): void {
   if (!isTouch()) focusField();
 }
 
-/** Cut off or failed: there is something to go on with. */
+/** Whether its last turn was interrupted or failed. */
 function isLeft({ error, state }: Session): boolean {
   return error !== null && state !== 'error';
 }
 
-/** The same words in another directory, which is to be chosen. */
+/** A new session with this text, in a directory that is to be chosen. */
 function freshFrom({ model, permissionMode }: Session, text: string): NewSessionPreset {
   return { workdir: null, text, model, mode: permissionMode };
 }
@@ -359,7 +359,7 @@ function useWaiting(app: AppStore, id: string): ReadonlySignal<ReadonlySet<strin
   );
 }
 
-/** The draft of this session, kept as it is typed. */
+/** The draft of this session, stored as it is typed. */
 function useDraft(app: AppStore, id: string) {
   const [value, setValue] = useState<Draft>(() => app.drafts.read(id));
   const current = useRef(value);
@@ -371,7 +371,7 @@ function useDraft(app: AppStore, id: string) {
     },
     [app, id],
   );
-  // one draft a session: what another tab types is here too, and what it sends is gone
+  // all tabs share the draft of a session
   useEffect(
     () =>
       app.drafts.onElsewhere(id, (draft) => {
@@ -392,7 +392,7 @@ function useDraft(app: AppStore, id: string) {
   ] as const;
 }
 
-/** Esc stops what runs, wherever one is on the page, unless something nearer took it. */
+/** Esc stops the running turn, unless something else handles the key. */
 function useEscape(active: boolean, stop: () => void): void {
   const latest = useRef(stop);
   latest.current = stop;

@@ -1,13 +1,13 @@
 import type { Failure } from '../api/result';
 import type { Scan, Session } from '../api/sessions';
 
-/** All the page knows of the list. One reducer writes it; everything else is derived. */
+/** The session list. One reducer writes it; everything else is derived. */
 export interface Listing {
   readonly sessions: ReadonlyMap<string, Session>;
   /** Whether every page was seen once; until then there may be more. */
   readonly complete: boolean;
   readonly scan: Scan | null;
-  /** Why the last attempt to hear from the keeper failed; null once one succeeds. */
+  /** Why the last poll failed; null once one succeeds. */
   readonly failure: Failure | null;
 }
 

@@ -3,20 +3,20 @@ import { fields } from '../api/decode';
 import type { Session } from '../api/sessions';
 import type { BrowserStorage } from '../lib/storage';
 
-/** Which sessions have something that was not looked at yet. */
+/** Which sessions have unread messages. */
 export interface Unread {
   isUnread(session: Session): boolean;
-  /** It is on the screen as it stands now. */
+  /** Marks the session as read. */
   see(session: Session): void;
-  /** Another tab has seen something. */
+  /** Reads again what other tabs stored. */
   readAgain(): void;
 }
 
-/** What a session was when it was last looked at. */
+/** The state of a session when it was last read. */
 type Seen = readonly [modified: string, messages: number | null];
 
 interface Book {
-  /** Older than this is no news: nobody wants a thousand dots at the first visit. */
+  /** Older sessions count as read, so that the first visit shows no dots. */
   since: string;
   seen: Readonly<Record<string, Seen>>;
 }
@@ -34,7 +34,7 @@ export function createUnread(storage: BrowserStorage, now: () => number = Date.n
         ? record.value.seen[session.id]
         : undefined;
       if (!seen) return modified > record.value.since;
-      // a transcript is also touched without a word being said
+      // a transcript may be touched without a new message
       const same = session.messageCount !== null && session.messageCount === seen[1];
       return modified > seen[0] && !same;
     },
@@ -64,7 +64,7 @@ function open(storage: BrowserStorage, now: () => number): Book {
   return fresh;
 }
 
-/** Written by ourselves, but perhaps by another version, or by hand. */
+/** Perhaps written by another version of the page. */
 function readBook(raw: unknown): Book | null {
   const since = fields(raw)?.since;
   const seen = fields(fields(raw)?.seen);

@@ -178,7 +178,7 @@ function useSections(sessions: readonly Session[], order: Order, now: number) {
   );
 }
 
-/** What was read where; the session that is open is read as it comes, if somebody looks. */
+/** What was read in which session; the open one counts as read while the page is visible. */
 function useUnread(storage: BrowserStorage, open: Session | undefined): Unread {
   const unread = useMemo(() => createUnread(storage), [storage]);
 
@@ -199,7 +199,7 @@ function useUnread(storage: BrowserStorage, open: Session | undefined): Unread {
   return unread;
 }
 
-/** Single keys, wherever one is on the page, unless one is typing. */
+/** Single keys, except while typing. */
 function useKeys(acts: Readonly<Record<string, (() => void) | undefined>>): void {
   const latest = useRef(acts);
   latest.current = acts;

@@ -94,7 +94,7 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** The list as it stands: which session is where, and which comes after which. */
+/** The position of each session in the list, and their order. */
 export interface ListIndex {
   layout: Layout;
   order: readonly string[];

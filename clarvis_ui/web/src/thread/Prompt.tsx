@@ -11,7 +11,7 @@ const LONG = 2400;
 const MANY_LINES = 30;
 const WORKDIR_MISSING = 'workdir_missing';
 
-/** What the person said, as a bubble; grey until it is confirmed, with a way out if it failed. */
+/** A prompt; grey until it is confirmed, with actions if it failed. */
 export function Prompt({ row }: { row: PromptRow }) {
   const { message, text, images } = row;
   const clean = stripControls(text);

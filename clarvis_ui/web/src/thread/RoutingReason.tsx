@@ -2,7 +2,7 @@ import type { Fit, Routed } from '../api/routing';
 import { modeLabel } from '../session/settings/modeLabels';
 import { useThreadContext } from './context';
 
-/** Below a message for which the keeper found the place: why it is here. */
+/** Why the keeper routed a message to this session. */
 export function RoutingReason({ uuid }: { uuid: string }) {
   const { routed, expandState, hold, sessionId } = useThreadContext();
   const why = routed.value.get(uuid);

@@ -84,7 +84,7 @@ function Content({ row }: { row: Row }) {
   }
 }
 
-/** What was said on a path that was left, and a way to see it beside the one that was taken. */
+/** The messages of a left path, and a link to compare it with the current one. */
 function LeftPath({ row: { messages } }: { row: BranchRow }) {
   const { sessionId: session } = useThreadContext();
   const tip = messages[0]?.branch ?? null;

@@ -10,7 +10,7 @@ import { Thinking } from './RowView';
 import { SummaryLine } from './ToolCalls';
 import { partialKey } from './useStreamHandover';
 
-/** The block that is being written. A delta draws this again and nothing else. */
+/** The block that is being written. A delta draws only this again. */
 export function StreamingReply({ partial }: { partial: ReadonlySignal<Partial | null> }) {
   return partial.value && <StreamingBlock partial={partial.value} />;
 }
@@ -66,7 +66,7 @@ function Preparing({ tool, text }: { tool: string; text: string }) {
   );
 }
 
-/** The newest text, at most once a frame: faster than that nobody sees it. */
+/** The newest text, at most once a frame. */
 function useFrames(text: string): string {
   const [drawn, setShown] = useState(text);
   const newest = useRef(text);
@@ -87,7 +87,7 @@ export interface TurnLineProps {
   turn: Turn;
   /** Something is being written: that is sign enough. */
   quiet: boolean;
-  /** Whether it is the person who is waited for. */
+  /** Whether an open question waits for the person. */
   asks: boolean;
 }
 

@@ -33,15 +33,15 @@ export interface ThreadProps {
   turn: Turn | null;
   hasOlder: boolean;
   loading: boolean;
-  /** What is unfolded of it. */
+  /** What is expanded. */
   expandState: ExpandState;
   onOlder(pages?: number): void;
   fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
-  /** Calls that wait for an answer, by their ids. */
+  /** Tool calls with an open question, by id. */
   waiting: ReadonlySignal<ReadonlySet<string>>;
-  /** Those that waited when their turn was cut off. */
+  /** Tool calls whose question was open when their turn was interrupted. */
   unanswered: ReadonlySignal<ReadonlySet<string>>;
-  /** Why messages are here that the keeper found a place for, by uuid. */
+  /** Routing decisions of messages, by uuid. */
   routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
   onFork(uuid: string): void;
   onRetry(uuid: string): void;
@@ -66,7 +66,7 @@ function Conversation(props: ThreadProps) {
   const reading = { box, rows, window: virtualScroll, hasOlder, loading, onOlder };
   const find = useFind({ ...reading, expandState, fetchSubagent });
   const position = useScrollRestore({ ...reading, sessionId });
-  // not the partial itself: its deltas are drawn where it stands
+  // only its key: deltas draw the block itself
   const writing = useComputed(() => partial.value && partialKey(partial.value)).value;
   useStreamHandover({ box, partial, writing, rows, expandState });
   useThreadShortcuts({ box, rows, window: virtualScroll, find, toBeginning: position.toBeginning });
@@ -112,7 +112,7 @@ function Conversation(props: ThreadProps) {
   );
 }
 
-/** What rows and blocks need of the conversation around them. */
+/** Provides what rows and blocks need of the conversation. */
 function Around({ reader, sought, children }: AroundProps) {
   return (
     <ThreadContext.Provider value={reader}>
@@ -139,7 +139,7 @@ function useRows(current: readonly VisibleMessage[], running: boolean, hasOlder:
   }, [messages, running, hasOlder]);
 }
 
-/** The same list as long as it holds the same messages, however often it is made anew. */
+/** The same array as long as it has the same messages. */
 function useSteady(messages: readonly VisibleMessage[]): readonly VisibleMessage[] {
   const steady = useRef(messages);
   const before = steady.current;
@@ -161,7 +161,7 @@ function useReaderOf(
   useLayoutEffect(() => {
     live.current = { ...acts, hold };
   });
-  // one object for good: rows that did not change are not drawn again because of it
+  // one object for good, so that it draws no row again
   return useMemo(
     () => ({
       sessionId,
@@ -182,7 +182,7 @@ function useReaderOf(
   );
 }
 
-/** Whoever says something wants to see it, wherever he was reading. */
+/** Scrolls to the end when the person sends a message. */
 function useOwnWords(rows: readonly Row[], { toEnd }: VirtualScroll): void {
   const last = rows.at(-1);
   const ownPrompt =
@@ -245,7 +245,7 @@ interface ToEndProps {
   onFind(): void;
 }
 
-/** A way back to the end, which says whether something new is there. */
+/** A button to the end; it says whether there are new messages. */
 function ToEnd({ rows, following, far, onGo, onFind }: ToEndProps) {
   const last = rows.at(-1)?.key;
   const seen = useRef(last);

@@ -88,7 +88,7 @@ function firstLine(text: string): string {
   return rest.length > 0 ? `${first} …` : first;
 }
 
-/** Many calls of one kind, told as one. */
+/** Several calls of one kind as one row. */
 export function ToolCalls({ row }: { row: ToolsRow }) {
   const last = row.calls.at(-1);
   if (last && last.tasks.length > 0) return <List name={row.key} last={last} />;

@@ -5,27 +5,27 @@ import type { Routed } from '../api/routing';
 import type { VisibleMessage } from '../conversation/conversation';
 import type { ExpandState } from '../lib/expanded';
 
-/** What the rows of a conversation need of the whole, however deep they are nested. */
+/** What nested rows need of the conversation. */
 export interface ThreadContextValue {
   sessionId: string;
   workdir: string | null;
   expandState: ExpandState;
-  /** Call before something unfolds: the view then stays where it is. */
+  /** Call before something expands, so that the view stays where it is. */
   hold(): void;
-  /** Calls that wait for an answer, by their ids. */
+  /** Tool calls with an open question, by id. */
   waiting: ReadonlySignal<ReadonlySet<string>>;
-  /** Those that waited when their turn was cut off. */
+  /** Tool calls whose question was open when their turn was interrupted. */
   unanswered: ReadonlySignal<ReadonlySet<string>>;
-  /** Why messages are here that the keeper found a place for, by uuid. */
+  /** Routing decisions of messages, by uuid. */
   routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
   fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
   onFork(uuid: string): void;
-  /** Why no message here can be forked from; null where every one can. */
+  /** Why messages here cannot be forked from; null where they can. */
   unforkable: string | null;
-  /** A message of ours that was not sent: once more, or back into the field. */
+  /** Sends a failed message again, or puts it back into the field. */
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;
-  /** The same words in a session of another directory. */
+  /** Sends the same text to a new session in another directory. */
   onOtherDirectory(uuid: string): void;
 }
 

@@ -4,7 +4,7 @@ import type { Row } from './rows/rows';
 
 const MAX_CHARACTERS = 400;
 
-/** For screen readers: what Claude said last, once it is whole; never what was there before. */
+/** For screen readers: each finished reply, but none that was there at first. */
 export function useAnnouncement(rows: readonly Row[]): string {
   const [words, setWords] = useState('');
   const announced = useRef<string | null>(null);

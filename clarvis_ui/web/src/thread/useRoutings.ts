@@ -5,7 +5,7 @@ import type { Routed } from '../api/routing';
 import type { VisibleMessage } from '../conversation/conversation';
 import { useAbortableEffect } from '../ui/useRequest';
 
-/** Why messages of a session are there, by uuid; asked for again with every new prompt. */
+/** The routing decisions of a session's messages, by uuid; read again with every prompt. */
 export function useRoutings(
   api: Pick<Api, 'routings'>,
   id: string,

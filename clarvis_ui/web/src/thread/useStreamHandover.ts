@@ -9,13 +9,13 @@ import { findRow } from './scroll/useVirtualScroll';
 export interface StreamHandoverOptions {
   box: { current: HTMLElement | null };
   partial: ReadonlySignal<Partial | null>;
-  /** Its row; null where nothing is being written. */
+  /** The key of its row; null where nothing is being written. */
   writing: string | null;
   rows: readonly Row[];
   expandState: ExpandState;
 }
 
-/** What a person had done to a block while it was being written. */
+/** What the person did with the block while it was written. */
 interface Left {
   text: string;
   unfolded: boolean;
@@ -27,7 +27,7 @@ export function partialKey({ messageId, index }: Partial): string {
   return `partial/${messageId}/${index}`;
 }
 
-/** A block that is written has another row as a message: what was unfolded or selected stays so. */
+/** When the partial becomes a message, its row changes; expansion and selection move with it. */
 export function useStreamHandover({
   box,
   partial,
@@ -38,7 +38,7 @@ export function useStreamHandover({
   const before = useRef<Partial | null>(null);
   const handover = useRef<Left | null>(null);
 
-  // at once, and so before anything is drawn: the finished block is still on the page
+  // effects of signals run before the next drawing: the finished block is still on the page
   useLayoutEffect(
     () =>
       effect(() => {

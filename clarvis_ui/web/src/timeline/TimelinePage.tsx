@@ -19,7 +19,7 @@ const MAX_PROMPTS = 200;
 // while a turn runs, much is written: looked at again once it is quiet for so long
 const PAUSE_MS = 1000;
 
-/** What was done when, in a session or a project. The address has what is looked at. */
+/** The timeline of a session, a project or all. The address has the query. */
 export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline: Looked }) {
   const { session, workdir, span } = query;
   const whole = useLooking(app, 0);

@@ -4,9 +4,9 @@ import { createLatestRequest } from '../api/request';
 import type { Failure } from '../api/result';
 import type { Looked, Timeline } from '../api/timeline';
 
-/** What was done when, of one thing at a time; asked again while not every line is read. */
+/** The timeline of one query; read again until the keeper has read every line. */
 export interface TimelineStore {
-  /** Null until it is known of what was asked for last. */
+  /** Null until the latest query is answered. */
   readonly timeline: ReadonlySignal<Timeline | null>;
   readonly failure: ReadonlySignal<Failure | null>;
   load(query: Looked): Promise<void>;
@@ -30,7 +30,7 @@ export function createTimelineStore(api: Pick<Api, 'timeline'>, prompts: number)
   async function ask(query: Looked): Promise<void> {
     stop();
     const name = JSON.stringify(query);
-    // of the same thing, what is known stays until it is known better
+    // for the same query, the old answer stays until the new one
     if (name !== currentKey) {
       timeline.value = null;
       failure.value = null;

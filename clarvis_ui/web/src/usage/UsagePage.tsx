@@ -32,7 +32,7 @@ const RANKED: readonly { by: UsageBy; title: string }[] = [
 
 type Found = Partial<Record<UsageBy, Usage>>;
 
-/** What was used: tokens and cost, from the transcripts. */
+/** Tokens and cost, from the transcripts. */
 export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) {
   const { api, sessions } = app;
   const spent = useGathered(useComputed(() => usageChangeKey(sessions.listing.value)).value);

@@ -16,7 +16,7 @@ export interface AttentionCardProps {
   workdir: string | null;
   source: PlanSource;
   drafts: AnswerDrafts;
-  /** Whether it stands where another card stood a moment ago. */
+  /** Whether it replaced another card a moment ago. */
   replacedAnother: boolean;
   answering: boolean;
   problem: string | null;
@@ -30,7 +30,7 @@ export function AttentionCard(props: AttentionCardProps) {
   const headingId = useId();
   const armed = useDoubleClickGuard(props.replacedAnother, props.keys);
   const [draft, onHalf] = useAnswerDraft(props.drafts, attention);
-  // two events of one click come before anything is drawn again
+  // one click may raise two events before the next drawing
   const answered = useRef(false);
   if (!answering) answered.current = false;
 

@@ -13,11 +13,11 @@ export interface AttentionSlotProps {
   workdir: string | null;
   /** Whether a turn runs: what was settled in it is still news. */
   running: boolean;
-  /** Whether what was open when the keeper ended is told elsewhere. */
+  /** Whether the interrupted turn shows its open questions itself. */
   interrupted: boolean;
 }
 
-/** The question that waits in this session, one at a time; or what became of the last one. */
+/** The first open question of the session, or how the last one was settled. */
 export function AttentionSlot(props: AttentionSlotProps) {
   const { attentionStore, source, sessionId, workdir, running, interrupted } = props;
   const inbox = attentionStore.inbox.value;

@@ -9,7 +9,7 @@ export interface EvidenceViewProps {
   workdir: string | null;
 }
 
-/** What one judges by, in full. */
+/** All that there is to judge a question by. */
 export function EvidenceView({ evidence, workdir }: EvidenceViewProps) {
   switch (evidence.kind) {
     case 'command':

@@ -148,7 +148,7 @@ function denial(text: string): Answer {
   return message === '' ? { decision: 'deny' } : { decision: 'deny', message };
 }
 
-/** Why it is asked at all, and by whom. */
+/** Why permission is needed, and who asks. */
 function Because({ attention, workdir }: { attention: Attention; workdir: string | null }) {
   const parts = [
     attention.reason,

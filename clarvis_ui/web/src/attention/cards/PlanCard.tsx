@@ -19,7 +19,7 @@ export function PlanCard(props: CardProps) {
   const setSendingBack = (open: boolean): void =>
     onHalf({ open: open ? 'deny' : null, text: null });
   const plan = usePlan(attention, source);
-  // nobody approves what is not there to read yet
+  // a plan cannot be approved before it is loaded
   const ready = props.ready && plan !== null;
   useShortcuts(
     {

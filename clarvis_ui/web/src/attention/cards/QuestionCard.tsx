@@ -8,7 +8,7 @@ import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
 import { useShortcuts } from './useShortcuts';
 
-/** Questions as a form: options, several or one of them, or words of one's own. */
+/** Questions as a form with options and a field for other answers. */
 export function QuestionCard(props: CardProps) {
   const { attention, ready, keys, headingId, draft, onHalf, onAnswer } = props;
   const { choices } = draft;

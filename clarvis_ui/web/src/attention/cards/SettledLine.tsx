@@ -47,7 +47,7 @@ export function settledWords({ attention, decision, by, mine }: SettledAttention
       // the terminal does not say what was answered there, only that it no longer asks
       return isInTerminal ? withName('Answered') : 'No longer asked:';
     case 'gone':
-      // answered elsewhere while we did not hear, or gone with a keeper that ended: it will be asked again
+      // answered while we were offline, or lost with the keeper that ended
       return 'No longer asked:';
     default:
       return decision satisfies never;

@@ -3,7 +3,7 @@ import { isComposing } from '../../lib/input';
 
 export type Shortcuts = Readonly<Record<string, (() => void) | undefined>>;
 
-/** Single keys for the card, wherever one is on the page, unless one is typing. */
+/** Single keys for the card, except while typing. */
 export function useShortcuts(keys: Shortcuts, active: boolean): void {
   const latest = useRef(keys);
   latest.current = keys;

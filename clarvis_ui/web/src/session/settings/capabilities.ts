@@ -2,10 +2,10 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../../api/client';
 import type { Offers, SlashCommand } from '../../api/send';
 
-/** What sessions offer: asked for when somebody wants to know, then remembered for a while. */
+/** The capabilities of sessions, read when needed and held for a while. */
 export interface CapabilityStore {
   of(sessionId: string): ReadonlySignal<Offers | null>;
-  /** Asks, unless it is known. */
+  /** Reads them, unless they are fresh. */
   want(sessionId: string): void;
   forget(): void;
 }

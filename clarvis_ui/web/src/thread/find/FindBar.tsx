@@ -4,7 +4,7 @@ import { Icon } from '../../ui/Icon';
 import type { Find } from './useFind';
 import './find.css';
 
-/** Words to look for, how many places there are, and ways from one to the next. */
+/** The find bar: the words, the number of hits, and buttons to the next one. */
 export function FindBar({ find }: { find: Find }) {
   const field = useRef<HTMLInputElement>(null);
   // at once: what is typed next belongs here

@@ -7,7 +7,7 @@ import { callsIn, EARLIER, ownRows, SHOWN_AT_FIRST } from '../rows/subagents';
 
 /** Finding words in the conversation, whether they are in sight, folded away or not even drawn. */
 
-/** What subagents said whose conversations are not part of the rows, by the ids of their calls. */
+/** Messages of subagents that are not part of the rows, by the ids of their calls. */
 export type SubagentTexts = ReadonlyMap<string, readonly VisibleMessage[]>;
 
 const NOBODY: SubagentTexts = new Map();

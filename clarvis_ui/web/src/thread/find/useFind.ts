@@ -8,7 +8,7 @@ import { useSubagentTexts } from './useSubagentTexts';
 
 export interface Find {
   open: boolean;
-  /** Grows each time finding is asked for again: the field is then ready to be typed over. */
+  /** Grows each time find is opened; the field is then selected. */
   openCount: number;
   query: string;
   total: number;
@@ -35,7 +35,7 @@ export interface FindOptions {
   fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
 }
 
-/** With fewer letters nobody means what a subagent said somewhere. */
+/** Subagents are searched from so many characters on. */
 const MIN_CHARACTERS = 2;
 
 /** Find in the conversation: over everything loaded, going on into earlier pages as needed. */
@@ -55,7 +55,7 @@ export function useFind(where: FindOptions): Find {
   const current = hits.findIndex((each) => each.key === hit?.key && each.nth === hit.nth);
   const live = useRef({ ...where, subagentTexts });
   live.current = { ...where, subagentTexts };
-  /** The row at which one was reading; null is the end. */
+  /** The row where the search began; null: the end. */
   const origin = useRef<string | null>(null);
 
   const go = useCallback(

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 30_000_000;
 
 const NOTHING: readonly VisibleMessage[] = [];
 
-/** What subagents said that nobody has unfolded yet: read while one looks for words, newest first. */
+/** Messages of collapsed subagents: read while a person searches, newest first. */
 export function useSubagentTexts(
   rows: readonly Row[],
   store: boolean,

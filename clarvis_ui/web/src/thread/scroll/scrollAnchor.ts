@@ -1,4 +1,4 @@
 import { createContext } from 'preact';
 
-/** Called before something unfolds: what is in sight then stays where it is. */
+/** Called before something expands, so that the view stays where it is. */
 export const HoldScroll = createContext<() => void>(() => {});
