@@ -54,19 +54,15 @@ const commandSetup = createCommandSetup({
   app,
   speak: (words) => speak(window, words),
   follow(sessionId) {
-    const nothingOpen =
-      !router.session.value &&
-      !router.inbox.value &&
-      !router.archive.value &&
-      !router.usage.value &&
-      !router.timeline.value;
+    const { session, inbox, archive, usage, timeline } = router.route.value;
+    const nothingOpen = !session && !inbox && !archive && !usage && !timeline;
     if (nothingOpen) location.hash = sessionHref(sessionId);
   },
 });
 sendOnPageHide(window, commandSetup);
 
 effect(() => {
-  const session = sessionOf(router.session.value);
+  const session = sessionOf(router.route.value.session);
   showInTab(document, attentionStore.inbox.value.open.length, session ? titleOf(session) : null);
 });
 
@@ -87,5 +83,5 @@ if (root) {
   );
 }
 // a session in the address is wanted at once, the rest when the list stands
-if (router.session.value !== null) prefetchPages();
+if (router.route.value.session !== null) prefetchPages();
 else addEventListener('load', () => setTimeout(prefetchPages, 500));

@@ -6,7 +6,6 @@
 import { type KeeperEvent, type Position, readFrame } from './events';
 
 export type SocketState =
-  /** Not started. */
   | 'off'
   | 'connecting'
   /** Events come as they happen. */
@@ -16,7 +15,6 @@ export type SocketState =
 
 export interface SocketListener {
   onState(state: SocketState): void;
-  /** In order, possibly some of them again. */
   onEvents(events: readonly KeeperEvent[]): void;
   /** Events of one session, or of all, were missed: read again over REST. */
   onResync(sessionId: string | null): void;

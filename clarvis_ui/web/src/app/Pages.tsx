@@ -43,22 +43,19 @@ export function SelectedPage({
   onFresh,
 }: SelectedPageProps) {
   const { complete } = app.sessions.listing.value;
-  const id = router.session.value;
+  const { session: id, branches, inbox, usage, search, timeline, archive } = router.route.value;
   // a request before the login would be refused, and its answer could come after the login
   if (app.auth.state.value !== 'loggedIn') return null;
-  const branches = router.branches.value;
   if (id !== null && branches !== null) {
     const compared = branches === 'tree' ? null : branches;
     return <BranchesPage key={id} app={app} id={id} compared={compared} />;
   }
   if (id !== null) return <SessionRoute key={id} app={app} id={id} onFresh={onFresh} />;
-  if (router.inbox.value) return <Inbox app={app} notifications={notifications} />;
-  if (router.usage.value) return <UsagePage app={app} />;
-  const wanted = router.search.value;
-  if (wanted !== null) return <SearchPage app={app} wanted={wanted} />;
-  const timeline = router.timeline.value;
+  if (inbox) return <Inbox app={app} notifications={notifications} />;
+  if (usage) return <UsagePage app={app} />;
+  if (search !== null) return <SearchPage app={app} wanted={search} />;
   if (timeline !== null) return <TimelinePage app={app} timeline={timeline} />;
-  if (router.archive.value) return <ArchivePage app={app} />;
+  if (archive) return <ArchivePage app={app} />;
   // the command bar needs the complete list
   if (!complete) return null;
   return (

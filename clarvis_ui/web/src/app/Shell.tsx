@@ -29,7 +29,8 @@ export interface ShellProps {
 export function Shell({ app, router, notifications, commandSetup }: ShellProps) {
   const { sessions, attention: attentionStore, auth } = app;
   const inbox = attentionStore.inbox.value;
-  const selectedId = router.session.value;
+  const route = router.route.value;
+  const selectedId = route.session;
   const openAttention = useMemo(() => openBySession(inbox), [inbox]);
   const newSession = useMemo(
     () => createNewSessionStore({ api: app.api, storage: app.storage, go: goToSession }),
@@ -38,8 +39,8 @@ export function Shell({ app, router, notifications, commandSetup }: ShellProps) 
   const near = workdirNear(selectedId, sessions);
   useEffect(() => commandSetup.command.suggest(near), [commandSetup, near]);
   // a conversation has its own questions below it, its branches have not
-  const readId = router.branches.value === null ? selectedId : null;
-  const waitingElsewhere = router.inbox.value
+  const readId = route.branches === null ? selectedId : null;
+  const waitingElsewhere = route.inbox
     ? 0
     : inbox.open.filter(({ sessionId }) => sessionId !== readId).length;
   const archived = useMemo(
@@ -47,11 +48,7 @@ export function Shell({ app, router, notifications, commandSetup }: ShellProps) 
     [sessions.newestFirst.value],
   );
   const elsewhere =
-    router.inbox.value ||
-    router.archive.value ||
-    router.usage.value ||
-    router.search.value !== null ||
-    router.timeline.value !== null;
+    route.inbox || route.archive || route.usage || route.search !== null || route.timeline !== null;
   const showing = selectedId === null && !elsewhere ? 'list' : 'session';
 
   return (
@@ -66,7 +63,7 @@ export function Shell({ app, router, notifications, commandSetup }: ShellProps) 
           openAttention={openAttention}
           doing={app.activity.texts.value}
           due={<ArchiveLink archive={app.archive.status.value} archived={archived} />}
-          inbox={<InboxLink waiting={inbox.open.length} current={router.inbox.value} />}
+          inbox={<InboxLink waiting={inbox.open.length} current={route.inbox} />}
           onNew={() => newSession.show(near)}
           onCommand={() => openBar(commandSetup)}
           onRename={sessions.rename}

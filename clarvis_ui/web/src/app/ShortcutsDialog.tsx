@@ -1,7 +1,6 @@
 import { Dialog } from '../ui/Dialog';
 import './shortcuts.css';
 
-/** What there is to press. */
 const KEYS: readonly { where: string; keys: readonly [keys: string, does: string][] }[] = [
   {
     where: 'Anywhere',

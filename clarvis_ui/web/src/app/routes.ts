@@ -9,15 +9,10 @@ import { type Looked, readMoment } from '../api/timeline';
  */
 export interface Route {
   session: string | null;
-  /** Whether it is the inbox. */
   inbox: boolean;
-  /** Whether it is the archive. */
   archive: boolean;
-  /** Whether it is the usage page. */
   usage: boolean;
-  /** The query of the search page; null elsewhere. */
   search: Wanted | null;
-  /** The query of the timeline; null elsewhere. */
   timeline: Looked | null;
   /** The tree of the session's branches, or two of them compared. */
   branches: 'tree' | ComparedBranches | null;
@@ -47,22 +42,17 @@ export function parseRoute(fragment: string): Route {
   };
 }
 
-/** The fragment without the login code. */
 export function withoutLogin(fragment: string): string {
   const others = parts(fragment).filter((part) => !part.startsWith('login='));
   return others.length > 0 ? `#${others.join('&')}` : '';
 }
 
-/** The list: no session is selected. */
 export const LIST_HREF = '#';
 
-/** The inbox. */
 export const INBOX_HREF = '#inbox';
 
-/** The archive. */
 export const ARCHIVE_HREF = '#archive';
 
-/** The usage page: tokens and cost. */
 export const USAGE_HREF = '#usage';
 
 function searchIn(parameters: URLSearchParams): Wanted {
@@ -76,7 +66,6 @@ function searchIn(parameters: URLSearchParams): Wanted {
 
 const EVERYTHING: Wanted = { words: '', kind: null, workdir: null, best: false };
 
-/** The search page, empty or with this query. */
 export function searchHref(wanted: Partial<Wanted> = {}): string {
   const { words, kind, workdir, best } = { ...EVERYTHING, ...wanted };
   const fragment = new URLSearchParams({ search: words });
@@ -95,7 +84,6 @@ function timelineIn(parameters: URLSearchParams): Looked {
   };
 }
 
-/** The timeline of a session (`of`), a directory (`in`), or everything. */
 export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): string {
   const fragment = new URLSearchParams({ timeline: '' });
   if (session) fragment.set('of', session);
@@ -118,12 +106,10 @@ function branchesIn(parameters: URLSearchParams): Route['branches'] {
   };
 }
 
-/** The tree of a session's branches. */
 export function branchesHref(session: string): string {
   return `#${new URLSearchParams({ session })}&branches`;
 }
 
-/** Two branches beside each other. */
 export function comparedHref({ one, other }: ComparedBranches): string {
   const fragment = new URLSearchParams({ session: one.session, branches: one.tip ?? '' });
   fragment.set('with', other.session);
@@ -131,7 +117,6 @@ export function comparedHref({ one, other }: ComparedBranches): string {
   return `#${fragment}`;
 }
 
-/** A session at one of its messages. */
 export function messageHref(session: string, message: string): string {
   return `#${new URLSearchParams({ session, message })}`;
 }

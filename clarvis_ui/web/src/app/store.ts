@@ -29,7 +29,6 @@ export interface AppStoreOptions {
   storage: BrowserStorage;
   page: PageVisibility;
   openSocket: SocketOptions['open'];
-  /** The name of this browser for others. */
   name: string;
 }
 

@@ -4,13 +4,11 @@ import type { Api } from '../api/client';
 import { createLatestRequest } from '../api/request';
 import type { Failure } from '../api/result';
 
-/** The state of the archive, read every hour. */
 export interface ArchiveStore {
   /** Null until it is known. */
   readonly status: ReadonlySignal<Archive | null>;
   readonly failure: ReadonlySignal<Failure | null>;
   start(): void;
-  /** Forgets everything: who logs in next may not be allowed to see it. */
   stop(): void;
   refresh(): Promise<void>;
   /** Keeps every transcript from now on, or no more. */

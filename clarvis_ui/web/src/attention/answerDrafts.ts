@@ -5,11 +5,9 @@ import type { BrowserStorage } from '../lib/storage';
 
 /** An unfinished answer to an open question. */
 export interface AnswerDraft {
-  /** Which field of the card is open; null where there is none. */
   open: string | null;
   /** What is typed there; null: nothing yet. */
   text: string | null;
-  /** What is chosen so far, by question. */
   choices: Readonly<Record<string, ChoiceDraft>>;
 }
 
@@ -17,7 +15,6 @@ export interface AnswerDraft {
 export interface ChoiceDraft {
   labels: readonly string[];
   other: string;
-  /** Whether the typed answer counts. */
   typed: boolean;
 }
 
@@ -28,7 +25,6 @@ export type DraftedAttention = Pick<Attention, 'id' | 'sessionId' | 'tool' | 'in
 export interface AnswerDrafts {
   read(attention: DraftedAttention): AnswerDraft;
   write(attention: DraftedAttention, draft: AnswerDraft): void;
-  /** The question was answered. */
   forget(attentionId: string): void;
   /** The question was withdrawn. Claude may ask the same again, under a new id. */
   withdraw(attentionId: string): void;

@@ -13,13 +13,11 @@ export interface SettledAttention {
 }
 
 export interface Inbox {
-  /** In the order in which they were raised. */
   readonly open: readonly Attention[];
   /** Newest first. */
   readonly settled: readonly SettledAttention[];
   /** Answers on their way: the card waits for what becomes of it. */
   readonly answering: ReadonlySet<string>;
-  /** Why an answer was not taken. */
   readonly problems: ReadonlyMap<string, string>;
 }
 

@@ -16,14 +16,11 @@ export type NotificationState =
   | 'on'
   /** The person blocked them in this browser. */
   | 'refused'
-  /** This browser has none. */
   | 'missing';
 
-/** The browser's notifications. */
 export interface Notifier {
   permission(): 'granted' | 'denied' | 'default' | 'missing';
   ask(): Promise<unknown>;
-  /** Shows a notification; returns its undo. */
   show(title: string, body: string, tag: string, onClick: () => void): () => void;
   /** Whether the person looks at the page just now. */
   isLookedAt(): boolean;

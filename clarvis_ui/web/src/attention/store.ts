@@ -11,7 +11,6 @@ import { EMPTY_INBOX, type Inbox, type InboxEvent, reduceInbox } from './inbox';
 export interface AttentionStore {
   readonly inbox: ReadonlySignal<Inbox>;
   readonly drafts: AnswerDrafts;
-  /** Reads all open attention again. */
   reload(): void;
   answer(attentionId: string, answer: Answer): Promise<void>;
   forget(): void;
@@ -25,7 +24,6 @@ export function createAttentionStore(
   events: EventBus,
   drafts: AnswerDrafts,
   by: string,
-  /** Resolves when the keeper has all that was sent to this session. */
   sentTo: (sessionId: string) => Promise<void> = async () => {},
 ): AttentionStore {
   const inbox = signal<Inbox>(EMPTY_INBOX);

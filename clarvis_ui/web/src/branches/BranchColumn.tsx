@@ -11,9 +11,7 @@ export interface BranchColumnProps {
   one: Tip;
   other: Tip;
   title: string;
-  /** What kind of branch it is. */
   kind: string;
-  /** The first page of what it has of its own. */
   first: BranchPage;
   /** What taking it to the other is called; null where there is nothing to take. */
   bringing: string | null;

@@ -11,14 +11,12 @@ import { allNodes, type BranchNode, chosenWith, kindWords, suggested } from './t
 export interface BranchTreeProps {
   app: AppStore;
   id: string;
-  /** Null until they are known. */
   nodes: readonly BranchNode[] | null;
   family: Family | null;
   /** How many branches inside the session are not listed. */
   more: number;
 }
 
-/** The tree of branches; two of them can be compared. */
 export function BranchTree({ app, id, nodes, family, more }: BranchTreeProps) {
   const [picked, setPicked] = useState<readonly string[] | null>(null);
   const [problem, setProblem] = useState('');

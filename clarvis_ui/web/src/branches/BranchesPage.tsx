@@ -15,7 +15,6 @@ import './branches.css';
 
 export interface BranchesPageProps {
   app: AppStore;
-  /** The session whose branches are shown. */
   id: string;
   /** Two of them beside each other; null for the tree. */
   compared: ComparedBranches | null;

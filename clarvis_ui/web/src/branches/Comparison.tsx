@@ -271,7 +271,6 @@ function useShown(pair: { current: HTMLDivElement | null }) {
   return [visibleSide, show] as const;
 }
 
-/** The name in the tree; of a left path in another session, its first prompt. */
 function nameOf(
   app: AppStore,
   nodes: readonly BranchNode[] | null,

@@ -165,7 +165,6 @@ export function suggested(nodes: readonly BranchNode[]): string[] {
 
 export type Where = 'both' | 'one' | 'other' | 'same';
 
-/** A file that at least one of two branches changed. */
 export interface FilePair {
   path: string;
   where: Where;

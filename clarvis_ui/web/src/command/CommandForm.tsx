@@ -19,11 +19,9 @@ import './command.css';
 
 export interface CommandFormProps {
   commandSetup: CommandSetup;
-  /** The newest first. */
   sessions: readonly Session[];
   currentId: string | null;
   api: Pick<Api, 'directories' | 'search'>;
-  /** Sent, or another session was opened. */
   onDone?(): void;
 }
 

@@ -1,20 +1,11 @@
 import { computed, effect } from '@preact/signals';
 import type { AppStore } from '../app/store';
 import type { SpokenRequest } from '../composer/spokenActions';
-import { createReadAloud, type ReadAloud } from './readAloud';
-import { type CommandStore, createCommandStore } from './store';
-import { createUndoSend, type UndoSend } from './undoSend';
+import { createReadAloud } from './readAloud';
+import { createCommandStore } from './store';
+import { createUndoSend } from './undoSend';
 
-/** The stores of the command bar. */
-export interface CommandSetup {
-  command: CommandStore;
-  undoSend: UndoSend;
-  readAloud: ReadAloud;
-  /** Hands a spoken action to the page of its session. */
-  requestAction(request: SpokenRequest): void;
-  /** Whether something is written in a session's field: then nothing is put there. */
-  hasDraft(sessionId: string): boolean;
-}
+export type CommandSetup = ReturnType<typeof createCommandSetup>;
 
 export interface CommandSetupOptions {
   app: AppStore;
@@ -23,7 +14,7 @@ export interface CommandSetupOptions {
   follow(sessionId: string): void;
 }
 
-export function createCommandSetup({ app, speak, follow }: CommandSetupOptions): CommandSetup {
+export function createCommandSetup({ app, speak, follow }: CommandSetupOptions) {
   const { api, storage, conversations, sessions, auth } = app;
   const readAloud = createReadAloud(app.events, storage, speak);
   const undoSend = createUndoSend({
@@ -50,11 +41,12 @@ export function createCommandSetup({ app, speak, follow }: CommandSetupOptions):
     command,
     undoSend,
     readAloud,
-    requestAction(request) {
+    requestAction(request: SpokenRequest) {
       command.write('');
       app.spokenRequest.value = request;
     },
-    hasDraft: (sessionId) => app.drafts.read(sessionId).text.trim() !== '',
+    /** Whether something is written in a session's field: then nothing is put there. */
+    hasDraft: (sessionId: string) => app.drafts.read(sessionId).text.trim() !== '',
   };
 }
 

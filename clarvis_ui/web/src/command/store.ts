@@ -10,27 +10,19 @@ import { type Destination, destinationKey, destinationsOf } from './destinations
 
 /** The text of the command bar, and its destination. */
 export interface CommandStore {
-  /** Whether the bar is open over the page. */
   readonly isShown: Signal<boolean>;
   /** Kept over refreshes until it is sent. */
   readonly text: ReadonlySignal<string>;
-  /** All destinations; the first is the suggested one. */
   readonly destinations: ReadonlySignal<readonly Destination[]>;
-  /** The current destination. */
   readonly chosen: ReadonlySignal<Destination>;
-  /** Whether the routing of the current text is still to come. */
   readonly isRouting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
-  /** The directory in which a new session would begin. */
   readonly workdir: ReadonlySignal<string | null>;
   write(text: string): void;
-  /** Chooses another destination. */
   choose(destination: Destination): void;
-  /** Chooses the next destination, or the one before. */
   turn(step: 1 | -1): void;
   /** Chooses a new session in this directory. */
   chooseWorkdir(workdir: string): void;
-  /** Suggests a directory, until one is chosen. */
   suggest(workdir: string | null): void;
   /** Sends the text once its destination is known; false where it is not yet. */
   send(): Promise<boolean>;
@@ -62,7 +54,6 @@ export function createCommandStore({
   const text = signal(verbatim(storage.read(KEY)));
   const routed = signal<Routed>({ words: '', routing: null });
   const failure = signal<Failure | null>(null);
-  /** The key of the chosen destination. */
   const chosenKey = signal<string | null>(null);
   const chosenWorkdir = signal<string | null>(null);
   const suggestedWorkdir = signal<string | null>(null);
@@ -80,7 +71,6 @@ export function createCommandStore({
       (destinations.value[0] as Destination),
   );
 
-  /** Requests the routing of the current text. */
   async function route(): Promise<Outcome<Routing> | null> {
     clearTimeout(pause);
     const requested = words.value;

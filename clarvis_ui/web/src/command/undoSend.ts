@@ -16,7 +16,6 @@ export interface UndoSend {
   begin(words: string, way: Destination, follow: boolean): void;
   /** Takes a command back and returns its text; null where it was too late. */
   undo(uuid: string): string | null;
-  /** Sends at once, or once more. */
   send(uuid: string): void;
   /** Sends to a fork of a session that somebody else runs. */
   sendToCopy(uuid: string): void;

@@ -30,7 +30,6 @@ export interface ComposerProps {
   instead?: (() => void) | null;
 }
 
-/** The message field. Its text is a draft that outlives the page. */
 export function Composer(props: ComposerProps) {
   const { draft, running, onDraft } = props;
   const field = useRef<HTMLTextAreaElement>(null);

@@ -31,7 +31,6 @@ export {
 
 export interface ConversationState {
   readonly sessionId: string;
-  /** Whether a page has come yet. */
   readonly loaded: boolean;
   /** Confirmed messages, oldest first, without holes from the first one on. */
   readonly messages: readonly Message[];
@@ -43,7 +42,6 @@ export interface ConversationState {
   readonly queue: readonly Queued[];
   /** What left the queue last; no transcript has it until Claude confirms it. */
   readonly taken: Queued | null;
-  /** How the last turn ended; null while one runs. */
   readonly ended: { outcome: TurnOutcome; error: string | null } | null;
   /** Turns that did not come to their end, the oldest first. */
   readonly failed: readonly FailedTurn[];

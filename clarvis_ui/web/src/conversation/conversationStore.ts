@@ -35,7 +35,6 @@ export interface ConversationStore {
   readonly conversation: ReadonlySignal<Conversation>;
   /** The block that is being written: it has its own signal, because every delta changes it. */
   readonly partial: ReadonlySignal<Partial | null>;
-  /** Why it could not be loaded. */
   readonly failure: ReadonlySignal<Failure | null>;
   readonly loading: ReadonlySignal<boolean>;
   handle(event: HandledEvent): void;

@@ -15,11 +15,9 @@ export interface OpenConversations {
   open(id: string): ConversationStore;
   /** Sends a message of the command bar; returns the session that has it. */
   deliver(delivery: Delivery): Promise<Outcome<string>>;
-  /** Resolves when the keeper has all that was sent to this session. */
   sent(id: string): Promise<void>;
   /** Events of this session, or of all, were missed. */
   resync(sessionId: string | null): void;
-  /** Loads again what could not be loaded. */
   retryFailed(): void;
   forget(): void;
 }

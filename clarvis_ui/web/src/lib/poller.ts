@@ -2,7 +2,6 @@
 export interface Poller {
   start(): void;
   stop(): void;
-  /** Runs the task at once. */
   now(): void;
 }
 

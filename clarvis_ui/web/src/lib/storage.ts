@@ -2,12 +2,9 @@ import { effect, type Signal, signal } from '@preact/signals';
 /** The storage of this browser; what it refuses is held until the page is closed. */
 export interface BrowserStorage {
   read(key: string): unknown;
-  /** Whether it will still be there after a refresh. */
   write(key: string, value: unknown): boolean;
   forget(key: string): void;
-  /** The keys that begin so. */
   keys(prefix: string): string[];
-  /** Calls with a key that another page of this browser has written or forgotten. */
   onElsewhere(listener: (key: string) => void): () => void;
 }
 
@@ -17,7 +14,6 @@ export function createBrowserStorage(
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null,
   others: Pick<Window, 'addEventListener' | 'removeEventListener'> | null = null,
 ): BrowserStorage {
-  /** What it refused. */
   const here = new Map<string, unknown>();
   return {
     read(key) {

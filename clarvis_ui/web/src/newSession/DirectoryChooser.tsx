@@ -8,7 +8,6 @@ import { DirectoryBrowser } from './DirectoryBrowser';
 
 export interface DirectoryChooserProps {
   projects: readonly SessionSection[];
-  /** The one that is chosen now. */
   chosen: string | null;
   api: Pick<Api, 'directories'>;
   onChoose(path: string): void;

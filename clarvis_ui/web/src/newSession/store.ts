@@ -8,7 +8,6 @@ import { newUuid } from '../lib/uuid';
 
 /** What a new session may go on from; all of it can be changed before it is sent. */
 export interface NewSessionPreset {
-  /** Null where the directory is to be chosen. */
   workdir: string | null;
   text: string;
   model: string | null;
@@ -17,21 +16,17 @@ export interface NewSessionPreset {
 
 /** A session that is about to begin: where, with which words, and how. */
 export interface NewSessionStore {
-  /** Whether the dialog is shown. */
   readonly isShown: ReadonlySignal<boolean>;
   readonly workdir: ReadonlySignal<string | null>;
   /** The first prompt; stored until it is sent. */
   readonly text: ReadonlySignal<string>;
-  /** Empty: Claude Code's own choice. */
   readonly model: Signal<string>;
   readonly mode: Signal<string>;
   /** Appended to Claude Code's own; stored like the first prompt. */
   readonly systemPrompt: ReadonlySignal<string>;
-  /** What can be chosen in this directory; null until it is known. */
   readonly capabilities: ReadonlySignal<Offers | null>;
   readonly starting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
-  /** Opens the dialog with this directory. */
   show(suggested: string | null): void;
   /** Opens it with these settings; the text comes before what was typed already. */
   showPreset(fresh: NewSessionPreset): void;
@@ -45,7 +40,6 @@ export interface NewSessionStore {
 export interface NewSessionStoreOptions {
   api: Pick<Api, 'offersIn' | 'send'>;
   storage: BrowserStorage;
-  /** Called as soon as the session has a name to go to. */
   go(sessionId: string): void;
 }
 

@@ -11,7 +11,6 @@ import './completed-session.css';
 export interface CompletedSessionProps {
   api: Pick<Api, 'resume' | 'specification' | 'giveUp'>;
   session: Session;
-  /** Where it stands, if that was asked for already. */
   standing: Standing | null;
   onChanged(session: Session): void;
   /** Offers to begin something else in the same directory, if that is still there. */

@@ -24,13 +24,11 @@ export interface RecapState {
   late: boolean;
   /** Whether the request for it failed. */
   failed: boolean;
-  /** Requests it again. */
   again(): void;
   /** Whether the conversation is to be shown without waiting any longer. */
   ready: boolean;
   /** How often it was requested by a spoken action. */
   called: number;
-  /** Shows it now. */
   call(telling: Telling): void;
   /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
   footed: boolean;

@@ -5,14 +5,11 @@ import type { Failure } from '../api/result';
 import type { Hit, Index, Piece, SearchKind, Wanted } from '../api/search';
 import { messageHref, sessionHref } from '../app/routes';
 
-/** The search in all sessions: only the latest query counts. */
 export interface SearchStore {
-  /** Null until the first answer. */
   readonly results: ReadonlySignal<SearchResults | null>;
   readonly isSearching: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
   search(wanted: Wanted): Promise<void>;
-  /** Appends the next page. */
   more(): Promise<void>;
   stop(): void;
 }

@@ -3,7 +3,6 @@ import type { AppStore } from '../app/store';
 import { titleOf } from '../sessions/labels';
 import { useRequest } from '../ui/useRequest';
 
-/** The session that another one is a fork of, and the last message that both have. */
 export interface ForkOrigin {
   session: string;
   title: string;

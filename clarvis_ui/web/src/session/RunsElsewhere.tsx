@@ -7,7 +7,6 @@ import { useNow } from '../ui/useNow';
 
 export interface RunsElsewhereProps {
   session: Session;
-  /** Messages that were not sent because somebody else runs the session. */
   optimistic: readonly OptimisticMessage[];
   /** The last hook notification from there. */
   notice: string | null;

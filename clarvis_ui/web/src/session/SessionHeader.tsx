@@ -17,7 +17,6 @@ import '../app/page-head.css';
 export interface SessionHeaderProps extends ModelAndModeProps {
   session: Session;
   context: ContextUse | null;
-  /** What it is a fork of, if it is one. */
   forkOrigin: ForkOrigin | null;
   onRename(name: string | null): Promise<Outcome<Session>>;
   onDetails(): void;

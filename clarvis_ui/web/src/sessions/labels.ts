@@ -54,9 +54,7 @@ export interface SessionStatus {
 
 /** What is known of a session beside its row in the list. */
 export interface LiveState {
-  /** Its open questions. */
   attention: readonly Asked[];
-  /** What it does just now, in words. */
   doing: string | null;
   unread: boolean;
 }

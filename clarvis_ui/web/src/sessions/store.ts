@@ -13,14 +13,10 @@ export interface SessionStore {
   readonly listing: ReadonlySignal<Listing>;
   readonly newestFirst: ReadonlySignal<readonly Session[]>;
   start(): void;
-  /** Forgets everything: who logs in next may not be allowed to see it. */
   stop(): void;
   refreshNow(): void;
-  /** Whether events come as changes happen. */
   setLive(live: boolean): void;
-  /** Adds a session that came with its conversation, if the list does not have it. */
   addFromPage(session: Session): void;
-  /** Replaces a session by the one of an answer. */
   update(session: Session): void;
   rename(id: string, name: string | null): Promise<Outcome<Session>>;
 }
@@ -58,7 +54,6 @@ export function createSessionStore(
   events: EventBus,
   visibility: PageVisibility,
   socket: Pick<KeeperSocket, 'remember'> | null = null,
-  /** The answer of the log-in about the keeper, once. */
   takeHealth: () => Outcome<Health> | null = () => null,
 ): SessionStore {
   const listing = signal(EMPTY_LISTING);

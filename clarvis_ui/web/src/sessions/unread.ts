@@ -6,13 +6,11 @@ import type { BrowserStorage } from '../lib/storage';
 /** Which sessions have unread messages. */
 export interface Unread {
   isUnread(session: Session): boolean;
-  /** Marks the session as read. */
   see(session: Session): void;
   /** Reads again what other tabs stored. */
   readAgain(): void;
 }
 
-/** The state of a session when it was last read. */
 type Seen = readonly [modified: string, messages: number | null];
 
 interface Book {

@@ -6,7 +6,6 @@ import { ROW_HEIGHT } from './listLayout';
 export interface RenameFieldProps {
   session: Session;
   onRename: Rename;
-  /** Done, or given up. */
   onClose(): void;
 }
 

@@ -19,9 +19,7 @@ export interface SessionRowProps {
   live: LiveState;
   now: number;
   selected: boolean;
-  /** Where no heading says it. */
   showProject: boolean;
-  /** The one row that Tab leads to. */
   tabStop: boolean;
   onFocus(id: string): void;
   onRename(id: string): void;

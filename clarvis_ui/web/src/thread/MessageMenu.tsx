@@ -10,7 +10,6 @@ import './menu.css';
 export interface MessageMenuProps {
   uuid: string;
   timestamp: string | null;
-  /** What is copied. */
   text: string;
 }
 

@@ -116,7 +116,6 @@ export function Thinking({
 }: {
   name: string;
   text: string;
-  /** Of the message, once there is one. */
   uuid?: string;
   now?: boolean;
 }) {

@@ -28,20 +28,15 @@ export interface ThreadProps {
   sessionId: string;
   workdir: string | null;
   messages: readonly VisibleMessage[];
-  /** The block that is being written. */
   partial: ReadonlySignal<Partial | null>;
   turn: Turn | null;
   hasOlder: boolean;
   loading: boolean;
-  /** What is expanded. */
   expandState: ExpandState;
   onOlder(pages?: number): void;
   fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
-  /** Tool calls with an open question, by id. */
   waiting: ReadonlySignal<ReadonlySet<string>>;
-  /** Tool calls whose question was open when their turn was interrupted. */
   unanswered: ReadonlySignal<ReadonlySet<string>>;
-  /** Routing decisions of messages, by uuid. */
   routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
   onFork(uuid: string): void;
   onRetry(uuid: string): void;

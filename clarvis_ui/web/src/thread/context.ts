@@ -16,16 +16,13 @@ export interface ThreadContextValue {
   waiting: ReadonlySignal<ReadonlySet<string>>;
   /** Tool calls whose question was open when their turn was interrupted. */
   unanswered: ReadonlySignal<ReadonlySet<string>>;
-  /** Routing decisions of messages, by uuid. */
   routed: ReadonlySignal<ReadonlyMap<string, Routed>>;
   fetchSubagent(agentId: string): Promise<readonly VisibleMessage[]>;
   onFork(uuid: string): void;
   /** Why messages here cannot be forked from; null where they can. */
   unforkable: string | null;
-  /** Sends a failed message again, or puts it back into the field. */
   onRetry(uuid: string): void;
   onEdit(uuid: string): void;
-  /** Sends the same text to a new session in another directory. */
   onOtherDirectory(uuid: string): void;
 }
 

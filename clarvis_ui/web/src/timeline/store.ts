@@ -4,7 +4,6 @@ import { createLatestRequest } from '../api/request';
 import type { Failure } from '../api/result';
 import type { Looked, Timeline } from '../api/timeline';
 
-/** The timeline of one query; read again until the keeper has read every line. */
 export interface TimelineStore {
   /** Null until the latest query is answered. */
   readonly timeline: ReadonlySignal<Timeline | null>;

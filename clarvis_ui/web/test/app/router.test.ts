@@ -28,7 +28,7 @@ test('a code is taken out of the address at once, and the rest stays', () => {
   const router = placeOf(browser);
   expect(router.takeLoginCode()).toBe('AAAA');
   expect(browser.history.replaceState).toHaveBeenCalledWith(null, '', '/#session=abc');
-  expect(router.session.value).toBe('abc');
+  expect(router.route.value.session).toBe('abc');
 });
 
 test('without a code the address is left alone', () => {
@@ -40,9 +40,9 @@ test('without a code the address is left alone', () => {
 test('the place follows the address', () => {
   const browser = browserAt('');
   const router = placeOf(browser);
-  expect(router.session.value).toBe(null);
+  expect(router.route.value.session).toBe(null);
   browser.goTo('#session=abc');
-  expect(router.session.value).toBe('abc');
+  expect(router.route.value.session).toBe('abc');
   browser.goTo('#');
-  expect(router.session.value).toBe(null);
+  expect(router.route.value.session).toBe(null);
 });

@@ -24,7 +24,6 @@ export interface AttentionCardProps {
   onAnswer(answer: Answer): void;
 }
 
-/** An open question, ready to be answered. */
 export function AttentionCard(props: AttentionCardProps) {
   const { attention, answering, problem, onAnswer } = props;
   const headingId = useId();

@@ -22,10 +22,8 @@ export interface CardProps {
   source: PlanSource;
   /** False while an answer would be an accident, or is on its way. */
   ready: boolean;
-  /** Whether keys are meant for this card. */
   keys: boolean;
   headingId: string;
-  /** The answer as far as it was begun. */
   draft: AnswerDraft;
   onHalf(changes: Partial<AnswerDraft>): void;
   onAnswer(answer: Answer): void;
