@@ -32,7 +32,7 @@ FolderTimes = dict[str, int]
 log = logging.getLogger(__name__)
 
 # raised when the shape or meaning of what is stored changes
-VERSION = 19
+VERSION = 20
 
 _TABLES = (
     """

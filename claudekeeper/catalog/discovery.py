@@ -49,6 +49,8 @@ class SessionRow(msgspec.Struct, array_like=True, gc=False):
     fault: Fault | None = None
     # the lines that name its working directory cannot be read; others of it may be
     is_lost: bool = False
+    # of the summary: filters read it of thousands
+    workdir: str | None = None
 
     @classmethod
     def from_summary(
@@ -56,7 +58,8 @@ class SessionRow(msgspec.Struct, array_like=True, gc=False):
     ) -> SessionRow:
         broken = fault is not None or (summary.unreadable > 0 and not summary.main_lines)
         own = not summary.is_subagent
-        return cls(file, summary, summary.is_fully_scanned, own, fault, own and broken)
+        is_lost = own and broken
+        return cls(file, summary, summary.is_fully_scanned, own, fault, is_lost, summary.workdir)
 
     @property
     def is_done(self) -> bool:
@@ -204,7 +207,7 @@ def _quick_scan_descriptor(descriptor: int, file: TranscriptFile) -> SessionRow:
         read_tail(descriptor, file.size, summary)
     except (OSError, FileChanged) as error:
         return SessionRow.from_summary(file, Summary(), _fault(error))
-    return SessionRow(file, _pack(summary), False, not summary.is_subagent)
+    return SessionRow(file, _pack(summary), False, not summary.is_subagent, workdir=summary.workdir)
 
 
 def continue_fold(row: SessionRow, fold: bytes | None) -> tuple[SessionRow, bytes | None] | None:

@@ -40,12 +40,12 @@ _index_decoder = msgspec.json.Decoder(_Index)
 
 def infer_workdirs(folder: str, rows: dict[str, SessionRow]) -> dict[str, SessionRow]:
     """The same rows; unreadable ones get their directory, where only one is possible."""
-    lost = [row for row in rows.values() if row.is_lost and not row.summary.workdir]
+    lost = [row for row in rows.values() if row.is_lost and not row.workdir]
     if not lost:
         return rows
     index = _read_index(folder)
     own = {each.session_id.lower(): each.project_path for each in index.entries if each.session_id}
-    readable = (row.summary.workdir for row in rows.values() if row.fault is None)
+    readable = (row.workdir for row in rows.values() if row.fault is None)
     listed = [index.original_path, *(each.project_path for each in index.entries)]
     shared = _sole_match(folder, readable) or _sole_match(folder, listed)
     inferred = dict(rows)
@@ -53,7 +53,9 @@ def infer_workdirs(folder: str, rows: dict[str, SessionRow]) -> dict[str, Sessio
         workdir = _sole_match(folder, [own.get(row.file.id)]) or shared
         if workdir is not None:
             summary = msgspec.structs.replace(row.summary, workdir=workdir)
-            inferred[row.file.path] = msgspec.structs.replace(row, stored_summary=summary)
+            inferred[row.file.path] = msgspec.structs.replace(
+                row, stored_summary=summary, workdir=workdir
+            )
     return inferred
 
 

@@ -77,7 +77,7 @@ async def list_workdirs(request: web.Request) -> web.Response:
     workdirs: dict[str, Workdir] = {}
     # newest first, so the first row of a directory has its last use
     for row in await request.app[CATALOG].rows():
-        workdir = row.summary.workdir
+        workdir = row.workdir
         if workdir is None:
             continue
         if workdir not in workdirs:
@@ -165,9 +165,9 @@ def current_position(app: web.Application) -> str:
 
 
 def _matches(views: SessionViews, row: SessionRow, query: ListQuery) -> bool:
-    if query.workdir is not None and row.summary.workdir != query.workdir:
+    if query.workdir is not None and row.workdir != query.workdir:
         return False
-    return query.state in (None, views.state(row))
+    return query.state is None or views.state(row) == query.state
 
 
 def _parse_cursor(cursor: str) -> SortKey:
