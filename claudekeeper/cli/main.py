@@ -7,6 +7,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,7 +32,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", help="listen on this address (127.0.0.1)")
     parser.add_argument("--port", type=_parse_port, help="port of the keeper (7433)")
     parser.add_argument("--ui-port", type=_parse_port, help="port of Clarvis (7434)")
-    parser.add_argument("--no-ui", action="store_true", help="start the keeper without Clarvis")
+    parser.add_argument(
+        "--no-ui", dest="ui", action="store_false", help="start the keeper without Clarvis"
+    )
     parser.add_argument(
         "--demo",
         action="store_true",
@@ -182,24 +185,8 @@ def _add_api_commands(commands: Any) -> None:
 
 
 def run_serve(options: argparse.Namespace) -> None:
-    asyncio.run(
-        serve(
-            ServeOptions(
-                host=options.host,
-                port=options.port,
-                ui_port=options.ui_port,
-                socket=options.socket,
-                ui_socket=options.ui_socket,
-                tls_cert=options.tls_cert,
-                tls_key=options.tls_key,
-                log_format=options.log_format,
-                log_level=options.log_level,
-                ui=not options.no_ui,
-                demo=options.demo,
-                allow_remote=options.allow_remote,
-            )
-        )
-    )
+    chosen = {each.name: getattr(options, each.name) for each in fields(ServeOptions)}
+    asyncio.run(serve(ServeOptions(**chosen)))
 
 
 def run_rotate(options: argparse.Namespace) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter, deque
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -94,12 +93,7 @@ class ScriptedApi:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.stop()
 
     async def _handle_messages(self, http: web.Request) -> web.StreamResponse:
