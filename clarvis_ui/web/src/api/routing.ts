@@ -8,7 +8,7 @@ export const ACTIONS = ['resume', 'new'] as const;
 /** How well a command fits one conversation. */
 export type Fit = Optional<Decoded<typeof readFit>, 'leavesPlanFor'>;
 /** The page makes such an answer itself where the keeper gives none. */
-export type Routing = Optional<Decoded<typeof readRouting>, 'confidence' | 'scorer' | 'id'>;
+export type Routing = Optional<Decoded<typeof routingOf>, 'confidence' | 'scorer' | 'id'>;
 /** Why a message is where it is. */
 export type Routed = Decoded<typeof readRouted>;
 
@@ -31,7 +31,7 @@ function readFit(raw: Raw<Wire.CandidateScore>) {
   };
 }
 
-export function readRouting(raw: unknown) {
+function routingOf(raw: unknown) {
   const routing = fieldsOf<Wire.RoutingDecision>(raw);
   if (!routing) return null;
   const sessionId = text(routing.sessionId);
@@ -52,6 +52,10 @@ export function readRouting(raw: unknown) {
   };
 }
 
+export function readRouting(raw: unknown): Routing | null {
+  return routingOf(raw);
+}
+
 function readRouted(raw: Raw<Wire.RoutedMessage>) {
   const routed = fields(raw);
   const uuid = text(routed?.uuid);
@@ -59,7 +63,7 @@ function readRouted(raw: Raw<Wire.RoutedMessage>) {
   if (!routed || !uuid || !routing) return null;
   return {
     uuid,
-    routing: routing as Routing,
+    routing,
     /** False: the person chose another way. */
     followed: flag(routed.followed, true),
     /** Its words ended the planning: the mode in which the session went on. */
