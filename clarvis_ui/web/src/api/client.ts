@@ -13,7 +13,7 @@ import { readConversationPage, readMessage, readWaiting } from './messages';
 import { createRequests } from './request';
 import { type Outcome, success } from './result';
 import { readRetold, readSpecification, readStanding, readTelling, type Telling } from './resume';
-import { readRouting, readRoutings } from './routing';
+import { type Routing, readRouting, readRoutings } from './routing';
 import { readFound, searchQuery, type Wanted } from './search';
 import {
   type ModeChange,
@@ -87,7 +87,7 @@ export function createApi(fetcher: typeof fetch) {
       return request('POST', '/api/send', readAccepted, { body, signal, keepalive: true });
     },
     /** Which session a command belongs to; nothing is sent. */
-    route(text: string, signal?: AbortSignal) {
+    route(text: string, signal?: AbortSignal): Promise<Outcome<Routing>> {
       return request('POST', '/api/route', readRouting, { body: { text }, signal });
     },
     /** Why messages were routed to a session. */
