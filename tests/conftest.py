@@ -35,6 +35,14 @@ def own_log() -> Iterator[None]:
         logging.getLogger(name).setLevel(level)
 
 
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    """Files get every right that their writer does not withhold."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture(autouse=True)
 def isolated(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,20 @@ from tests.support.keeper_in_process import InProcessKeeper, SocketListener
 from tests.support.real_cli import scripted_api  # noqa: F401
 
 StartKeeper = Callable[..., Awaitable[InProcessKeeper]]
+Meanwhile = Callable[..., Awaitable[InProcessKeeper]]
+
+
+async def nothing_happens(
+    keeper: InProcessKeeper, start_keeper: StartKeeper, **more: Any
+) -> InProcessKeeper:
+    return keeper
+
+
+async def restart(
+    keeper: InProcessKeeper, start_keeper: StartKeeper, **more: Any
+) -> InProcessKeeper:
+    await keeper.stop()
+    return await start_keeper(**more)
 
 
 @pytest.fixture

@@ -146,10 +146,20 @@ class SocketListener:
         self._next_index += 1
         return self.events[self._next_index - 1]
 
+    def forget(self) -> None:
+        """Drops what was received so far, for tests with very many events."""
+        self.events.clear()
+        self._next_index = 0
+
     async def wait_for(self, matches: EventPredicate) -> Event:
         while not matches(event := await self.next_event()):
             pass
         return event
+
+    async def wait_until(self, holds: Callable[[], object]) -> None:
+        """Receives events until it holds of what was received so far."""
+        while not holds():
+            await self.next_event()
 
     async def wait_for_event(self, type_: str, session: str | None = None, **fields: Any) -> Event:
         """The next event of this type, whatever comes before it."""
@@ -187,6 +197,19 @@ class SocketListener:
             for event in self.events
             if event["type"] == type_ and session in (None, event.get("sessionId"))
         ]
+
+    def added_messages(self) -> list[Any]:
+        """The messages of all sessions, in the order of their events."""
+        return [event["message"] for event in self.events_of("message/added")]
+
+    def turn_outcomes(self, session: str) -> dict[str, str]:
+        """How each turn of the session ended, by the UUID of its prompt."""
+        turns = self.events_of("turn/finished", session)
+        return {event["uuid"]: event["outcome"] for event in turns}
+
+    def sessions_of(self, type_: str) -> set[str]:
+        """The sessions of which an event of this type was received."""
+        return {event["sessionId"] for event in self.events_of(type_)}
 
     def messages(self, session: str) -> list[Any]:
         """The main conversation as it was told, each in its place."""

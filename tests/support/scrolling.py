@@ -23,6 +23,16 @@ async def scroll_up(page: Page, pixels: int) -> None:
     )
 
 
+async def scroll_up_to(page: Page, target: Locator) -> None:
+    """Scrolls until the target is drawn, over many pages of messages."""
+    await messages_region(page).hover()
+    for _ in range(600):
+        if await target.count():
+            return
+        await page.mouse.wheel(0, -1500)
+        await page.evaluate("new Promise(requestAnimationFrame)")
+
+
 async def scroll_position(page: Page) -> tuple[str, float]:
     """The row that is kept once the wheel has come to rest, and how high it stands."""
     await page.wait_for_function(

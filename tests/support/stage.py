@@ -8,7 +8,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from playwright.async_api import Locator, Page
 
 from claudekeeper.demo.home import DemoHome
 from claudekeeper.demo.messages_api import ScriptedApi
+from tests.support.waiting import wait_for
 
 # a CLI starts, asks and answers within this, also where seven others do so at the same time
 TIMEOUT_MS = 60_000
@@ -87,6 +88,10 @@ class RestartableKeeper:
         ):
             assert answer.ok, await answer.text()
             return await answer.json()
+
+    async def wait_for(self, path: str, matches: Callable[[Any], object]) -> Any:
+        """What the keeper answers there, as soon as it matches."""
+        return await wait_for(lambda: self.request("GET", path), matches)
 
     async def start_session(self, text: str, **more: Any) -> str:
         """A new session; its first turn has only just been asked for."""

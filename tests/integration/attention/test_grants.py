@@ -177,13 +177,28 @@ async def test_every_grant_that_is_offered_holds(
     assert await asks_no_more(start_keeper, stage, step, again, choose) == written
 
 
-# a change, and where it is written
-DESTINATIONS: list[tuple[list[dict[str, Any]], Written]] = [
-    ([allowing("session")], {}),
-    ([allowing("cliArg")], {}),
-    ([allowing("localSettings")], {LOCAL: ALLOWED}),
-    ([allowing("projectSettings")], {PROJECT: ALLOWED}),
-    ([allowing("userSettings")], {USER: ALLOWED}),
+# a change of what a tool may do, and where it is written
+RULES: list[tuple[dict[str, Any], Written]] = [
+    (allowing("session"), {}),
+    (allowing("cliArg"), {}),
+    (allowing("localSettings"), {LOCAL: ALLOWED}),
+    (allowing("projectSettings"), {PROJECT: ALLOWED}),
+    (allowing("userSettings"), {USER: ALLOWED}),
+]
+
+
+@pytest.mark.parametrize(
+    ("grant", "written"), RULES, ids=[each["destination"] for each, _ in RULES]
+)
+async def test_a_rule_is_kept_where_it_is_to_be(
+    start_keeper: StartKeeper, stage: Stage, grant: dict[str, Any], written: Written
+) -> None:
+    stage.trust()
+    assert await asks_no_more(start_keeper, stage, TOOL, TOOL, lambda _: [grant]) == written
+
+
+# a mode and a directory, and where they are written
+MODES: list[tuple[list[dict[str, Any]], Written]] = [
     ([mode("acceptEdits"), folder("session")], {}),
     ([mode("acceptEdits"), folder("localSettings")], {LOCAL: {"additionalDirectories": ["{out}"]}}),
     (
@@ -208,15 +223,14 @@ DESTINATIONS: list[tuple[list[dict[str, Any]], Written]] = [
 
 @pytest.mark.parametrize(
     ("grant", "written"),
-    DESTINATIONS,
-    ids=[f"{each[0]['type']}-{each[0]['destination']}-{len(each)}" for each, _ in DESTINATIONS],
+    MODES,
+    ids=[f"{mode['destination']}-{folder['destination']}" for (mode, folder), _ in MODES],
 )
-async def test_every_destination_is_kept(
+async def test_a_mode_is_kept_where_it_is_to_be(
     start_keeper: StartKeeper, stage: Stage, grant: list[dict[str, Any]], written: Written
 ) -> None:
     stage.trust()
-    step = TOOL if grant[0]["type"] == "addRules" else "write: {out}/a.txt: 1"
-    again = step.replace("a.txt", "b.txt")
+    step, again = "write: {out}/a.txt: 1", "write: {out}/b.txt: 1"
     assert await asks_no_more(start_keeper, stage, step, again, lambda _: grant) == written
 
 

@@ -237,12 +237,15 @@ async def test_a_person_may_speak_in_the_session_meanwhile(keeper: InProcessKeep
     one = await work.dispatch("item", "say: one", ceilings={"turns": 1})
     await work.dispatch("item", "say: two", 409)
     await ear.wait_for_question(one["sessionId"])
-    await keeper.send("say: by hand", one["sessionId"], uuid=(said := new_uuid()))
+    await keeper.send("say: by hand", one["sessionId"], uuid=(uuid := new_uuid()))
     # it works, whatever else waits for a person
-    states: set[str] = set()
-    while "running" not in states:
-        event = await ear.wait_for_event("session/updated", one["sessionId"])
-        states.add(event["session"]["state"])
-    await ear.wait_for_turn_end(one["sessionId"], uuid=said, outcome="done")
+    await ear.wait_for(
+        lambda event: (
+            event["type"] == "session/updated"
+            and event["sessionId"] == one["sessionId"]
+            and event["session"]["state"] == "running"
+        )
+    )
+    await ear.wait_for_turn_end(one["sessionId"], uuid=uuid, outcome="done")
     await open_question(keeper)
     assert await prompts_of(keeper, one["sessionId"]) == ["say: one", "say: by hand"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import cycle
 from urllib.parse import quote
 
 import pytest
@@ -11,9 +12,10 @@ from claudekeeper.contract.conversations import ConversationSettings
 from claudekeeper.demo.messages_api import ScriptedApi
 from claudekeeper.dispatch.record import ConversationRecord
 from claudekeeper.server.app_keys import CONVERSATIONS, MANAGER
-from tests.integration.conftest import StartKeeper
+from tests.integration.conftest import Meanwhile, StartKeeper, nothing_happens, restart
 from tests.support.keeper_in_process import InProcessKeeper, new_uuid, text_of
 from tests.support.orchestrator import Orchestrator, ShiftedClock, prompts_of
+from tests.support.paging import read_pages
 from tests.support.transcript_writer import projects_folder
 
 DAY = 24 * 3600.0
@@ -27,7 +29,7 @@ async def test_each_item_has_exactly_its_own_thread(start_keeper: StartKeeper) -
     work = Orchestrator(keeper)
     items = ["bead/1 ä", "ticket-3"]
     sessions: dict[str, str] = {}
-    for number in range(2):
+    for number, how in enumerate(("created", "continued")):
         answers = await asyncio.gather(
             *(
                 work.dispatch(key, f"say: {key} {number}", project="shop", metadata={"n": number})
@@ -37,7 +39,7 @@ async def test_each_item_has_exactly_its_own_thread(start_keeper: StartKeeper) -
         for key, answer in zip(items, answers, strict=True):
             assert answer["ended"]["reply"] == f"{key} {number}"
             assert answer["ended"]["usage"]["output_tokens"] > 0
-            assert answer["how"] == ("continued" if number else "created")
+            assert answer["how"] == how
             assert sessions.setdefault(key, answer["sessionId"]) == answer["sessionId"]
             assert (await work.get(key))["messages"] == 2 * (number + 1)
     assert len(set(sessions.values())) == len(items)
@@ -258,9 +260,10 @@ async def test_what_was_said_for_a_forgotten_item_is_not_said_again(
     assert await prompts_of(keeper, first["sessionId"]) == ["say: one"]
 
 
-@pytest.mark.parametrize("restarted", [False, True])
+# after a restart the next keeper knows that it was said to a session, and stands in no transcript
+@pytest.mark.parametrize("meanwhile", [nothing_happens, restart])
 async def test_a_dispatch_that_was_never_said_is_made_again_in_another_session(
-    start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch, *, restarted: bool
+    start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch, meanwhile: Meanwhile
 ) -> None:
     clock = ShiftedClock()
     keeper = await start_keeper(clock=clock)
@@ -269,10 +272,7 @@ async def test_a_dispatch_that_was_never_said_is_made_again_in_another_session(
     failed = await work.dispatch("item", "say: one", uuid=uuid)
     monkeypatch.delenv("CLAUDEKEEPER_CLI")
     assert failed["ended"]["outcome"] == "failed"
-    if restarted:
-        # the next keeper knows that it was said to a session, and stands in no transcript
-        await keeper.stop()
-        work.keeper = keeper = await start_keeper(clock=clock)
+    work.keeper = keeper = await meanwhile(keeper, start_keeper, clock=clock)
     clock.offset += 2 * DAY
     again = await work.dispatch("item", "say: one", uuid=uuid)
     assert (again["how"], again["ended"]["reply"]) == ("renewed", "one")
@@ -304,25 +304,19 @@ async def test_an_item_may_be_given_all_the_time_there_is(start_keeper: StartKee
 
 
 async def test_thousands_of_items_come_in_pages(keeper: InProcessKeeper) -> None:
-    book = keeper.app[CONVERSATIONS]._store
-    for number in range(25):
-        book.put(
+    store = keeper.app[CONVERSATIONS]._store
+    for number, project in zip(range(25), cycle([None, "shop"])):
+        store.put(
             ConversationRecord(
-                key=f"item:{number:02}", project="shop" if number % 2 else None, workdir="/w",
+                key=f"item:{number:02}", project=project, workdir="/w",
                 session=None, prompt=None, metadata={}, created=1.0, updated=float(number // 3),
                 expires=2.0, lifetime=1.0,
             )
         )  # fmt: skip
-    for query, wanted in (("", 25), ("&project=shop", 12), ("&state=expired", 25)):
-        keys: list[str] = []
-        cursor = ""
-        while True:
-            page = await keeper.get(f"/conversations?limit=4{query}{cursor}")
-            keys += [each["key"] for each in page["conversations"]]
-            if page["cursor"] is None:
-                break
-            cursor = f"&cursor={quote(page['cursor'])}"
-        assert len(keys) == wanted
+    for query, count in (("", 25), ("&project=shop", 12), ("&state=expired", 25)):
+        pages = await read_pages(keeper.get, f"/conversations?limit=4{query}")
+        keys = [each["key"] for page in pages for each in page["conversations"]]
+        assert len(keys) == count
         assert keys == sorted(keys, reverse=True)
     assert (await keeper.get("/conversations?state=active"))["conversations"] == []
     assert (await keeper.get("/conversations?state=reset"))["conversations"] == []

@@ -16,6 +16,7 @@ from claudekeeper.server.app_keys import CONVERSATIONS
 from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import InProcessKeeper, new_uuid
 from tests.support.orchestrator import Orchestrator, ShiftedClock, prompts_of
+from tests.support.paging import read_pages
 
 DAY = 24 * 3600.0
 pytestmark = pytest.mark.timeout(400)
@@ -140,13 +141,9 @@ async def test_pages_of_the_list_tell_the_projects_of_a_key_apart(keeper: InProc
     wanted = [("b:1", "x:y"), ("b:1", ""), ("a", "é/1"), ("a", "depot")]
     for key, project in wanted:
         await work.dispatch(key, "say: x", project=project)
-    seen: list[tuple[str, str]] = []
-    query = "limit=1"
-    while query:
-        page = await keeper.get(f"/conversations?{query}")
-        seen += [(each["key"], each["project"] or "") for each in page["conversations"]]
-        query = f"limit=1&cursor={quote(page['cursor'])}" if page["cursor"] else ""
-    assert seen == wanted[::-1]
+    pages = await read_pages(keeper.get, "/conversations?limit=1")
+    listed = [each for page in pages for each in page["conversations"]]
+    assert [(each["key"], each["project"] or "") for each in listed] == wanted[::-1]
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "a\nb", "a\u202eb", "x" * 201])
@@ -219,12 +216,11 @@ async def test_tokens_are_those_of_all_turns_with_the_last_window_beside(
 
 async def test_a_turn_costs_what_it_costs_also_in_the_next_process(keeper: InProcessKeeper) -> None:
     work = Orchestrator(keeper)
-    costs = []
-    for words in ("say: one", "say: two", "say: three", "say: four"):
+    costs = [(await work.dispatch("item", "say: one"))["ended"]["costUsd"]]
+    for words in ("say: two", "say: three", "say: four"):
         answer = await work.dispatch("item", words)
         costs.append(answer["ended"]["costUsd"])
-        if words != "say: one":
-            await keeper.close_session(answer["sessionId"])
+        await keeper.close_session(answer["sessionId"])
     session = await counted(keeper, answer["sessionId"], 8)
     assert sum(costs) == pytest.approx(session["costUsd"], abs=1e-5)
     assert (await work.get("item"))["costUsd"] == pytest.approx(session["costUsd"], abs=1e-5)
@@ -313,15 +309,10 @@ async def test_the_trail_is_there_when_the_conversation_is_not(keeper: InProcess
     await work.dispatch("other", "say: other")
     await keeper.request("DELETE", "/conversations/item")
     await keeper.get("/conversations/item", 404)
-    seen: list[str] = []
-    query = "key=item&project=shop&limit=2"
-    while query:
-        page = await keeper.get(f"/dispatches?{query}")
-        seen += [each["text"] for each in page["dispatches"]]
-        assert {each["outcome"] for each in page["dispatches"]} == {"done"}
-        more = page["cursor"]
-        query = f"key=item&project=shop&limit=2&cursor={more}" if more else ""
-    assert seen == ["say: 2", "say: 1", "say: 0"]
+    pages = await read_pages(keeper.get, "/dispatches?key=item&project=shop&limit=2")
+    trail = [each for page in pages for each in page["dispatches"]]
+    assert [each["text"] for each in trail] == ["say: 2", "say: 1", "say: 0"]
+    assert {each["outcome"] for each in trail} == {"done"}
     every = (await keeper.get("/dispatches"))["dispatches"]
     assert [(each["key"], each["project"]) for each in every] == [
         ("other", None), *[("item", "shop")] * 3,

@@ -93,15 +93,17 @@ async def test_what_a_fork_changed_is_told_with_the_whole_texts(
     mode = {"permissionMode": "acceptEdits"}
     session = await keeper.start_session("write: a.md: red", ear, **mode)
     fork = str((await keeper.post(f"/sessions/{session}/fork", {}, 201))["id"])
-    for prompt in ("edit: a.md: red => blue", "write: b.md: new", "run: rm b.md", "run: rm a.md"):
+
+    async def files_after(prompt: str) -> list[tuple[str, str | None, str | None]]:
         await keeper.send(prompt, fork, **mode)
         await ear.wait_for_turn_end(fork, outcome="done")
         work = await keeper.get(f"/sessions/{fork}/branch/work?with={session}")
-        files = [(each["fate"], each["before"], each["after"]) for each in work["files"]]
-        if prompt.startswith("edit"):
-            assert files == [("changed", "red", "blue")]
-        if prompt.startswith("write"):
-            assert files[1:] == [("created", None, "new")]
-    # what came and went in the same branch is not told, what was there before is
-    assert files == [("deleted", "red", None)]
+        return [(each["fate"], each["before"], each["after"]) for each in work["files"]]
+
+    assert await files_after("edit: a.md: red => blue") == [("changed", "red", "blue")]
+    assert (await files_after("write: b.md: new"))[1:] == [("created", None, "new")]
+    # what came and went in the same branch is not reported, what was there before is
+    await files_after("run: rm b.md")
+    assert await files_after("run: rm a.md") == [("deleted", "red", None)]
+    work = await keeper.get(f"/sessions/{fork}/branch/work?with={session}")
     assert work["files"][0]["path"] == str(keeper.workdir / "a.md")

@@ -7,9 +7,16 @@ from pathlib import Path
 
 from claudekeeper.core.limits import Limits
 from tests.integration.conftest import StartKeeper
-from tests.support.keeper_in_process import InProcessKeeper, new_uuid, text_of, uuids
+from tests.support.keeper_in_process import (
+    Event,
+    InProcessKeeper,
+    SocketListener,
+    new_uuid,
+    text_of,
+    uuids,
+)
 from tests.support.own_process import children, count_descriptors, is_child, task_names
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_for, wait_until
 
 
 async def test_places_are_given_to_those_who_work(start_keeper: StartKeeper) -> None:
@@ -62,10 +69,11 @@ async def test_an_idle_session_ends_its_process_and_comes_back(
     for number in range(1, 3):
         await ear.wait_for_turn_end(session, outcome="done")
         await wait_until(lambda: not children())
-        page = await keeper.get(f"/sessions/{session}")
         # its process is gone a moment before the session lets go of it
-        while page["session"]["origin"] is not None:
-            page = await keeper.get(f"/sessions/{session}")
+        page = await wait_for(
+            lambda: keeper.get(f"/sessions/{session}"),
+            lambda page: page["session"]["origin"] is None,
+        )
         assert page["session"]["state"] == "idle"
         assert page["session"]["permissionMode"] == "acceptEdits"
         await keeper.send(f"say: {number}", session)
@@ -91,6 +99,23 @@ async def test_messages_to_a_session_that_is_just_going_to_sleep_arrive(
     assert uuids(ear.messages(session)) == uuids(history)
 
 
+async def insist_on_turn(
+    keeper: InProcessKeeper, ear: SocketListener, session: str, uuid: str
+) -> None:
+    """A message that came before the session closed was taken back, and is sent again; one that
+    came later has its turn."""
+
+    def is_settled(event: Event) -> bool:
+        if event["type"] == "queue/updated":
+            return (uuid, "cancelled") in [(each["uuid"], each["state"]) for each in event["queue"]]
+        return event["type"] == "turn/finished" and event["uuid"] == uuid
+
+    event = await ear.wait_for(is_settled)
+    if event["type"] == "queue/updated":
+        await keeper.send("say: x", session, uuid=uuid)
+        await ear.wait_for_turn_end(session, uuid=uuid)
+
+
 async def test_closing_and_sending_at_once_loses_nothing(
     start_keeper: StartKeeper,
 ) -> None:
@@ -102,20 +127,7 @@ async def test_closing_and_sending_at_once_loses_nothing(
         await asyncio.gather(
             keeper.close_session(session), keeper.send("say: x", session, uuid=uuid)
         )
-        # the message came first and was taken back, or came later and has its turn
-        event = await ear.wait_for(
-            lambda event, uuid=uuid: (
-                (event["type"] == "turn/finished" and event["uuid"] == uuid)
-                or (
-                    event["type"] == "queue/updated"
-                    and (uuid, "cancelled")
-                    in [(each["uuid"], each["state"]) for each in event["queue"]]
-                )
-            )
-        )
-        if event["type"] == "queue/updated":
-            await keeper.send("say: x", session, uuid=uuid)
-            await ear.wait_for_turn_end(session, uuid=uuid)
+        await insist_on_turn(keeper, ear, session, uuid)
     await keeper.send("say: end", session)
     await ear.wait_for_turn_end(session, outcome="done")
     assert text_of((await keeper.history(session))[-1]) == "end"

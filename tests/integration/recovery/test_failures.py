@@ -101,11 +101,9 @@ async def test_the_cli_is_killed_while_it_starts(
     keeper: InProcessKeeper, ear: SocketListener
 ) -> None:
     session = (await keeper.send("say: one"))["sessionId"]
-    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    await wait_until(lambda: any(is_claude(int(pid)) for pid in children.read_text().split()))
-    for pid in children.read_text().split():
-        if is_claude(int(pid)):
-            os.kill(int(pid), signal.SIGKILL)
+    await wait_until(cli_pids)
+    for pid in cli_pids():
+        os.kill(pid, signal.SIGKILL)
     finished = await ear.wait_for_turn_end(session, outcome="failed")
     assert finished["error"]["code"] in ("cli_failed", "cli_crashed")
     assert finished["error"]["message"].endswith(("it was killed: SIGKILL", "SIGKILL)"))
@@ -117,6 +115,12 @@ def is_claude(pid: int) -> bool:
         return b"claude" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]
     except OSError:
         return False
+
+
+def cli_pids() -> list[int]:
+    """The children of this process that are Claude Code, by now."""
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    return [int(pid) for pid in children if is_claude(int(pid))]
 
 
 async def test_the_cli_is_killed_while_it_retries_compacts_and_runs_a_subagent(

@@ -20,6 +20,7 @@ from tests.support.keeper_in_process import (
     uuids,
 )
 from tests.support.keeper_process import KeeperProcess as Program
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture
@@ -68,8 +69,10 @@ async def test_a_session_that_failed_before_its_first_line_stays_with_its_prompt
     session = sent["sessionId"]
     await shown(keeper, sent)
     # when it has idled away, and in the next keeper
-    while (await keeper.get("/health"))["live"] or keeper.is_live(session):
-        pass
+    await wait_for(
+        lambda: keeper.get("/health"),
+        lambda health: not health["live"] and not keeper.is_live(session),
+    )
     await shown(keeper, sent)
     assert not ear.events_of("session/removed", session)
     await keeper.stop()

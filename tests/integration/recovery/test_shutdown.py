@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +18,7 @@ from claudekeeper.demo.messages_api import ScriptedApi
 from tests.support.api_visitor import KeeperApi, connect_api
 from tests.support.keeper_in_process import SocketListener
 from tests.support.keeper_process import COMMAND, KeeperProcess, is_alive
-from tests.support.waiting import wait_until
+from tests.support.waiting import read_until, wait_until
 
 
 @pytest.fixture
@@ -50,6 +50,11 @@ async def closing_code(ear: SocketListener) -> int | None:
     async for _ in ear.ws:
         pass
     return ear.ws.close_code
+
+
+async def status_and_headers(visitor: KeeperApi, body: Any) -> tuple[int, Mapping[str, str]]:
+    async with visitor.client.post("/send", json=body) as answer:
+        return answer.status, answer.headers
 
 
 async def asks(ear: SocketListener, session: str) -> Any:
@@ -99,13 +104,12 @@ async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
 
             # whoever comes now is told to come again
             body = {"workdir": str(work), "text": "say: too late"}
-            while True:
-                async with visitor.client.post("/send", json=body) as answer:
-                    if answer.status == 503:
-                        break
-                    # it was quicker than the signal
-                    assert answer.status in {202, 429}
-            assert int(answer.headers["Retry-After"]) > 0
+            *earlier, last = await read_until(
+                lambda: status_and_headers(visitor, body), lambda answer: answer[0] == 503
+            )
+            # these were quicker than the signal
+            assert {status for status, _ in earlier} <= {202, 429}
+            assert int(last[1]["Retry-After"]) > 0
             assert (await visitor.get("/health"))["status"] == "ok"
 
             # a turn of fifteen minutes will not end: a second signal makes it short
@@ -220,8 +224,7 @@ async def test_what_waited_when_the_keeper_was_killed_can_still_be_taken_back(
             assert [item["uuid"] for item in left["queue"]] == [wanted]
             await visitor.request("DELETE", f"/sessions/{session}/queue/{unwanted}", status=404)
             await visitor.post(f"/sessions/{session}/continue", status=202)
-            while (await ear.wait_for_event("turn/finished", session))["uuid"] != wanted:
-                pass
+            await ear.wait_for_turn_end(session, uuid=wanted)
     said = [line.get("uuid") for line in transcripts(home)[session]]
     assert wanted in said
     assert unwanted not in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,17 @@ from tests.integration.sending.test_message_queue import prompts
 from tests.support.api_visitor import connect_api
 from tests.support.keeper_in_process import InProcessKeeper, new_uuid, text_of
 from tests.support.keeper_process import KeeperProcess as Program
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture
 def home() -> Iterator[DemoHome]:
     with DemoHome() as home:
         yield home
+
+
+def replies(messages: list[Any]) -> list[str]:
+    return [text_of(message) for message in messages if message["kind"] == "reply"]
 
 
 async def end(keeper: InProcessKeeper) -> None:
@@ -50,11 +56,11 @@ async def test_after_a_kill_it_is_said_once_however_often_it_is_sent(
             # whoever had no answer sends it again
             for _ in range(2):
                 await visitor.post("/send", body, 202)
-            replied: list[str] = []
-            while "instead" not in replied:
-                messages = (await visitor.get(f"/sessions/{session}"))["messages"]
-                replied = [text_of(each) for each in messages if each["kind"] == "reply"]
-            assert prompts(messages) == ["run: touch forbidden.txt", "say: instead"]
+            page = await wait_for(
+                lambda: visitor.get(f"/sessions/{session}"),
+                lambda page: "instead" in replies(page["messages"]),
+            )
+            assert prompts(page["messages"]) == ["run: touch forbidden.txt", "say: instead"]
     assert not (work / "forbidden.txt").exists()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.demo.cli_driver import open_conversation
-from tests.integration.conftest import StartKeeper
+from tests.integration.conftest import Meanwhile, StartKeeper, nothing_happens, restart
 from tests.support.keeper_in_process import InProcessKeeper, SocketListener, new_uuid, text_of
 
 
@@ -247,19 +247,16 @@ async def mode_of(keeper: InProcessKeeper, session: str) -> str:
 NOW = "Now implement it\nwrite: done.txt: as planned"
 
 
-@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("meanwhile", [nothing_happens, restart])
 async def test_now_implement_it_leaves_plan_mode_for_the_mode_before_it(
-    start_keeper: StartKeeper, restarted: bool
+    start_keeper: StartKeeper, meanwhile: Meanwhile
 ) -> None:
     keeper = await start_keeper()
+    session = await planning(keeper, await keeper.listen(), before="acceptEdits")
+    keeper = await meanwhile(keeper, start_keeper)
     ear = await keeper.listen()
-    session = await planning(keeper, ear, before="acceptEdits")
-    if restarted:
-        await keeper.stop()
-        keeper = await start_keeper()
-        ear = await keeper.listen()
-    asked = await keeper.post("/route", {"text": NOW})
-    assert asked["candidates"][0]["leavesPlanFor"] == "acceptEdits"
+    decision = await keeper.post("/route", {"text": NOW})
+    assert decision["candidates"][0]["leavesPlanFor"] == "acceptEdits"
     # to ask changes nothing
     assert await mode_of(keeper, session) == "plan"
     sent = await say(keeper, NOW)

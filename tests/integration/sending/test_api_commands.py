@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -21,20 +21,26 @@ def home() -> Iterator[DemoHome]:
         yield home
 
 
+async def printed(program: Program, *words: str) -> str:
+    """What a command prints; it runs beside the scripted API, which lives in this loop."""
+    done = await asyncio.to_thread(program.run_command, *words)
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout)
+
+
+async def refused(program: Program, *words: str) -> str:
+    """Why a command was refused."""
+    done = await asyncio.to_thread(program.run_command, *words)
+    assert done.returncode == 2, done.stdout
+    return str(done.stderr)
+
+
 async def test_a_turn_is_stopped_and_what_waits_is_shown_sent_and_discarded(
     home: DemoHome, scripted_api: ScriptedApi
 ) -> None:
     work = home.project("scratch")
     with Program(home, "--no-ui", api_url=scripted_api.url) as program:
-
-        async def command(*words: str, status: int = 0) -> str:
-            # beside the scripted API, which lives in this loop
-            done: subprocess.CompletedProcess[str] = await asyncio.to_thread(
-                program.run_command, *words
-            )
-            assert done.returncode == status, done.stderr
-            return done.stderr if status else done.stdout
-
+        command, refusal = partial(printed, program), partial(refused, program)
         async with connect_api(program) as visitor:
             ear = await visitor.listen()
             session = await visitor.start_session(work, "run: touch never.txt")
@@ -56,7 +62,7 @@ async def test_a_turn_is_stopped_and_what_waits_is_shown_sent_and_discarded(
             assert "\x1b" not in shown
             discarded = await command("queue", session, "discard", sent[3].upper())
             assert f"{sent[3]}  discarded\n    say: 3" in discarded
-            again = await command("queue", session, "discard", sent[3], status=2)
+            again = await refusal("queue", session, "discard", sent[3])
             assert "It was taken back already." in again
             assert await command("queue", session, "send", sent[1]) == "1 message sent.\n"
             await ear.wait_for_event("turn/finished", session, uuid=sent[1], outcome="done")
@@ -64,7 +70,7 @@ async def test_a_turn_is_stopped_and_what_waits_is_shown_sent_and_discarded(
             assert [uuid for uuid in sent if uuid in discarded] == [sent[0], sent[2]]
             assert await command("queue", session) == ""
             assert await command("queue", session, "send") == "0 messages sent.\n"
-            assert "404" in await command("queue", new_uuid(), status=2)
+            assert "404" in await refusal("queue", new_uuid())
     assert not (work / "never.txt").exists()
 
 

@@ -11,6 +11,7 @@ from claudekeeper.server.app_keys import SHUTDOWN
 from tests.integration.conftest import StartKeeper
 from tests.integration.sending.test_message_queue import png_block, prompts
 from tests.support.keeper_in_process import InProcessKeeper, SocketListener, new_uuid
+from tests.support.waiting import wait_for
 
 
 async def stop(keeper: InProcessKeeper, session: str) -> Any:
@@ -196,14 +197,15 @@ async def test_they_are_held_for_longer_than_a_process_lives(start_keeper: Start
     keeper = await start_keeper(Limits(idle_seconds=0.05))
     ear = await keeper.listen()
     session, sent = await held_two(keeper, ear)
-    while (await keeper.get("/health"))["live"]:
-        pass
+    await wait_for(lambda: keeper.get("/health"), lambda health: not health["live"])
     assert await queue_of(keeper, session) == [("say: one", "held"), ("say: two", "held")]
     assert await send_on(keeper, session) == sent
     await ear.wait_for_turn_end(session, outcome="done", uuid=sent[-1])
     # nothing keeps it any more
-    while (await keeper.get("/health"))["live"] or keeper.is_live(session):
-        pass
+    await wait_for(
+        lambda: keeper.get("/health"),
+        lambda health: not health["live"] and not keeper.is_live(session),
+    )
 
 
 async def test_a_restart_changes_nothing(start_keeper: StartKeeper) -> None:

@@ -15,7 +15,7 @@ from tests.support.keeper_in_process import (
     text_of,
     uuids,
 )
-from tests.support.waiting import wait_until
+from tests.support.waiting import read_until, wait_until
 
 
 def prompts(messages: list[Any]) -> list[str]:
@@ -112,16 +112,15 @@ async def test_the_line_goes_on_after_an_interruption_a_failure_and_a_crash(
 async def test_a_message_that_waits_for_its_process_is_seen(
     keeper: InProcessKeeper, ear: SocketListener
 ) -> None:
-    """From the first moment on: in line, taken, or in the conversation, but never nowhere."""
+    """From the first moment on: in the queue or in the history, but never nowhere."""
     uuid = new_uuid()
     session = (await keeper.send("say: one", uuid=uuid))["sessionId"]
-    seen = []
-    while not (
-        page := await keeper.get(f"/sessions/{session}"),
-        any(message["kind"] == "reply" for message in page["messages"]),
-    )[1]:
-        seen.append({each["uuid"] for each in (*page["queue"], *page["messages"])})
-    assert all(uuid in each for each in seen)
+    pages = await read_until(
+        lambda: keeper.get(f"/sessions/{session}"),
+        lambda page: any(message["kind"] == "reply" for message in page["messages"]),
+    )
+    for page in pages:
+        assert uuid in uuids([*page["queue"], *page["messages"]])
     await ear.wait_for_turn_end(session, outcome="done")
 
 

@@ -134,12 +134,9 @@ async def test_the_last_word_counts_where_two_are_said(
     await ear.wait_for_question(session)
     one, two = [await stop_and_say(keeper, f"say: {word}", session) for word in ("one", "two")]
     # the second may have come before the first one's turn, or have stopped it
-    ended: dict[str, str] = {}
-    while not {one, two} <= ended.keys():
-        event = await ear.wait_for_turn_end(session)
-        ended[event["uuid"]] = event["outcome"]
-    assert ended[first["uuid"]] == "interrupted"
-    assert ended[two] == "done"
+    await ear.wait_until(lambda: {one, two} <= ear.turn_outcomes(session).keys())
+    assert ear.turn_outcomes(session)[first["uuid"]] == "interrupted"
+    assert ear.turn_outcomes(session)[two] == "done"
 
 
 async def test_what_is_held_stays_held(keeper: InProcessKeeper, ear: SocketListener) -> None:
@@ -171,13 +168,20 @@ async def test_a_turn_that_ignores_it_is_ended_and_the_message_is_said(
     await ear.wait_for_turn_end(session, outcome="done", uuid=said)
 
 
-@pytest.mark.parametrize("more", [{"fork": True}, {"route": True, "sessionId": None}])
-async def test_it_is_refused_where_it_would_stop_another_turn(
-    keeper: InProcessKeeper, ear: SocketListener, more: dict[str, Any]
+async def test_it_is_refused_where_a_fork_would_take_the_turn(
+    keeper: InProcessKeeper, ear: SocketListener
 ) -> None:
     session = await keeper.start_session("say: one", ear)
-    body = {"sessionId": session, "text": "say: two", "interrupt": True, **more}
-    wanted = {name: value for name, value in body.items() if value is not None}
-    wanted |= {"workdir": str(keeper.workdir)} if "route" in more else {}
-    refused = await keeper.post("/send", wanted, 400)
+    body = {"sessionId": session, "text": "say: two", "interrupt": True, "fork": True}
+    refused = await keeper.post("/send", body, 400)
+    assert "interrupt" in refused["error"]["message"]
+
+
+async def test_it_is_refused_where_routing_would_choose_the_session(
+    keeper: InProcessKeeper, ear: SocketListener
+) -> None:
+    await keeper.start_session("say: one", ear)
+    workdir = str(keeper.workdir)
+    body = {"workdir": workdir, "text": "say: two", "interrupt": True, "route": True}
+    refused = await keeper.post("/send", body, 400)
     assert "interrupt" in refused["error"]["message"]

@@ -19,6 +19,7 @@ from tests.support.keeper_in_process import (
     new_uuid,
     text_of,
 )
+from tests.support.waiting import read_until
 
 Browser = TestClient[Any, Any]
 
@@ -118,11 +119,13 @@ async def test_a_transcript_that_cannot_be_read_is_listed_in_an_allowed_project(
     (folder / f"{broken}.jsonl").write_bytes(b"\x00" * 100)
     (folder.parent / "-elsewhere").mkdir()
     (folder.parent / "-elsewhere" / f"{outside}.jsonl").write_bytes(b"\x00" * 100)
-    listed: set[str] = set()
-    while listed != {session, broken}:
+
+    async def listed() -> set[str]:
         _, page = await asked(browser, "GET", "/sessions")
-        listed = {each["id"] for each in page["sessions"]}
-        assert outside not in listed
+        return {each["id"] for each in page["sessions"]}
+
+    answers = await read_until(listed, lambda ids: ids == {session, broken})
+    assert outside not in set.union(*answers)
     status, told = await asked(browser, "GET", f"/sessions/{broken}")
     assert (status, told["session"]["error"]["code"]) == (200, "transcript_unreadable")
     assert (await asked(browser, "GET", f"/sessions/{outside}"))[0] == 404

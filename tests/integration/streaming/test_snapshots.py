@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.keeper_in_process import InProcessKeeper, SocketListener, uuids
+from tests.support.keeper_in_process import Event, InProcessKeeper, SocketListener, uuids
+from tests.support.waiting import read_until
+
+
+def sequence_of(event_or_page: Event) -> int:
+    return int(event_or_page["position"].split(":")[1])
+
+
+def index_after(messages: list[str], after: str | None) -> int:
+    """Where a new message belongs: after this one, which the client must have, or at the end."""
+    return messages.index(after) + 1 if after else len(messages)
 
 
 @pytest.mark.parametrize("limit", ["1000", "all"])
@@ -17,25 +27,21 @@ async def test_pages_while_a_turn_runs_and_what_follows_them(
     session = await keeper.start_session("say: one", ear, permissionMode="acceptEdits")
     texts = ["write: a.md: 1\nread: a.md\nthink: so\nsay: it is 1", "/cost", "/compact", "say: end"]
     last = [(await keeper.send(text, session))["uuid"] for text in texts][-1]
-    pages: list[Any] = []
-    while True:
-        page = await keeper.get(f"/sessions/{session}?limit={limit}")
-        pages.append(page)
-        if page["turn"] is None and not page["queue"] and last in uuids(page["messages"]):
-            break
+    pages = await read_until(
+        lambda: keeper.get(f"/sessions/{session}?limit={limit}"),
+        lambda page: page["turn"] is None and not page["queue"] and last in uuids(page["messages"]),
+    )
     await ear.wait_for_turn_end(session, uuid=last)
-    told = [event for event in ear.events if event["type"] == "message/added"]
+    added = ear.events_of("message/added")
     history = uuids(await keeper.history(session))
     for page in pages:
-        position = int(page["position"].split(":")[1])
-        known = uuids(page["messages"])
-        assert len(set(known)) == len(known)
-        for event in told:
-            if int(event["position"].split(":")[1]) > position:
-                uuid, after = event["message"]["uuid"], event["after"]
-                assert uuid not in known, "told again after the page that has it"
-                known.insert(known.index(after) + 1 if after else len(known), uuid)
-        assert known == history
+        messages = uuids(page["messages"])
+        assert len(set(messages)) == len(messages)
+        for event in [each for each in added if sequence_of(each) > sequence_of(page)]:
+            uuid = event["message"]["uuid"]
+            assert uuid not in messages, "told again after the page that has it"
+            messages.insert(index_after(messages, event["after"]), uuid)
+        assert messages == history
 
 
 async def both(keeper: InProcessKeeper, session: str, limit: str) -> tuple[list[Any], list[Any]]:

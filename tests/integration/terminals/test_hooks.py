@@ -16,6 +16,8 @@ from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projec
 Stranger = asyncio.subprocess.Process
 BY_HOOK = {"Authorization": f"Bearer {HOOK_TOKEN}"}
 INPUT = {"command": "ls"}
+ALLOW = {"decision": "allow"}
+DENY = {"decision": "deny", "message": 'no: "never"'}
 
 
 def call(**fields: Any) -> dict[str, Any]:
@@ -136,33 +138,35 @@ async def test_a_call_that_is_written_late_is_told_from_an_older_one_of_the_same
 
 
 @pytest.mark.parametrize(
-    ("ours", "error", "words", "truth"),
+    ("answer", "is_error", "result", "corrections"),
     [
-        ("deny", False, "it ran", "allow"),
-        ("deny", True, "Exit code 1", "allow"),
-        ("deny", True, 'no: "never"', None),
-        ("allow", True, "The user doesn't want to proceed with this tool use.", "deny"),
-        ("allow", True, "Exit code 1", None),
-        ("allow", False, "it ran", None),
+        (DENY, False, "it ran", ["allow"]),
+        (DENY, True, "Exit code 1", ["allow"]),
+        (DENY, True, 'no: "never"', []),
+        (ALLOW, True, "The user doesn't want to proceed with this tool use.", ["deny"]),
+        (ALLOW, True, "Exit code 1", []),
+        (ALLOW, False, "it ran", []),
     ],
 )
 async def test_what_the_terminal_did_instead_is_told(
     waiting: InProcessKeeper,
     ear: SocketListener,
     transcript: TranscriptWriter,
-    ours: str,
-    error: bool,
-    words: str,
-    truth: str | None,
+    answer: dict[str, str],
+    is_error: bool,
+    result: str,
+    corrections: list[str],
 ) -> None:
     hook = Hook(waiting)
     question = await raised(ear)
-    wish = {"attentionId": question["id"], "decision": ours, "message": 'no: "never"'}
-    await waiting.post(
-        "/resolve", {k: v for k, v in wish.items() if ours == "deny" or k != "message"}
-    )
+    await waiting.post("/resolve", {"attentionId": question["id"], **answer})
     await hook.answer()
-    block = {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": error, "content": words}
+    block = {
+        "type": "tool_result",
+        "tool_use_id": "toolu_1",
+        "is_error": is_error,
+        "content": result,
+    }
     transcript.entry("user", message={"role": "user", "content": [block]})
     transcript.reply("and on")
     path = projects_folder() / "-code-shop" / f"{SESSION_ID}.jsonl"
@@ -172,10 +176,11 @@ async def test_what_the_terminal_did_instead_is_told(
     transcript.prompt("more")
     append_lines(path, transcript.lines[-1])
     await ear.wait_for(lambda e: e["type"] == "message/added" and e["message"]["kind"] == "prompt")
-    told = [
-        (each["decision"], each["by"]) for each in ear.events_of("attention/settled", SESSION_ID)
+    settled = ear.events_of("attention/settled", SESSION_ID)
+    assert [(event["decision"], event["by"]) for event in settled] == [
+        (answer["decision"], "client"),
+        *((decision, "terminal") for decision in corrections),
     ]
-    assert told == [(ours, "client"), *([(truth, "terminal")] if truth else [])]
 
 
 async def test_a_plan_is_known_though_hooks_are_given_the_one_of_its_file(

@@ -123,10 +123,14 @@ async def test_a_turn_is_finished_before_the_session_is_handed_over(
     session = (await keeper.send("run: touch a.txt"))["sessionId"]
     question = await ear.wait_for_event("attention/raised", session)
     write_presence(stranger.pid, session)
-    shown = await wait_for_session_update(ear, session, origin="gateway", state="waiting")
-    while shown["presence"] is None:
-        await ear.wait_for_event("session/updated", session)
-        shown = await wait_for_session_update(ear, session, origin="gateway", state="waiting")
+    await ear.wait_for(
+        lambda event: (
+            event["type"] == "session/updated"
+            and event["sessionId"] == session
+            and (event["session"]["origin"], event["session"]["state"]) == ("gateway", "waiting")
+            and event["session"]["presence"] is not None
+        )
+    )
     answer = {"attentionId": question["attention"]["id"], "decision": "allow"}
     await keeper.post("/resolve", answer)
     await ear.wait_for_turn_end(session, outcome="done")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -59,6 +60,24 @@ def queued_lines(seed: int) -> list[list[bytes]]:
     return [transcript.lines[:2], *(step for step in steps if step)]
 
 
+def agrees(watcher: SessionWatcher, page: Any) -> bool:
+    """Whether the watcher shows what the page shows; it may never show anything twice."""
+    counts = Counter(text_of(message) for message in watcher.messages)
+    assert set(counts.values()) == {1}, counts
+    return shape(watcher.messages) == shape(page["messages"])
+
+
+async def agree_with_page(watcher: SessionWatcher) -> None:
+    """Until the watcher shows what a page shows, read after each event."""
+    path = f"/sessions/{watcher.session}?limit=1000"
+    while shape(watcher.messages) != shape((await watcher.keeper.get(path))["messages"]):
+        await watcher.handle_event(await watcher.listener.next_event())
+
+
+def texts_of(watcher: SessionWatcher, kind: str) -> list[str]:
+    return [text_of(message) for message in watcher.messages if message["kind"] == kind]
+
+
 @pytest.mark.parametrize("seed", range(12, 60))
 async def test_a_page_and_the_socket_agree_after_every_line(
     start_keeper: StartKeeper, seed: int, monkeypatch: pytest.MonkeyPatch
@@ -74,15 +93,7 @@ async def test_a_page_and_the_socket_agree_after_every_line(
     for step in steps:
         append_lines(path, *step)
         page = await keeper.get(f"/sessions/{SESSION_ID}?limit=1000")
-        expected = shape(page["messages"])
-        while shape(watcher.messages) != expected:
-            await watcher.handle_event(await watcher.listener.next_event())
-            assert_nothing_twice(watcher)
-
-
-def assert_nothing_twice(watcher: SessionWatcher) -> None:
-    words = Counter(text_of(message) for message in watcher.messages)
-    assert set(words.values()) == {1}, words
+        await watcher.wait_until(partial(agrees, watcher, page))
 
 
 @needs_tmux
@@ -104,19 +115,12 @@ async def test_what_is_typed_into_a_working_terminal_is_never_shown_twice(
     await terminal.type_line("say: the second")
     await terminal.type_line("say: the third")
 
-    def both() -> bool:
-        told = [text_of(message) for message in watcher.messages if message["kind"] == "reply"]
-        return any("the third" in words for words in told)
+    def is_answered_without_a_double() -> bool:
+        prompts = Counter(texts_of(watcher, "prompt"))
+        assert set(prompts.values()) <= {1}, prompts
+        return any("the third" in text for text in texts_of(watcher, "reply"))
 
-    while not both():
-        await watcher.handle_event(await watcher.listener.next_event())
-        typed = Counter(
-            text_of(message) for message in watcher.messages if message["kind"] == "prompt"
-        )
-        assert set(typed.values()) == {1}, typed
-    page: Any = await keeper.get(f"/sessions/{session}?limit=1000")
-    while shape(watcher.messages) != shape(page["messages"]):
-        await watcher.handle_event(await watcher.listener.next_event())
-        page = await keeper.get(f"/sessions/{session}?limit=1000")
-    said = [text_of(message) for message in watcher.messages if message["kind"] == "prompt"]
-    assert said.count("say: the second") == said.count("say: the third") == 1
+    await watcher.wait_until(is_answered_without_a_double)
+    await agree_with_page(watcher)
+    prompts = texts_of(watcher, "prompt")
+    assert prompts.count("say: the second") == prompts.count("say: the third") == 1

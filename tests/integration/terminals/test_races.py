@@ -17,13 +17,46 @@ from claudekeeper.demo.messages_api import ScriptedApi
 from tests.integration.terminals.conftest import OpenTerminal
 from tests.integration.terminals.test_terminals import PROMPT, hooks  # noqa: F401
 from tests.support.api_visitor import connect_api
-from tests.support.keeper_in_process import InProcessKeeper, SocketListener, text_of, uuids
+from tests.support.keeper_in_process import Event, InProcessKeeper, SocketListener, text_of, uuids
 from tests.support.keeper_process import KeeperProcess as Program
 from tests.support.terminal import Terminal, Tmux, needs_tmux, prepare_claude_home, presence_files
 from tests.support.transcript_people import SessionWatcher, wait_for_session_update
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_for, wait_until
 
 pytestmark = [needs_tmux, pytest.mark.timeout(400)]
+
+
+async def denied_here(ear: SocketListener, first: Event, status: int) -> None:
+    assert (status, first["decision"]) == (200, "deny")
+
+
+async def allowed_there(ear: SocketListener, first: Event, status: int) -> None:
+    assert status == 409
+
+
+async def put_right(ear: SocketListener, first: Event, status: int) -> None:
+    """Our answer came too late and nobody could know: it is put right, maybe already."""
+    assert status in (200, 409)
+    await ear.wait_until(lambda: settled(ear, first)[-1] is not first)
+    last = settled(ear, first)[-1]
+    assert (last["decision"], last["by"]) == ("allow", "terminal")
+
+
+def settled(ear: SocketListener, first: Event) -> list[Event]:
+    return [
+        event
+        for event in ear.events_of("attention/settled", first["sessionId"])
+        if event["attentionId"] == first["attentionId"]
+    ]
+
+
+# whether the command ran, and whether the first answer that was published is the terminal's
+CHECKS = {
+    (False, False): denied_here,
+    (False, True): denied_here,
+    (True, False): put_right,
+    (True, True): allowed_there,
+}
 
 
 @pytest.mark.usefixtures("hooks")
@@ -37,27 +70,17 @@ async def test_two_answers_in_a_race_have_one_effect_and_everybody_knows_which(
         question = (await ear.wait_for_event("attention/raised"))["attention"]
         await terminal.wait_for_text(PROMPT)
         # allowed there, denied here
-        wish = {"attentionId": question["id"], "decision": "deny", "message": "not now"}
+        body = {"attentionId": question["id"], "decision": "deny", "message": "not now"}
         _, answer = await asyncio.gather(
-            terminal.confirm(PROMPT), keeper.client.post("/resolve", json=wish)
+            terminal.confirm(PROMPT), keeper.client.post("/resolve", json=body)
         )
-        assert answer.status in (200, 409)
         first = await ear.wait_for_event("attention/settled", attentionId=question["id"])
-        told = await ear.wait_for(
+        event = await ear.wait_for(
             lambda e: e["type"] == "message/added" and e["message"]["kind"] == "toolResult"
         )
-        ran = "not now" not in json.dumps(told["message"]["content"])
+        ran = "not now" not in json.dumps(event["message"]["content"])
         assert file.exists() == ran
-        if not ran:
-            assert (answer.status, first["decision"]) == (200, "deny")
-        elif first["by"] != "terminal":
-            # our answer came too late and nobody could know: it is put right, maybe already
-            settled = ear.events_of("attention/settled", question["sessionId"])[-1]
-            if settled is first:
-                settled = await ear.wait_for_event("attention/settled", attentionId=question["id"])
-            assert (settled["decision"], settled["by"]) == ("allow", "terminal")
-        else:
-            assert answer.status == 409
+        await CHECKS[ran, first["by"] == "terminal"](ear, first, answer.status)
         await wait_for_session_update(ear, question["sessionId"], state="idle")
         assert (await keeper.get("/attention"))["attention"] == []
 
@@ -120,8 +143,7 @@ async def test_a_terminal_that_picks_a_session_of_the_keeper_is_shown_there(
     # the keeper's own CLI makes way, and nobody else is taken for it
     await wait_for_session_update(ear, session, origin="terminal")
     await wait_for_session_update(ear, other, origin=None)
-    while (await keeper.get("/health"))["live"]:
-        pass
+    await wait_for(lambda: keeper.get("/health"), lambda health: not health["live"])
     await keeper.post("/send", {"sessionId": session, "text": "say: no"}, 409)
     await terminal.type_line("say: goes on")
     watcher = await SessionWatcher.open(keeper, session)

@@ -65,8 +65,7 @@ async def test_a_terminal_is_followed_until_it_is_killed(
     )
     await terminal.wait_for_text("Compacted")
     whole = uuids(await keeper.history(session))
-    while uuids(ear.messages(session)) != whole:
-        await ear.next_event()
+    await ear.wait_until(lambda: uuids(ear.messages(session)) == whole)
     await terminal.type_line("/clear")
     await wait_for_session_update(ear, session, origin=None)
     await terminal.type_line("say: all new")

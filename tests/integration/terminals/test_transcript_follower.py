@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import uuids
 from tests.support.transcript_people import SessionWatcher, append_lines
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
+from tests.support.waiting import wait_for
 
 # a system without inotify is watched by `watchfiles`
 BOTH = pytest.mark.parametrize("told_by", ["inotify", "watchfiles"], indirect=True)
@@ -39,17 +41,18 @@ async def test_new_lines_are_told_once_and_in_order(
     transcript, path = begun()
     keeper = await start_keeper()
     watcher = await SessionWatcher.open(keeper)
-    while (told := (await keeper.get("/health"))["watching"])["mode"] == "starting":  # noqa: ASYNC110 - it happens in threads
-        await asyncio.sleep(0)
-    assert ("watchfiles" in str(told["reason"])) == (told_by == "watchfiles")
+    health = await wait_for(
+        lambda: keeper.get("/health"), lambda health: health["watching"]["mode"] != "starting"
+    )
+    assert ("watchfiles" in str(health["watching"]["reason"])) == (told_by == "watchfiles")
     before = len(transcript.lines)
     new = [transcript.prompt("and?"), transcript.call("t1"), transcript.result("t1")]
     new.append(transcript.reply("done"))
     for line in transcript.lines[before:]:
         append_lines(path, line)
     await watcher.wait_until(lambda: watcher.uuids[-1] == new[-1])
-    told = [event["message"]["uuid"] for event in watcher.listener.events_of("message/added")]
-    assert told == new
+    added = uuids(watcher.listener.added_messages())
+    assert added == new
     assert watcher.messages == await keeper.history(SESSION_ID)
     assert watcher.resync_count == 0
 
@@ -66,8 +69,7 @@ async def test_a_line_written_in_pieces_is_told_when_it_is_whole(start_keeper: S
             await asyncio.sleep(0)
         file.write(b"\n\0\0{torn\n" + second)
     await watcher.wait_until(lambda: watcher.uuids[-2:] == [torn, last])
-    told = [event["message"]["uuid"] for event in watcher.listener.events_of("message/added")]
-    assert told == [torn, last]
+    assert uuids(watcher.listener.added_messages()) == [torn, last]
 
 
 @BOTH
@@ -79,9 +81,10 @@ async def test_a_new_session_in_a_new_project_appears_by_itself(
     transcript = TranscriptWriter(uuid_of(77), "/code/new")
     first = transcript.prompt("begin")
     path = transcript.write(projects_folder(), "-code-new")
-    kinds = {"message/added", "session/updated"}
-    while kinds:  # in either order
-        kinds.discard((await ear.next_event())["type"])
+    # in either order
+    await ear.wait_until(
+        lambda: {"message/added", "session/updated"} <= {event["type"] for event in ear.events}
+    )
     (told,) = ear.events_of("message/added", transcript.session_id)
     assert told["message"]["uuid"] == first
     (shown, *_) = ear.events_of("session/updated", transcript.session_id)
@@ -92,8 +95,23 @@ async def test_a_new_session_in_a_new_project_appears_by_itself(
     assert told["message"]["uuid"] == answer
 
 
-@pytest.mark.parametrize("how", ["truncated", "replaced", "deleted and made again"])
-async def test_a_rewritten_file_is_read_again(start_keeper: StartKeeper, how: str) -> None:
+def truncate(path: Path, other: TranscriptWriter) -> None:
+    path.write_bytes(other.lines[0] + b"\n")
+
+
+def replace(path: Path, other: TranscriptWriter) -> None:
+    other.write(projects_folder(), "-code-other").replace(path)
+
+
+def delete_and_make_again(path: Path, other: TranscriptWriter) -> None:
+    path.unlink()
+    path.write_bytes(other.lines[0] + b"\n")
+
+
+@pytest.mark.parametrize("rewrite", [truncate, replace, delete_and_make_again])
+async def test_a_rewritten_file_is_read_again(
+    start_keeper: StartKeeper, rewrite: Callable[[Path, TranscriptWriter], None]
+) -> None:
     transcript, path = begun()
     keeper = await start_keeper()
     watcher = await SessionWatcher.open(keeper)
@@ -101,49 +119,55 @@ async def test_a_rewritten_file_is_read_again(start_keeper: StartKeeper, how: st
     append_lines(path, transcript.lines[-1])
     await watcher.wait_until(lambda: watcher.uuids[-1] == said)
     other = TranscriptWriter()
-    left = other.prompt("all new")
-    if how == "truncated":
-        path.write_bytes(other.lines[0] + b"\n")
-    elif how == "replaced":
-        other.write(projects_folder(), "-code-other").replace(path)
-    else:
-        path.unlink()
-        path.write_bytes(other.lines[0] + b"\n")
-    await watcher.wait_until(lambda: watcher.uuids == [left])
+    first = other.prompt("all new")
+    rewrite(path, other)
+    await watcher.wait_until(lambda: watcher.uuids == [first])
     assert watcher.resync_count > 0
     last = other.reply("and on")
     append_lines(path, other.lines[-1])
-    await watcher.wait_until(lambda: watcher.uuids == [left, last])
+    await watcher.wait_until(lambda: watcher.uuids == [first, last])
 
 
-@pytest.mark.parametrize("known", ["told", "never told"])
-@pytest.mark.parametrize("spoiled", ["cut short", "overwritten"])
+async def watch_then_write(start_keeper: StartKeeper, path: Path, line: bytes) -> SessionWatcher:
+    """The last line is published to the watcher."""
+    watcher = await SessionWatcher.open(await start_keeper())
+    append_lines(path, line)
+    await watcher.wait_until(lambda: len(watcher.uuids) == 3)
+    return watcher
+
+
+async def write_then_watch(start_keeper: StartKeeper, path: Path, line: bytes) -> SessionWatcher:
+    """The last line is only on the page that the watcher has read."""
+    append_lines(path, line)
+    return await SessionWatcher.open(await start_keeper())
+
+
+@pytest.mark.parametrize("begin", [watch_then_write, write_then_watch])
+@pytest.mark.parametrize(
+    ("spoil", "readable"),
+    [
+        pytest.param(lambda whole: whole[: whole.index(b"\n") + 9], 1, id="cut short"),
+        pytest.param(lambda _: b"\x00\xff" * 40, 0, id="overwritten"),
+    ],
+)
 async def test_a_file_that_was_spoiled_and_is_whole_again_is_read_again(
-    start_keeper: StartKeeper, spoiled: str, known: str
+    start_keeper: StartKeeper,
+    spoil: Callable[[bytes], bytes],
+    readable: int,
+    begin: Callable[..., Awaitable[SessionWatcher]],
 ) -> None:
     transcript, path = begun()
-    if known == "never told":
-        transcript.prompt("one more")
-        append_lines(path, transcript.lines[-1])
-    keeper = await start_keeper()
-    watcher = await SessionWatcher.open(keeper)
-    if known == "told":
-        said = transcript.prompt("one more")
-        append_lines(path, transcript.lines[-1])
-        await watcher.wait_until(lambda: watcher.uuids[-1:] == [said])
+    last = transcript.prompt("one more")
+    watcher = await begin(start_keeper, path, transcript.lines[-1])
     whole, before = path.read_bytes(), watcher.uuids
-    assert len(before) == 3
-    if spoiled == "cut short":
-        path.write_bytes(whole[: whole.index(b"\n") + 9])
-        await watcher.wait_until(lambda: watcher.uuids == before[:1])
-    else:
-        path.write_bytes(b"\x00\xff" * 40)
-        await watcher.wait_until(lambda: watcher.uuids == [])
+    assert (len(before), before[-1]) == (3, last)
+    path.write_bytes(spoil(whole))
+    await watcher.wait_until(lambda: watcher.uuids == before[:readable])
     with path.open("wb", buffering=0) as file:
         # as a copy is written: piece by piece
         for at in range(0, len(whole), 100):
             file.write(whole[at : at + 100])
-            await keeper.get("/health")
+            await watcher.keeper.get("/health")
     await watcher.wait_until(lambda: watcher.uuids == before)
 
 
@@ -217,9 +241,11 @@ async def test_a_prompt_that_waited_is_shown_where_it_was_taken(
     await watcher.wait_until(lambda: len(watcher.uuids) == 4 and watcher.uuids[-1] == last)
 
 
-@pytest.mark.parametrize("taken", [False, True])
+@pytest.mark.parametrize(
+    ("earlier", "later"), [(["enqueue"], ["dequeue"]), (["enqueue", "dequeue"], [])]
+)
 async def test_a_prompt_that_stands_only_in_the_queue_is_shown(
-    start_keeper: StartKeeper, taken: bool
+    start_keeper: StartKeeper, earlier: list[str], later: list[str]
 ) -> None:
     """Also where its own line is long in coming, and once where that has come."""
     transcript, path = begun()
@@ -227,13 +253,13 @@ async def test_a_prompt_that_stands_only_in_the_queue_is_shown(
     watcher = await SessionWatcher.open(keeper)
     before = len(transcript.lines)
     queued = {"type": "queue-operation", "sessionId": SESSION_ID, "content": "later"}
-    for operation in ["enqueue", "dequeue"] if taken else ["enqueue"]:
+    for operation in earlier:
         transcript.raw_entry(**queued, operation=operation, timestamp="2026-03-01T11:00:00.000Z")
     transcript.reply("still at it")
     append_lines(path, *transcript.lines[before:])
     await watcher.wait_until(lambda: len(watcher.uuids) == 4)
-    if not taken:
-        transcript.raw_entry(**queued, operation="dequeue", timestamp="2026-03-01T11:00:01.000Z")
+    for operation in later:
+        transcript.raw_entry(**queued, operation=operation, timestamp="2026-03-01T11:00:01.000Z")
         append_lines(path, transcript.lines[-1])
     last = transcript.prompt("later")
     append_lines(path, transcript.lines[-1])
