@@ -7,6 +7,8 @@ import json
 import os
 import re
 import socket
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -33,23 +35,33 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
+def connected(url: str) -> socket.socket:
+    where = urlsplit(url)
+    return socket.create_connection((where.hostname or "", where.port or 0), PATIENCE)
+
+
+def received(connection: socket.socket) -> Iterator[bytes]:
+    """What comes, piece by piece, until the other end closes the connection or cuts it."""
+    with suppress(ConnectionResetError, BrokenPipeError):
+        while piece := connection.recv(65536):
+            yield piece
+
+
 def spoken(url: str, content: bytes) -> bytes:
     """Whatever comes back for these bytes: a whole answer, or all until the other end closes."""
-    where = urlsplit(url)
-    with socket.create_connection((where.hostname or "", where.port or 0), PATIENCE) as line:
-        line.sendall(content)
-        found = b""
-        try:
-            while not _is_whole(found) and (piece := line.recv(65536)):
-                found += piece
-        except ConnectionResetError:
-            pass
-        return found
+    answer = b""
+    with connected(url) as connection:
+        connection.sendall(content)
+        for piece in received(connection):
+            answer += piece
+            if _is_whole(answer):
+                break
+    return answer
 
 
-def _is_whole(found: bytes) -> bool:
+def _is_whole(answer: bytes) -> bool:
     """Whether there is as much of a body as its head says."""
-    head, ended, body = found.partition(b"\r\n\r\n")
+    head, ended, body = answer.partition(b"\r\n\r\n")
     length = re.search(rb"\r\nContent-Length: (\d+)", head)
     return bool(ended) and length is not None and len(body) >= int(length[1])
 
@@ -61,11 +73,11 @@ def asked(
     headers: dict[str, str] | None = None,
     body: bytes | None = None,
 ) -> Answer:
-    """One request; `Host` is right unless it is given."""
-    given = {"Host": urlsplit(url).netloc, "Connection": "close", **(headers or {})}
+    """One request; `Host` is right unless `headers` have another one."""
+    sent = {"Host": urlsplit(url).netloc, "Connection": "close", **(headers or {})}
     if body is not None:
-        given.setdefault("Content-Length", str(len(body)))
-    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())]
+        sent.setdefault("Content-Length", str(len(body)))
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
     head = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
     return parsed(spoken(url, head + (body or b"")))
 
@@ -81,12 +93,11 @@ def parsed(raw: bytes) -> Answer:
 
 def upgraded(url: str, path: str, headers: dict[str, str]) -> int:
     """The status of an upgrade; 101 would be a success, and is closed at once."""
-    where = urlsplit(url)
-    given = {"Host": where.netloc, **UPGRADE, **headers}
-    head = "".join(f"{name}: {value}\r\n" for name, value in given.items())
-    with socket.create_connection((where.hostname or "", where.port or 0), PATIENCE) as line:
-        line.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n".encode())
-        return int(line.recv(100).split(b" ")[1])
+    sent = {"Host": urlsplit(url).netloc, **UPGRADE, **headers}
+    head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+    with connected(url) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n".encode())
+        return int(connection.recv(100).split(b" ")[1])
 
 
 def _joined(chunks: bytes) -> bytes:

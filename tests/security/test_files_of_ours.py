@@ -56,9 +56,15 @@ def test_24_nor_what_is_no_record_of_turns_or_items(
     assert list(other_home.keeper.glob(f"{name}.corrupt-*"))
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
+@pytest.mark.parametrize(
+    ("make", "remove"),
+    [
+        pytest.param(os.mkdir, os.rmdir, id="a folder"),
+        pytest.param(os.mkfifo, os.unlink, id="a pipe"),
+    ],
+)
 def test_24_a_config_that_becomes_something_else_keeps_nobody_waiting(
-    other_home: DemoHome, make: Callable[[Path], None]
+    other_home: DemoHome, make: Callable[[Path], None], remove: Callable[[Path], None]
 ) -> None:
     with KeeperProcess(other_home) as keeper:
         headers = keeper.auth_headers
@@ -67,7 +73,7 @@ def test_24_a_config_that_becomes_something_else_keeps_nobody_waiting(
         make(file)
         assert asked(keeper.url, "GET", "/sessions", headers).status == 200
         assert asked(str(keeper.page_url), "GET", "/api/sessions").status == 401
-        file.rmdir() if file.is_dir() else file.unlink()
+        remove(file)
         aside.rename(file)
 
 

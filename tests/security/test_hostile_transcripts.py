@@ -59,9 +59,11 @@ def test_12_every_address_answers_for_a_session_with_an_odd_directory(
         for path in ("", "/subagents", "/resume"):
             answer = asked(keeper.url, "GET", f"/sessions/{session}{path}", keeper.auth_headers)
             assert answer.status == 200, (workdir, path, answer)
-        if not workdir.endswith("pipes"):
-            answer = asked(keeper.url, "GET", f"/sessions/{session}/commands", keeper.auth_headers)
-            assert (answer.status, answer.error) == (400, "workdir_missing"), (workdir, answer)
+    missing = [workdir for workdir in hostile if not workdir.endswith("pipes")]
+    for workdir in missing:
+        path = f"/sessions/{hostile[workdir]}/commands"
+        answer = asked(keeper.url, "GET", path, keeper.auth_headers)
+        assert (answer.status, answer.error) == (400, "workdir_missing"), (workdir, answer)
 
 
 def test_12_no_odd_directory_hides_the_others_or_is_shown_within_roots(

@@ -15,6 +15,7 @@ from tests.support.api_visitor import KeeperApi, connect_api
 from tests.support.keeper_in_process import SocketListener
 from tests.support.keeper_process import KeeperProcess
 from tests.support.transcript_writer import TranscriptWriter, uuid_of
+from tests.support.waiting import block_for, block_until, wait_until
 
 SECRET = "shibboleth"
 LINKED, FOLDER, LATER = uuid_of(14_001), uuid_of(14_002), uuid_of(14_003)
@@ -68,12 +69,12 @@ def search(keeper: KeeperProcess, words: str) -> list[str]:
 
 def test_9_what_links_lead_to_is_neither_found_nor_added_up(keeper: KeeperProcess) -> None:
     # those of the sessions themselves, and the nested one that is theirs
-    while len(search(keeper, "needle")) < 5:
-        pass
+    block_until(lambda: len(search(keeper, "needle")) >= 5)
     assert search(keeper, SECRET) == []
-    used = {"complete": False}
-    while not used["complete"]:
-        used = asked(keeper.url, "GET", "/usage?by=session", keeper.auth_headers).json
+    used = block_for(
+        lambda: asked(keeper.url, "GET", "/usage?by=session", keeper.auth_headers).json,
+        lambda used: used["complete"],
+    )
     assert used["total"]["replies"] == 4
     for session in (LINKED, FOLDER, LATER):
         for path in ("", "?limit=all", "/subagents", "/subagents/a1", "/resume", "/timeline"):
@@ -97,8 +98,7 @@ async def test_9_nor_is_it_told_when_the_link_comes_later(
         (below / "agent-a6.jsonl").write_bytes(nested(LATER, "the last word"))
         await ear.wait_for(lambda event: "the last word" in json.dumps(event))
         assert SECRET not in json.dumps(ear.events)
-    while not search(keeper, "last"):
-        pass
+    await wait_until(lambda: search(keeper, "last"))
     assert search(keeper, SECRET) == []
 
 

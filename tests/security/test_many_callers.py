@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import resource
 import socket
+from functools import partial
 from urllib.parse import urlsplit
 
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import asked, connected
 from tests.support.keeper_process import KeeperProcess
 from tests.support.transcript_writer import SESSION_ID
 from tests.support.waiting import wait_until
@@ -21,11 +22,10 @@ async def test_15_who_goes_away_in_mid_body_is_no_failure_of_ours(
         (keeper.url, f"/sessions/{SESSION_ID}", f"Authorization: Bearer {keeper.token}"),
         (page, f"/api/sessions/{SESSION_ID}", f"Cookie: {cookie}"),
     ):
-        where = urlsplit(url)
-        head = f"PATCH {path} HTTP/1.1\r\nHost: {where.netloc}\r\n{entry}\r\n"
+        head = f"PATCH {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n{entry}\r\n"
         head += "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-        with socket.create_connection((where.hostname or "", where.port or 0), 60) as line:
-            line.sendall(head.encode() + b'{"name":')
+        with connected(url) as connection:
+            connection.sendall(head.encode() + b'{"name":')
     # what the keeper itself was asked is noted when it is over
     await wait_until(lambda: f"PATCH /sessions/{SESSION_ID} 400" in keeper.log)
     assert "Traceback" not in keeper.log
@@ -34,15 +34,13 @@ async def test_15_who_goes_away_in_mid_body_is_no_failure_of_ours(
 async def test_15_nor_is_who_goes_away_before_it_is_told_to_go_on(keeper: KeeperProcess) -> None:
     """Anybody can ask for that, without the token."""
     for url in (keeper.url, str(keeper.page_url)):
-        where = urlsplit(url)
-        head = f"POST /send HTTP/1.1\r\nHost: {where.netloc}\r\nExpect: 100-continue\r\n"
+        head = f"POST /send HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\nExpect: 100-continue\r\n"
         head += "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n"
         for _ in range(10):
-            with socket.create_connection((where.hostname or "", where.port or 0), 60) as line:
-                line.sendall(head.encode())
-                line.shutdown(socket.SHUT_WR)
-                while line.recv(65536):
-                    pass
+            with connected(url) as connection:
+                connection.sendall(head.encode())
+                connection.shutdown(socket.SHUT_WR)
+                list(iter(partial(connection.recv, 65536), b""))
     assert "Traceback" not in keeper.log
 
 

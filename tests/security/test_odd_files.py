@@ -11,6 +11,7 @@ from claudekeeper.demo.home import DemoHome
 from tests.security.raw_requests import asked
 from tests.support.keeper_process import KeeperProcess
 from tests.support.transcript_writer import TranscriptWriter, uuid_of
+from tests.support.waiting import block_until
 
 PLAIN, PIPE, FOLDER = uuid_of(15_001), uuid_of(15_002), uuid_of(15_003)
 PATHS = ("", "?limit=all", "/resume", "/subagents", "/subagents/a1", "/timeline", "/branches")
@@ -51,7 +52,7 @@ def test_16_every_address_answers(keeper: KeeperProcess) -> None:
             assert answer.status in (200, 404, 422), (session, path)
     for path in ("/usage?by=session", "/timeline", "/archive", "/attention", "/workdirs"):
         assert asked(keeper.url, "GET", path, keeper.auth_headers).status == 200
-    hits: list[object] = []
-    while not hits:
-        hits = asked(keeper.url, "GET", "/search?q=needle", keeper.auth_headers).json["hits"]
+    block_until(
+        lambda: asked(keeper.url, "GET", "/search?q=needle", keeper.auth_headers).json["hits"]
+    )
     assert "Traceback" not in keeper.log

@@ -216,14 +216,19 @@ def test_9_nothing_is_sent_or_routed_there(
         assert asked(str(keeper.page_url), "GET", path, entry).status in (404, 405)
 
 
+def later_pages(keeper: KeeperProcess, first: str) -> Iterator[str]:
+    """The addresses of all pages after the first one."""
+    path = first
+    while cursor := asked(keeper.url, "GET", path, keeper.auth_headers).json["cursor"]:
+        path = f"{first}&cursor={quote(cursor, safe='')}"
+        yield path
+
+
 def test_9_a_place_to_go_on_from_leads_nowhere_else(
     keeper: KeeperProcess, entry: dict[str, str]
 ) -> None:
     """A cursor of somebody who may see everything."""
-    for path in ("/search?q=needle&limit=1", "/sessions?limit=1"):
-        cursor = asked(keeper.url, "GET", path, keeper.auth_headers).json["cursor"]
-        while cursor:
-            there = f"{path}&cursor={quote(cursor, safe='')}"
-            answer = asked(str(keeper.page_url), "GET", f"/api{there}", entry)
+    for first in ("/search?q=needle&limit=1", "/sessions?limit=1"):
+        for path in later_pages(keeper, first):
+            answer = asked(str(keeper.page_url), "GET", f"/api{path}", entry)
             assert named(answer) == [], (path, answer)
-            cursor = asked(keeper.url, "GET", there, keeper.auth_headers).json["cursor"]

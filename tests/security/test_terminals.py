@@ -18,6 +18,7 @@ from tests.support.api_visitor import KeeperApi, connect_api
 from tests.support.keeper_in_process import SocketListener
 from tests.support.keeper_process import KeeperProcess
 from tests.support.transcript_writer import TranscriptWriter
+from tests.support.waiting import wait_for
 
 THEIRS = "5e551011-0000-4000-8000-000000000026"
 
@@ -57,8 +58,10 @@ def path(home: DemoHome, transcript: TranscriptWriter) -> Iterator[Path]:
 async def follows(visitor: KeeperApi) -> SocketListener:
     """Somebody who looks at the session, and knows that it runs in a terminal."""
     ear = await visitor.listen()
-    while (await visitor.get(f"/sessions/{THEIRS}"))["session"]["origin"] != "terminal":
-        pass
+    await wait_for(
+        lambda: visitor.get(f"/sessions/{THEIRS}"),
+        lambda page: page["session"]["origin"] == "terminal",
+    )
     return ear
 
 
@@ -90,8 +93,7 @@ async def test_16_half_a_line_then_the_rest_and_bad_ones_between(
             file.write(b"\x00\x00\n\xff\xfe{\n}{\n" + b"y" * 3_000_000 + b"\n")
             file.write(two + three + b"\n")
             file.write(four + b"\n")
-        while wanted[-1] not in told(ear):
-            await ear.next_event()
+        await ear.wait_until(lambda: wanted[-1] in told(ear))
         # the file came a moment ago: what it had at first may be told after we began to listen
         assert [uuid for uuid in told(ear) if uuid in wanted] == wanted
 

@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import repeat
+from math import ceil
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from tests.support.api_visitor import connect_api
 from tests.support.keeper_process import COMMAND, KeeperProcess, parse_metrics
 from tests.support.transcript_people import append_lines
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter
+from tests.support.waiting import block_for, wait_for
 
 JSON = {"Content-Type": "application/json"}
 MEGABYTE = 1024 * 1024
@@ -28,6 +31,7 @@ MEGABYTE = 1024 * 1024
 FULL = os.environ.get("THREATS_FULL") == "1"
 LARGE = (300 if FULL else 100) * MEGABYTE
 EVENTS = 100_000 if FULL else 4_000
+EVENT_CHARACTERS = 500 if FULL else 4_000
 CUT_OFF = "claudekeeper_sockets_cut_off_total"
 
 
@@ -79,8 +83,10 @@ def test_16_bad_lines_are_counted_and_later_ones_shown(
     assert texts(page) == ["first", "second", "third"]
     assert page["session"]["error"] is None
     # a file of this size is counted in the background
-    while page["session"]["messageCount"] is None:
-        page = page_of(keeper, session_id(16))
+    page = block_for(
+        lambda: page_of(keeper, session_id(16)),
+        lambda page: page["session"]["messageCount"] is not None,
+    )
     assert page["session"]["messageCount"] == 3
     assert page["session"]["unreadable"] >= 3
 
@@ -160,8 +166,7 @@ def test_18_a_large_transcript_is_paged_in_bounded_memory(
     path.parent.mkdir()
     before = resident(keeper)
     with path.open("wb") as file:
-        while file.tell() < LARGE:
-            file.write(block)
+        file.writelines(repeat(block, ceil(LARGE / len(block))))
     transcript.lines.clear()
     transcript.prompt("the end")
     with path.open("ab") as file:
@@ -208,17 +213,14 @@ async def test_20_however_many_events_it_misses(keeper: KeeperProcess, home: Dem
         await visitor.get(f"/sessions/{session_id(20)}")
         ear, deaf = await visitor.listen(), await visitor.listen()
         before, cut_off = resident(keeper), (await visitor.metrics())[CUT_OFF]
-        heard = 0
         for start in range(0, EVENTS, 250):
             transcript.lines.clear()
             for number in range(start, start + 250):
-                transcript.reply(f"{number} " + "x" * (500 if FULL else 4_000))
+                transcript.reply(f"{number} " + "x" * EVENT_CHARACTERS)
             append_lines(path, *transcript.lines)
-            while heard < start + 250:
-                event = await ear.next_event()
-                heard += event["type"] == "message/added"
-                ear.events.clear()
-                ear._next_index = 0
+            for _ in range(250):
+                await ear.wait_for_event("message/added")
+            ear.forget()
         assert resident(keeper) - before < 200 * MEGABYTE
         assert (await visitor.metrics())[CUT_OFF] == cut_off + 1
         await ear.send({"type": "ping"})
@@ -335,8 +337,10 @@ async def test_25_without_watches_changes_still_appear(other_home: DemoHome) -> 
     command = ["unshare", "-Ur", "sh", "-c", FEW_WATCHES, "sh", *COMMAND]
     with KeeperProcess(other_home, "--no-ui", command=command) as keeper:
         async with connect_api(keeper) as visitor:
-            while (health := await visitor.get("/health"))["watching"]["mode"] != "polling":
-                pass
+            health = await wait_for(
+                lambda: visitor.get("/health"),
+                lambda health: health["watching"]["mode"] == "polling",
+            )
             assert health["status"] == "degraded"
             assert "max_user_watches" in health["watching"]["reason"]
             ear = await visitor.listen()

@@ -11,6 +11,8 @@ import re
 import socket
 import subprocess
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +21,15 @@ import pytest
 
 from claudekeeper.demo.home import DemoHome
 from tests.security.conftest import ALLOWED_HOST
-from tests.security.raw_requests import UPGRADE, asked, parsed, spoken, upgraded
+from tests.security.raw_requests import (
+    UPGRADE,
+    asked,
+    connected,
+    parsed,
+    received,
+    spoken,
+    upgraded,
+)
 from tests.support.keeper_process import COMMAND, DEAD_URL, KeeperProcess
 from tests.support.transcript_writer import SESSION_ID
 
@@ -82,10 +92,10 @@ def test_1_a_wildcard_in_any_spelling_needs_a_flag(host: str) -> None:
 
 def test_2_without_the_token_nothing_is_done(keeper: KeeperProcess, home: DemoHome) -> None:
     before = {path: path.read_bytes() for path in home.keeper.iterdir()}
-    for method, path in [*addresses(keeper), *((method, "/sessions") for method in METHODS)]:
-        if path != "/health":
-            answer = asked(keeper.url, method, path, JSON, b'{"name": "stolen"}')
-            assert answer.status == 401, (method, path)
+    described = [(method, path) for method, path in addresses(keeper) if path != "/health"]
+    for method, path in [*described, *((method, "/sessions") for method in METHODS)]:
+        answer = asked(keeper.url, method, path, JSON, b'{"name": "stolen"}')
+        assert answer.status == 401, (method, path)
     assert upgraded(keeper.url, "/ws", {}) == 401
     assert before == {path: path.read_bytes() for path in home.keeper.iterdir()}
 
@@ -197,15 +207,18 @@ def test_4_a_configured_name_is_served(keeper: KeeperProcess) -> None:
 
 
 @pytest.mark.parametrize(
-    "content_type",
-    ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=b", None],
+    "type_header",
+    [
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "multipart/form-data; boundary=b"},
+        {},
+    ],
 )
 def test_5_a_form_of_another_site_changes_nothing(
-    keeper: KeeperProcess, cookie: str, content_type: str | None
+    keeper: KeeperProcess, cookie: str, type_header: dict[str, str]
 ) -> None:
-    headers = {"Cookie": cookie}
-    if content_type is not None:
-        headers["Content-Type"] = content_type
+    headers = {"Cookie": cookie, **type_header}
     body = json.dumps({"name": "stolen"}).encode()
     for method, path in [("PATCH", f"/api/sessions/{SESSION_ID}"), ("POST", "/api/send")]:
         answer = asked(str(keeper.page_url), method, path, headers, body)
@@ -225,9 +238,8 @@ def test_5_get_never_changes_anything(keeper: KeeperProcess, home: DemoHome) -> 
     before = state()
     # /commands asks a CLI, which keeps files of its own
     reading = [path for method, path in addresses(keeper) if method == "GET"]
-    for path in reading:
-        if "commands" not in path:
-            asked(keeper.url, "GET", path, keeper.auth_headers)
+    for path in [path for path in reading if "commands" not in path]:
+        asked(keeper.url, "GET", path, keeper.auth_headers)
     assert state() == before
 
 
@@ -258,10 +270,9 @@ def test_7_files_are_for_us_alone_whatever_the_umask(keeper: KeeperProcess, home
     asked(keeper.url, "POST", "/archive", {**keeper.auth_headers, **JSON}, b'{"on": false}')
     assert {"config.json", "state.json", "keeper.lock", "kept"} <= {path.name for path in files}
     assert any(path.suffix == ".db" for path in files)
-    for path in files:
-        # an archived transcript is the very file that Claude Code wrote, with the mode it has
-        if path.exists() and path.suffix != ".jsonl":
-            assert path.stat().st_mode & 0o077 == 0, path
+    # an archived transcript is the very file that Claude Code wrote, with the mode it has
+    for path in [path for path in files if path.exists() and path.suffix != ".jsonl"]:
+        assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_7_the_token_is_in_no_log_url_argv_or_page(keeper: KeeperProcess) -> None:
@@ -305,7 +316,7 @@ def test_7_nor_where_a_caller_puts_it_elsewhere(keeper: KeeperProcess, cookie: s
 # ---- 9 ----
 
 
-@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("file", ["passwd", "nothing"])
 @pytest.mark.parametrize(
     "path",
     [
@@ -324,8 +335,8 @@ def test_7_nor_where_a_caller_puts_it_elsewhere(keeper: KeeperProcess, cookie: s
         "/%2e%2e/{}",
     ],
 )
-def test_9_no_path_leads_out(keeper: KeeperProcess, cookie: str, path: str, exists: bool) -> None:
-    path = path.format("passwd" if exists else "nothing")
+def test_9_no_path_leads_out(keeper: KeeperProcess, cookie: str, path: str, file: str) -> None:
+    path = path.format(file)
     answer = asked(keeper.url, "GET", path, keeper.auth_headers)
     assert answer.status == 404
     # the same words for what is there and what is not
@@ -335,22 +346,29 @@ def test_9_no_path_leads_out(keeper: KeeperProcess, cookie: str, path: str, exis
     assert asked(str(keeper.page_url), "GET", f"/assets{path}").status == 404
 
 
+@contextmanager
+def symlink(path: Path, target: Path) -> Iterator[None]:
+    path.symlink_to(target)
+    try:
+        yield
+    finally:
+        path.unlink()
+
+
 def test_9_links_out_of_the_projects_folder_are_not_followed(
     keeper: KeeperProcess, home: DemoHome
 ) -> None:
     linked = "5e551011-0000-4000-8000-0000000000aa"
     secret = home.root / "secret.jsonl"
     secret.write_text('{"type": "user", "message": {"content": "secret words"}}\n')
-    (home.config / "projects" / "-linked").symlink_to(home.root)
-    folder = home.config / "projects" / "-code-shop"
-    (folder / f"{linked}.jsonl").symlink_to(secret)
-    try:
+    projects = home.config / "projects"
+    with (
+        symlink(projects / "-linked", home.root),
+        symlink(projects / "-code-shop" / f"{linked}.jsonl", secret),
+    ):
         answer = asked(keeper.url, "GET", f"/sessions/{linked}", keeper.auth_headers)
         missing = asked(keeper.url, "GET", f"/sessions/{linked[:-1]}b", keeper.auth_headers)
         listed = asked(keeper.url, "GET", "/sessions", keeper.auth_headers)
-    finally:
-        (folder / f"{linked}.jsonl").unlink()
-        (home.config / "projects" / "-linked").unlink()
     assert (answer.status, answer.body) == (404, missing.body)
     assert linked.encode() not in listed.body
 
@@ -454,15 +472,11 @@ MALFORMED = [
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
 def test_15_malformed_requests_are_refused(keeper: KeeperProcess, number: int) -> None:
     for url in (keeper.url, str(keeper.page_url)):
-        where = urlsplit(url)
-        with socket.create_connection((where.hostname or "", where.port or 0), 60) as line:
-            line.sendall(MALFORMED[number])
-            line.shutdown(socket.SHUT_WR)
-            try:
-                said = line.recv(65536)
-            except ConnectionResetError:
-                said = b""
-        assert said == b"" or parsed(said).status in range(400, 500)
+        with connected(url) as connection:
+            connection.sendall(MALFORMED[number])
+            connection.shutdown(socket.SHUT_WR)
+            reply = next(received(connection), b"")
+        assert reply == b"" or parsed(reply).status in range(400, 500)
 
 
 @pytest.mark.parametrize(
@@ -507,9 +521,12 @@ def test_15_a_body_that_is_not_packed_as_it_says_is_refused(
     ]:
         answer = asked(url, method, path, {**headers, **way_in}, b'{"name": null}')
         assert answer.status == 400, path
+
+
+def test_15_a_small_body_that_unpacks_to_a_large_one_is_refused(keeper: KeeperProcess) -> None:
     bomb = zlib.compress(b"a" * 100_000_000, 9)
-    if packing == "deflate":
-        assert asked(page, "POST", "/login", headers, bomb).status == 413
+    headers = {**JSON, "Content-Encoding": "deflate"}
+    assert asked(str(keeper.page_url), "POST", "/login", headers, bomb).status == 413
 
 
 @pytest.mark.parametrize(
@@ -529,17 +546,12 @@ def test_15_a_body_that_is_not_packed_as_it_says_is_refused(
 def test_15_malformed_frames_close_one_socket_only(keeper: KeeperProcess, frame: bytes) -> None:
     head = {"Host": urlsplit(keeper.url).netloc, **UPGRADE, **keeper.auth_headers}
     request = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-    where = urlsplit(keeper.url)
-    with socket.create_connection((where.hostname or "", where.port or 0), 60) as line:
-        line.sendall(f"GET /ws HTTP/1.1\r\n{request}\r\n".encode())
-        assert b"101" in line.recv(200)
-        line.sendall(frame)
-        line.shutdown(socket.SHUT_WR)
-        try:
-            while line.recv(65536):
-                pass
-        except ConnectionResetError:
-            pass
+    with connected(keeper.url) as connection:
+        connection.sendall(f"GET /ws HTTP/1.1\r\n{request}\r\n".encode())
+        assert b"101" in connection.recv(200)
+        connection.sendall(frame)
+        connection.shutdown(socket.SHUT_WR)
+        list(received(connection))
 
 
 def test_15_what_is_too_large_is_refused(keeper: KeeperProcess) -> None:
