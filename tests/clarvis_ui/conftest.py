@@ -98,6 +98,11 @@ async def stranger(browser_of: MakeBrowser) -> Browser:
     return await browser_of(logged_in=False)
 
 
+def empty_body(method: str) -> dict[str, object] | None:
+    """A JSON body for those methods that have one."""
+    return None if method in {"GET", "HEAD"} else {}
+
+
 async def error_code(answer: object) -> str:
     body = await answer.json()  # type: ignore[attr-defined]
     assert body["error"]["message"]

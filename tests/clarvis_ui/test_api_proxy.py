@@ -15,7 +15,7 @@ from clarvis_ui.roots import Roots
 from clarvis_ui.server import run_clarvis
 from clarvis_ui.settings import ClarvisSettings
 from claudekeeper.net.host_guard import HostGuard
-from tests.clarvis_ui.conftest import Browser, MakeBrowser, error_code
+from tests.clarvis_ui.conftest import Browser, MakeBrowser, empty_body, error_code
 from tests.support.fake_keeper import TOKEN, FakeKeeper, question, session
 from tests.support.waiting import wait_until
 
@@ -105,8 +105,8 @@ async def test_a_rename_reaches_the_keeper(browser: Browser, keeper: FakeKeeper)
 async def test_unknown_routes_never_reach_the_keeper(
     browser: Browser, keeper: FakeKeeper, method: str, path: str
 ) -> None:
-    json = None if method == "GET" else {}
-    answer = await browser.request(method, URL(f"/api{path}", encoded=True), json=json)
+    url = URL(f"/api{path}", encoded=True)
+    answer = await browser.request(method, url, json=empty_body(method))
     assert answer.status in {400, 404, 405}
     assert not keeper.requests
 
@@ -147,7 +147,7 @@ async def test_every_address_of_the_contract_reaches_the_keeper(
     browser: Browser, keeper: FakeKeeper, method: str, path: str
 ) -> None:
     keeper.folders = {"/code": ["a"]}
-    answer = await browser.request(method, f"/api{path}", json=None if method == "GET" else {})
+    answer = await browser.request(method, f"/api{path}", json=empty_body(method))
     assert answer.status == 200
     assert keeper.requests[-1].method == method
     assert keeper.requests[-1].path_qs == path

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from clarvis_ui.roots import Roots
-from tests.clarvis_ui.conftest import Browser, MakeBrowser, error_code
+from tests.clarvis_ui.conftest import Browser, MakeBrowser, empty_body, error_code
 from tests.support.fake_keeper import NO_ROUTING, FakeKeeper, question, session
 
 NEW = session(77)["id"]
@@ -60,11 +60,11 @@ async def test_a_session_inside_is_sent_to(
     assert json.loads(keeper.bodies[-1]) == message
 
 
-@pytest.mark.parametrize("chosen", [None, NEW])
+@pytest.mark.parametrize("chosen", [{}, {"sessionId": NEW}])
 async def test_a_session_is_started_inside(
-    browser: Browser, keeper: FakeKeeper, root: Path, chosen: str | None
+    browser: Browser, keeper: FakeKeeper, root: Path, chosen: dict[str, str]
 ) -> None:
-    message = {"workdir": str(root), "text": "begin"} | ({"sessionId": chosen} if chosen else {})
+    message = {"workdir": str(root), "text": "begin", **chosen}
     assert (await browser.post("/api/send", json=message)).status == 202
     assert len(keeper.bodies) == 1
 
@@ -141,40 +141,42 @@ async def test_why_a_message_is_here_names_no_candidate_outside(
     inside: dict[str, object],
     outside: dict[str, object],
 ) -> None:
-    def routed(row: dict[str, object] | None, reason: str) -> dict[str, object]:
-        routing = NO_ROUTING | {
-            "action": "resume" if row else "new",
-            "sessionId": row and row["id"],
-            "title": row and row["title"],
-            "reason": reason,
-            "candidates": [candidate(outside), candidate(inside)],
-        }
+    def resumed(row: dict[str, object]) -> dict[str, object]:
+        return {"action": "resume", "sessionId": row["id"], "title": row["title"]}
+
+    def routed(target: dict[str, object], reason: str) -> dict[str, object]:
+        candidates = [candidate(outside), candidate(inside)]
+        routing = {**NO_ROUTING, **target, "reason": reason, "candidates": candidates}
         message = {"uuid": "u", "sessionId": inside["id"], "at": "now", "followed": True}
         return {**message, "routing": routing}
 
+    started = {"action": "new", "sessionId": None, "title": None}
     keeper.routed_messages = [
-        routed(inside, "It says so."),
-        routed(outside, "Both speak of a secret."),
-        routed(None, "“A secret” fits best with 0.20."),
+        routed(resumed(inside), "It says so."),
+        routed(resumed(outside), "Both speak of a secret."),
+        routed(started, "“A secret” fits best with 0.20."),
     ]
     address = f"/api/sessions/{inside['id']}/routings"
-    answer = (await (await browser.get(address)).json())["routings"]
-    assert [each["routing"]["candidates"] for each in answer] == [[candidate(inside)]] * 3
-    assert answer[0]["routing"]["reason"] == "It says so."
-    assert answer[1]["routing"]["sessionId"] is answer[1]["routing"]["title"] is None
-    assert "secret" not in json.dumps(answer)
+    routings = (await (await browser.get(address)).json())["routings"]
+    assert [each["routing"]["candidates"] for each in routings] == [[candidate(inside)]] * 3
+    assert routings[0]["routing"]["reason"] == "It says so."
+    assert routings[1]["routing"]["sessionId"] is routings[1]["routing"]["title"] is None
+    assert "secret" not in json.dumps(routings)
     assert (await browser.get(f"/api/sessions/{outside['id']}/routings")).status == 404
 
 
-@pytest.mark.parametrize("inner", [False, True])
-@pytest.mark.parametrize("shouted", [False, True])
+@pytest.mark.parametrize("more", [[], ["workdir"]], ids=["no workdir", "workdir inside"])
+@pytest.mark.parametrize("written", [str.lower, str.upper])
 async def test_a_session_outside_is_not_sent_to_whatever_is_said_of_its_place(
-    browser: Browser, keeper: FakeKeeper, root: Path, inner: bool, shouted: bool
+    browser: Browser,
+    keeper: FakeKeeper,
+    root: Path,
+    more: list[str],
+    written: Callable[[str], str],
 ) -> None:
     outside = "abcdef00-0000-4000-8000-000000000001"
     keeper.rows[outside] = session(9, id=outside, workdir=str(root.parent))
-    message = {"sessionId": outside.upper() if shouted else outside, "text": "x"}
-    message |= {"workdir": str(root)} if inner else {}
+    message = {"sessionId": written(outside), "text": "x", **dict.fromkeys(more, str(root))}
     answer = await browser.post("/api/send", json=message)
     assert answer.status == 404
     assert await error_code(answer) == "session_not_found"
@@ -221,15 +223,13 @@ async def test_nothing_is_done_to_a_session_outside(
     method: str,
     path: str,
 ) -> None:
-    body = None if method == "GET" else {}
+    body = empty_body(method)
     within = await browser.request(method, f"/api/sessions/{inside['id']}{path}", json=body)
     assert within.status == 200
     without = await browser.request(method, f"/api/sessions/{outside['id']}{path}", json=body)
     assert without.status == 404
     assert await error_code(without) == "session_not_found"
-    assert not [
-        request for request in keeper.requests if request.path.endswith(f"{outside['id']}{path}")
-    ]
+    assert f"{outside['id']}{path}" not in "\n".join(each.path for each in keeper.requests)
 
 
 # ---- questions ----
@@ -285,12 +285,11 @@ async def test_only_what_is_inside_is_browsed(
     assert answer["parent"] == str(root)
 
 
-@pytest.mark.parametrize("path", ["/", "..", "way-out", "../b/../bc", "", "inner\0"])
+@pytest.mark.parametrize("path", ["/", "{}/..", "{}/way-out", "{}/../b/../bc", "", "{}/inner\0"])
 async def test_nothing_is_browsed_outside(
     browser: Browser, keeper: FakeKeeper, root: Path, path: str
 ) -> None:
-    directory = path if path in {"/", ""} else f"{root}/{path}"
-    answer = await browser.get("/api/directories", params={"path": directory})
+    answer = await browser.get("/api/directories", params={"path": path.format(root)})
     assert answer.status == 404
     assert await error_code(answer) == "directory_not_found"
     assert not keeper.requests

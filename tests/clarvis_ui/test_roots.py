@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clarvis_ui.roots import Roots, RootsInvalid
 from tests.clarvis_ui.conftest import Browser, MakeBrowser, error_code
 from tests.support.fake_keeper import FakeKeeper, session
+from tests.support.paging import read_pages
 
 OUTSIDE = session(7)["id"]
 
@@ -87,15 +89,13 @@ async def test_the_list_has_only_what_is_inside(browser: Browser, root: Path) ->
 
 
 async def test_thinned_pages_are_filled_and_add_up_to_the_whole(browser: Browser) -> None:
-    titles: list[str] = []
-    cursor, lengths = "0", []
-    while cursor is not None:
-        page = await (await browser.get(f"/api/sessions?limit=4&cursor={cursor}")).json()
-        titles += [row["title"] for row in page["sessions"]]
-        lengths.append(len(page["sessions"]))
-        cursor = page["cursor"]
+    async def get(path: str) -> Any:
+        return await (await browser.get(path)).json()
+
+    pages = await read_pages(get, "/api/sessions?limit=4&cursor=0")
+    titles = [row["title"] for page in pages for row in page["sessions"]]
     assert titles == [f"Session number {n}" for n in range(27, -1, -3)]
-    assert max(lengths) == 4
+    assert max(len(page["sessions"]) for page in pages) == 4
 
 
 async def test_a_page_without_a_limit_is_not_empty(browser: Browser) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from clarvis_ui.security import SECURITY_HEADERS
 from claudekeeper.net.host_guard import HostGuard
-from tests.clarvis_ui.conftest import Browser, MakeBrowser, error_code
+from tests.clarvis_ui.conftest import Browser, MakeBrowser, empty_body, error_code
 
 ROUTES = [
     ("GET", "/"),
@@ -135,7 +135,7 @@ async def test_a_link_elsewhere_may_lead_here(browser: Browser) -> None:
 async def test_every_answer_has_the_security_headers(
     browser: Browser, method: str, path: str
 ) -> None:
-    answer = await browser.request(method, path, json=None if method == "GET" else {})
+    answer = await browser.request(method, path, json=empty_body(method))
     for name, value in SECURITY_HEADERS.items():
         assert answer.headers[name] == value
     assert "unsafe" not in answer.headers["Content-Security-Policy"]
@@ -145,13 +145,17 @@ async def test_every_answer_has_the_security_headers(
 
 @pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if route[0] != "GET"])
 @pytest.mark.parametrize(
-    "content_type",
-    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", ""],
+    "headers",
+    [
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "multipart/form-data; boundary=b"},
+        {},
+    ],
 )
 async def test_a_form_changes_nothing(
-    browser: Browser, method: str, path: str, content_type: str
+    browser: Browser, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    headers = {"Content-Type": content_type} if content_type else {}
     answer = await browser.request(
         method, path, data=b"{}", headers=headers, skip_auto_headers=["Content-Type"]
     )
@@ -166,6 +170,5 @@ async def test_a_form_changes_nothing(
 async def test_without_a_cookie_the_api_is_closed(
     stranger: Browser, method: str, path: str
 ) -> None:
-    json = None if method in {"GET", "HEAD"} else {}
-    answer = await stranger.request(method, f"/api{path}", json=json)
+    answer = await stranger.request(method, f"/api{path}", json=empty_body(method))
     assert answer.status == 401

@@ -89,6 +89,11 @@ async def test_metrics_need_the_token(keeper: Api) -> None:
     assert (await keeper.get("/metrics", headers={"Authorization": ""})).status == 401
 
 
+METRIC = re.compile(
+    r"# HELP (?P<name>\S+) .*\n# TYPE (?P=name) (?P<kind>counter|gauge|histogram)\n"
+    r"(?P<samples>(?:[^#\n].*\n)*)"
+)
+PARTS = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
 SAMPLE = re.compile(
     r"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)"
     r'(?:\{(?P<labels>(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (?P<value>\S+)'
@@ -100,24 +105,16 @@ async def test_prometheus_understands_every_line(keeper: Api) -> None:
     answer = await keeper.get("/metrics")
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     text = await answer.text()
-    assert text.endswith("\n")
-    kinds: dict[str, str] = {}
-    seen: set[str] = set()
-    for line in text.splitlines():
-        if line.startswith("# HELP "):
-            name = line.split(" ", 3)[2]
-            # all lines of a metric stand together, its description first
-            assert name not in kinds
-        elif line.startswith("# TYPE "):
-            _, _, named, kinds[name] = line.split(" ")
-            assert named == name
-            assert kinds[name] in {"counter", "gauge", "histogram"}
-        else:
+    # all lines of a metric stand together, its description first
+    metrics = list(METRIC.finditer(text))
+    assert "".join(metric[0] for metric in metrics) == text
+    assert len({metric["name"] for metric in metrics}) == len(metrics)
+    for metric in metrics:
+        for line in metric["samples"].splitlines():
             sample = SAMPLE.fullmatch(line)
             assert sample is not None, line
-            parts = ("_bucket", "_sum", "_count") if kinds[name] == "histogram" else ("",)
-            assert sample["name"] in {f"{name}{part}" for part in parts}
-            assert sample["name"].endswith("_total") == (kinds[name] == "counter")
+            assert sample["name"] in {metric["name"] + part for part in PARTS[metric["kind"]]}
+            assert sample["name"].endswith("_total") == (metric["kind"] == "counter")
             assert math.isfinite(float(sample["value"]))
-            assert line.rpartition(" ")[0] not in seen
-            seen.add(line.rpartition(" ")[0])
+    series = [line.rpartition(" ")[0] for line in text.splitlines() if not line.startswith("#")]
+    assert len(set(series)) == len(series)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from tests.server.conftest import StartKeeper, error_code, get_json
+from tests.support.paging import read_pages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
 
 OTHER = uuid_of(0xF0F0)
@@ -116,15 +118,8 @@ async def test_pages_of_a_branch_add_up(start_keeper: StartKeeper) -> None:
     keeper = await start_keeper()
     place = f"/sessions/{SESSION_ID}/branch?with={SESSION_ID}&withTip={at['red tip']}"
     whole = [message["uuid"] for message in (await get_json(keeper, place))["messages"]]
-    found: list[str] = []
-    after = ""
-    while True:
-        page = await get_json(keeper, f"{place}&limit=4{after}")
-        found += [message["uuid"] for message in page["messages"]]
-        if page["after"] is None:
-            break
-        after = f"&after={page['after']}"
-    assert found == whole
+    pages = await read_pages(partial(get_json, keeper), f"{place}&limit=4", "after")
+    assert [message["uuid"] for page in pages for message in page["messages"]] == whole
 
 
 async def test_what_each_branch_did_is_told(start_keeper: StartKeeper) -> None:

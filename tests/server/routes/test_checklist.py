@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from claudekeeper.coverage import coverage_service
 from tests.server.conftest import Api, StartKeeper, error_code, get_json
 from tests.server.routes.test_usage import complete
 from tests.support.transcript_writer import TranscriptWriter, projects_folder, uuid_of
+from tests.support.waiting import wait_for
 
 CHECKLIST = """
 coverage:
@@ -45,12 +45,11 @@ async def shown(keeper: Api, session_id: str) -> Any:
 
 async def progress(keeper: Api, session_id: str, percent: int | None) -> Any:
     """Of the row, once it is that."""
-
-    while True:
-        found = (await shown(keeper, session_id))["progress"]
-        if (found and found["percent"]) == percent:
-            return found
-        await asyncio.sleep(0.01)
+    session = await wait_for(
+        lambda: shown(keeper, session_id),
+        lambda session: (session["progress"] and session["progress"]["percent"]) == percent,
+    )
+    return session["progress"]
 
 
 async def test_a_row_says_how_far_the_checklist_is(
@@ -107,11 +106,9 @@ async def test_a_session_that_is_deleted_and_comes_back_is_covered_again(
     keeper = await start_keeper()
     await progress(keeper, transcript.session_id, 33)
     path.unlink()
-    while (await get_json(keeper, "/sessions"))["sessions"]:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await wait_for(lambda: get_json(keeper, "/sessions"), lambda page: not page["sessions"])
     transcript.write(projects_folder())
-    while not (await get_json(keeper, "/sessions"))["sessions"]:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await wait_for(lambda: get_json(keeper, "/sessions"), lambda page: page["sessions"])
     await progress(keeper, transcript.session_id, 33)
 
 
@@ -197,6 +194,7 @@ async def test_a_session_is_given_up_until_something_is_said_again(
     transcript.prompt("no, go on", timestamp=DAY.format(9))
     with path.open("ab") as file:
         file.write(b"\n".join(transcript.lines[more:]) + b"\n")
-    while (await shown(keeper, transcript.session_id))["givenUp"] is not None:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await wait_for(
+        lambda: shown(keeper, transcript.session_id), lambda session: session["givenUp"] is None
+    )
     assert await error_code(keeper, "PATCH", address, 400, json={}) == "invalid_request"

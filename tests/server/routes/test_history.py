@@ -7,6 +7,8 @@ import errno
 import json
 import os
 import threading
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from yarl import URL
 from claudekeeper.transcripts.history_stream import HistoryStream
 from claudekeeper.transcripts.line_reader import FileChanged
 from tests.server.conftest import Api, StartKeeper, error_code, get_json
+from tests.support.paging import read_pages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
 
 AT = f"/sessions/{SESSION_ID}"
@@ -40,14 +43,9 @@ async def test_a_session_opens_at_its_end(start_keeper: StartKeeper) -> None:
 async def test_pages_lead_to_the_beginning(start_keeper: StartKeeper) -> None:
     uuids = write_long()
     keeper = await start_keeper()
-    seen: list[str] = []
-    before = ""
-    while before is not None:
-        cursor = f"&before={before}" if before else ""
-        answer = await get_json(keeper, f"{AT}?limit=7{cursor}")
-        seen = [message["uuid"] for message in answer["messages"]] + seen
-        before = answer["before"]
-    assert seen == uuids
+    pages = await read_pages(partial(get_json, keeper), f"{AT}?limit=7", "before")
+    messages = [message for page in reversed(pages) for message in page["messages"]]
+    assert [message["uuid"] for message in messages] == uuids
 
 
 async def test_everything_can_be_had_at_once(start_keeper: StartKeeper) -> None:
@@ -145,9 +143,9 @@ async def test_hostile_bytes_arrive_as_valid_json(start_keeper: StartKeeper) -> 
         assert message["content"][0]["text"] == "� half, � bad, \x00 nul"
 
 
-@pytest.mark.parametrize("view", ["full", "context"])
+@pytest.mark.parametrize(("view", "count"), [("full", 3), ("context", 2)])
 async def test_a_queued_prompt_with_bad_bytes_ends_no_stream(
-    start_keeper: StartKeeper, view: str
+    start_keeper: StartKeeper, view: str, count: int
 ) -> None:
     transcript = TranscriptWriter()
     transcript.prompt("one")
@@ -160,7 +158,7 @@ async def test_a_queued_prompt_with_bad_bytes_ends_no_stream(
     page = await get_json(keeper, f"{AT}?view={view}")
     whole = await get_json(keeper, f"{AT}?view={view}&limit=all")
     assert whole["messages"] == page["messages"]
-    assert len(whole["messages"]) == (3 if view == "full" else 2)
+    assert len(whole["messages"]) == count
 
 
 async def test_a_message_without_a_name_ends_no_stream(start_keeper: StartKeeper) -> None:
@@ -197,30 +195,40 @@ async def test_a_stream_that_cannot_go_on_says_why_in_its_last_line(
 ) -> None:
     write_long(700)
     keeper = await start_keeper()
-    next_piece = HistoryStream.next_chunk
-    told: list[bytes] = []
+    next_chunk = HistoryStream.next_chunk
+    chunks: list[bytes] = []
 
-    def broken(whole: HistoryStream) -> bytes:
-        if told:
-            raise error
-        told.append(next_piece(whole))
-        return told[0]
+    def break_off(_: HistoryStream) -> bytes:
+        raise error
 
-    monkeypatch.setattr(HistoryStream, "next_chunk", broken)
+    def read_first_chunk(stream: HistoryStream) -> bytes:
+        monkeypatch.setattr(HistoryStream, "next_chunk", break_off)
+        chunks.append(next_chunk(stream))
+        return chunks[0]
+
+    monkeypatch.setattr(HistoryStream, "next_chunk", read_first_chunk)
     async with keeper.get(f"{AT}?limit=all") as answer:
         body = await answer.read()
-    assert told[0] in body
+    assert chunks[0] in body
     with pytest.raises(ValueError, match=r"Extra data|delimiter|Expecting"):
         json.loads(body)
     assert json.loads(body.splitlines()[-1])["error"]["code"] == code
 
 
+@pytest.fixture
+def go_on() -> Iterator[threading.Event]:
+    """What a slow disk waits for; at the end of the test it need not wait."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
 async def test_health_answers_while_a_file_is_read(
-    start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch
+    start_keeper: StartKeeper, monkeypatch: pytest.MonkeyPatch, go_on: threading.Event
 ) -> None:
     write_long()
     keeper = await start_keeper()
-    reads, go_on = threading.Event(), threading.Event()
+    reads = threading.Event()
 
     def slow_disk(descriptor: int, size: int, offset: int) -> bytes:
         reads.set()
@@ -230,11 +238,9 @@ async def test_health_answers_while_a_file_is_read(
     await get_json(keeper, "/sessions")
     monkeypatch.setattr(os, "pread", slow_disk)
     reading = asyncio.get_running_loop().create_task(get_json(keeper, f"{AT}?limit=all"))
-    try:
-        await asyncio.to_thread(reads.wait)
-        assert (await get_json(keeper, "/health"))["status"] == "ok"
-    finally:
-        go_on.set()
+    await asyncio.to_thread(reads.wait)
+    assert (await get_json(keeper, "/health"))["status"] == "ok"
+    go_on.set()
     assert len((await reading)["messages"]) == 30
 
 

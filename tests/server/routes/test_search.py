@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import closing
 from pathlib import Path
@@ -21,17 +20,16 @@ from claudekeeper.server.app_keys import SEARCH
 from claudekeeper.transcripts.history import History
 from tests.server.conftest import Api, StartKeeper, error_code, get_json
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_for, wait_until
 
 
 async def found(keeper: Api, words: str, expected: int, more: str = "") -> list[dict[str, Any]]:
     """The hits, as soon as there are as many as expected."""
-    while True:
-        answer = await get_json(keeper, f"/search?q={quote(words)}{more}")
-        if len(answer["hits"]) == expected:
-            hits: list[dict[str, Any]] = answer["hits"]
-            return hits
-        await asyncio.sleep(0.02)
+    answer = await wait_for(
+        lambda: get_json(keeper, f"/search?q={quote(words)}{more}"),
+        lambda answer: len(answer["hits"]) == expected,
+    )
+    return list(answer["hits"])
 
 
 async def built(keeper: Api) -> dict[str, Any]:
@@ -247,6 +245,11 @@ async def test_only_below_the_given_directories(start_keeper: StartKeeper) -> No
     assert await found(keeper, "heron", 0, "&within=/code/shop&workdir=/code/shopping") == []
 
 
+def address_of(hit: dict[str, Any]) -> str:
+    agent = f"/subagents/{hit['agentId']}" if hit["agentId"] else ""
+    return f"/sessions/{SESSION_ID}{agent}"
+
+
 async def test_every_hit_opens_at_its_address(start_keeper: StartKeeper) -> None:
     transcript = TranscriptWriter()
     transcript.prompt("a heron?")
@@ -275,10 +278,8 @@ async def test_every_hit_opens_at_its_address(start_keeper: StartKeeper) -> None
     keeper = await start_keeper()
     hits = await found(keeper, "heron", 7)
     for hit in hits:
-        agent = f"/subagents/{hit['agentId']}" if hit["agentId"] else ""
-        answer = await get_json(
-            keeper, f"/sessions/{SESSION_ID}{agent}?limit=500&before={hit['uuid']}"
-        )
-        all_of_it = await get_json(keeper, f"/sessions/{SESSION_ID}{agent}?limit=500")
-        assert hit["uuid"] not in {message["uuid"] for message in answer["messages"]}
-        assert hit["uuid"] in {message["uuid"] for message in all_of_it["messages"]}
+        address = address_of(hit)
+        earlier = await get_json(keeper, f"{address}?limit=500&before={hit['uuid']}")
+        whole = await get_json(keeper, f"{address}?limit=500")
+        assert hit["uuid"] not in {message["uuid"] for message in earlier["messages"]}
+        assert hit["uuid"] in {message["uuid"] for message in whole["messages"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
@@ -11,7 +12,9 @@ from uuid import uuid4
 import pytest
 
 from tests.server.conftest import Api, StartKeeper, error_code, get_json
+from tests.support.paging import read_pages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
+from tests.support.waiting import wait_for
 
 
 def write_session(text: str, *, age: int = 0, workdir: str = "/code/shop") -> str:
@@ -47,16 +50,10 @@ async def test_a_session_says_what_it_is(start_keeper: StartKeeper) -> None:
 async def test_pages_follow_each_other_without_gap(start_keeper: StartKeeper) -> None:
     ids = [write_session(f"{age}", age=age % 3) for age in range(20)]
     keeper = await start_keeper()
-    seen: list[str] = []
-    cursor = ""
-    while True:
-        answer = await get_json(keeper, f"/sessions?limit=3{cursor}")
-        seen += [session["id"] for session in answer["sessions"]]
-        if answer["cursor"] is None:
-            break
-        cursor = f"&cursor={answer['cursor']}"
-    assert sorted(seen) == sorted(ids)
-    assert len(seen) == 20
+    pages = await read_pages(partial(get_json, keeper), "/sessions?limit=3")
+    listed = [session["id"] for page in pages for session in page["sessions"]]
+    assert sorted(listed) == sorted(ids)
+    assert len(listed) == 20
 
 
 async def test_the_list_can_be_narrowed(start_keeper: StartKeeper) -> None:
@@ -160,8 +157,7 @@ async def test_counting_goes_on_in_the_background(start_keeper: StartKeeper) -> 
     transcript.write(projects_folder())
     keeper = await start_keeper()
     await get_json(keeper, "/sessions")
-    while (await get_json(keeper, "/health"))["scan"]["done"] < 1:
-        pass  # asking is waiting: each question is a trip over the network
+    await wait_for(lambda: get_json(keeper, "/health"), lambda health: health["scan"]["done"] >= 1)
     (session,) = (await get_json(keeper, "/sessions"))["sessions"]
     assert session["messageCount"] == 300
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.catalog.test_workdir_inference import BESIDE, BROKEN, OWN, folder_with
 from tests.server.conftest import Api, StartKeeper, get_json
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
+from tests.support.waiting import wait_for
 
 
 @pytest.mark.parametrize("broken", [b"", b"no line\n" * 2_000], ids=len)
@@ -19,12 +18,12 @@ async def test_the_keeper_lists_it_in_its_project(
     folder_with([OWN], broken=broken)
     keeper = await start_keeper()
 
-    found: dict[str, Any] = {}
-    while found.get(BROKEN) != "error":
-        page = await get_json(keeper, f"/sessions?workdir={OWN}")
-        found = {each["id"]: each["state"] for each in page["sessions"]}
-    told = await get_json(keeper, f"/sessions/{BROKEN}")
-    assert (told["session"]["workdir"], told["messages"]) == (OWN, [])
+    await wait_for(
+        lambda: get_json(keeper, f"/sessions?workdir={OWN}"),
+        lambda page: (BROKEN, "error") in [(row["id"], row["state"]) for row in page["sessions"]],
+    )
+    page = await get_json(keeper, f"/sessions/{BROKEN}")
+    assert (page["session"]["workdir"], page["messages"]) == (OWN, [])
 
 
 async def test_one_of_which_other_lines_can_be_read_is_listed_there_too(
@@ -33,12 +32,12 @@ async def test_one_of_which_other_lines_can_be_read_is_listed_there_too(
     folder_with([OWN], broken=BESIDE + b"no line\n" * 2_000)
     keeper = await start_keeper()
 
-    found: dict[str, Any] = {}
-    while BROKEN not in found:
-        page = await get_json(keeper, f"/sessions?workdir={OWN}")
-        found = {each["id"]: each for each in page["sessions"]}
-    told = await get_json(keeper, f"/sessions/{BROKEN}")
-    assert (told["session"]["workdir"], told["session"]["unreadable"]) == (OWN, 2_001)
+    await wait_for(
+        lambda: get_json(keeper, f"/sessions?workdir={OWN}"),
+        lambda page: BROKEN in [row["id"] for row in page["sessions"]],
+    )
+    session = (await get_json(keeper, f"/sessions/{BROKEN}"))["session"]
+    assert (session["workdir"], session["unreadable"]) == (OWN, 2_001)
 
 
 async def test_a_conversation_says_how_many_lines_could_not_be_read(

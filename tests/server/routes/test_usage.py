@@ -141,10 +141,8 @@ async def test_what_grows_is_forked_and_goes_is_counted_as_it_is(
     assert (await complete(await start_keeper()))["total"]["replies"] == 31
 
 
-@pytest.mark.parametrize("gone", [False, True])
-async def test_subagents_are_counted_in_the_project_of_their_session_also_when_that_is_gone(
-    start_keeper: StartKeeper, gone: bool
-) -> None:
+def write_with_subagent() -> Path:
+    """A session with one reply, and its subagent in a worktree with another."""
     transcript = TranscriptWriter(uuid_of(1), workdir="/code/shop")
     transcript.reply(message_id="main")
     path = transcript.write(projects_folder())
@@ -153,21 +151,37 @@ async def test_subagents_are_counted_in_the_project_of_their_session_also_when_t
     below = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
     below.parent.mkdir(parents=True)
     below.write_bytes(b"\n".join(agent.lines) + b"\n")
-    if gone:
-        path.unlink()
+    return path
+
+
+async def test_subagents_are_counted_in_the_project_of_their_session(
+    start_keeper: StartKeeper,
+) -> None:
+    write_with_subagent()
     keeper = await start_keeper()
     rows = (await complete(keeper, "/usage?by=project"))["rows"]
-    where = "/code/shop/worktree" if gone else "/code/shop"
-    assert [(row["key"], row["replies"]) for row in rows] == [(where, 1 if gone else 2)]
-    inside = await complete(keeper, f"/usage?within={where}")
-    assert inside["total"]["replies"] == (1 if gone else 2)
+    assert [(row["key"], row["replies"]) for row in rows] == [("/code/shop", 2)]
+    inside = await complete(keeper, "/usage?within=/code/shop")
+    assert inside["total"]["replies"] == 2
+
+
+async def test_subagents_are_counted_in_their_own_project_when_their_session_is_gone(
+    start_keeper: StartKeeper,
+) -> None:
+    write_with_subagent().unlink()
+    keeper = await start_keeper()
+    rows = (await complete(keeper, "/usage?by=project"))["rows"]
+    assert [(row["key"], row["replies"]) for row in rows] == [("/code/shop/worktree", 1)]
+    inside = await complete(keeper, "/usage?within=/code/shop/worktree")
+    assert inside["total"]["replies"] == 1
 
 
 async def test_by_day_project_model_and_session(start_keeper: StartKeeper) -> None:
-    for number, workdir in enumerate(("/code/a", "/code/b")):
+    models = ("claude-haiku-4-5", "claude-opus-4-8")
+    for number, (workdir, model) in enumerate(zip(("/code/a", "/code/b"), models, strict=True)):
         transcript = TranscriptWriter(uuid_of(number + 1), workdir)
         transcript.prompt(f"session {number}")
-        transcript.reply(model="claude-opus-4-8" if number else "claude-haiku-4-5")
+        transcript.reply(model=model)
         transcript.write(projects_folder(), workdir.replace("/", "-"))
     keeper = await start_keeper()
     (day,) = (await complete(keeper))["rows"]
@@ -175,8 +189,8 @@ async def test_by_day_project_model_and_session(start_keeper: StartKeeper) -> No
     assert (day["replies"], day["input"], day["output"]) == (2, 20, 10)
     projects = (await complete(keeper, "/usage?by=project"))["rows"]
     assert [(row["key"], row["label"]) for row in projects] == [("/code/b", "b"), ("/code/a", "a")]
-    models = (await complete(keeper, "/usage?by=model"))["rows"]
-    assert [row["key"] for row in models] == ["claude-opus-4-8", "claude-haiku-4-5"]
+    rows = (await complete(keeper, "/usage?by=model"))["rows"]
+    assert [row["key"] for row in rows] == ["claude-opus-4-8", "claude-haiku-4-5"]
     sessions = (await complete(keeper, "/usage?by=session"))["rows"]
     assert [row["label"] for row in sessions] == ["session 1", "session 0"]
     assert (await complete(keeper, "/usage?after=2026-03-03"))["rows"] == []
