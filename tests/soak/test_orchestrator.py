@@ -241,8 +241,8 @@ async def test_every_thread_is_exactly_its_own(scripted_api: ScriptedApi) -> Non
         async with work.asking():
             for item in items:
                 shown = await work.conversation(item.key)
-                now = [shown["sessionId"]] if shown["sessionId"] else []
-                sessions_of[item.key] = [each["sessionId"] for each in shown["earlier"]] + now
+                earlier = [each["sessionId"] for each in shown["earlier"]]
+                sessions_of[item.key] = list(filter(None, [*earlier, shown["sessionId"]]))
                 assert {each["uuid"] for each in shown["log"]} == {
                     each.uuid for each in item.dispatches
                 }

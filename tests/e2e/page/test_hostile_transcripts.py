@@ -29,10 +29,9 @@ HOSTILE = [
 
 async def test_hostile_text_stays_text(open_page: OpenPage, keeper: FakeKeeper) -> None:
     everywhere = ("workdir", "project", "title", "firstPrompt", "lastPrompt", "gitBranch", "model")
-    rows = [
-        session(number, **dict.fromkeys(everywhere, text), name=text if number % 2 else None)
-        for number, text in enumerate(HOSTILE)
-    ]
+    unnamed = [dict.fromkeys(everywhere, text) for text in HOSTILE[::2]]
+    named = [dict.fromkeys((*everywhere, "name"), text) for text in HOSTILE[1::2]]
+    rows = [session(number, **fields) for number, fields in enumerate([*unnamed, *named])]
     broken = {"state": "error", "error": {"code": HOSTILE[0], "message": HOSTILE[0]}}
     set_sessions(keeper, *rows, session(20, **broken))
     page = await open_page()

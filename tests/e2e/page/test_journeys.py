@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import OpenPage, session_row, set_sessions
@@ -198,6 +198,21 @@ async def test_a_small_phone_with_its_keyboard_open_shows_what_is_typed(
     await expect(deny).to_be_in_viewport(ratio=1)
 
 
+async def tab_to(page: Page, target: Locator) -> None:
+    """Presses Tab until the target has the focus; whatever has it on the way shows it."""
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        if await target.evaluate("e => e === document.activeElement"):
+            return
+        is_shown = await page.evaluate(
+            """() => {
+              const style = getComputedStyle(document.activeElement);
+              return document.activeElement === document.body || style.outlineStyle !== 'none';
+            }"""
+        )
+        assert is_shown, await page.evaluate("document.activeElement.outerHTML")
+
+
 async def test_without_a_mouse_and_for_a_reader_everything_has_its_name(
     open_page: OpenPage, keeper: FakeKeeper, clarvis: Clarvis
 ) -> None:
@@ -241,19 +256,7 @@ async def test_without_a_mouse_and_for_a_reader_everything_has_its_name(
     await page.keyboard.press("ArrowDown")
     await expect(session_row(page, "Session number 1")).to_be_focused()
     await page.keyboard.press("Enter")
-    for _ in range(40):
-        await page.keyboard.press("Tab")
-        if await page.get_by_label("Message", exact=True).evaluate(
-            "e => e === document.activeElement"
-        ):
-            break
-        seen = await page.evaluate(
-            """() => {
-              const look = getComputedStyle(document.activeElement);
-              return document.activeElement === document.body || look.outlineStyle !== 'none';
-            }"""
-        )
-        assert seen, await page.evaluate("document.activeElement.outerHTML")
+    await tab_to(page, page.get_by_label("Message", exact=True))
     await expect(page.get_by_label("Message", exact=True)).to_be_focused()
     moving = await page.evaluate(
         "document.getAnimations().filter(a => a.effect.getTiming().duration > 0).length"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.e2e.conftest import OpenPage, set_sessions
 from tests.support.contract_messages import message, prompt, reply
@@ -58,33 +58,48 @@ async def test_words_that_are_selected_stay_selected(
     assert await page.evaluate(SELECTED) == "The first part of it."
 
 
-# words, the piece that is there first, what is selected of it, and in which element
+# a text, how much of it is there first, what is selected of it, and in which element
 GROWING = {
     "words": ("One two three four five.", 9, "One two", "p"),
     "a mark that closes": ("One two *three* four five.", 12, "One two", "p"),
     "an item": ("- One two three\n- four five\n\nsix", 8, "One", "li"),
     "code": ("```\none two\nthree\n```\n\nfour", 14, "one", "pre code"),
-    "coloured code": ("```python\none = two\nthree = 3\n```\n\nfour", 22, "one", "pre code"),
     "a part of a name": ("`one_two_three` four", 15, "one", "p code"),
 }
 
 
-@pytest.mark.parametrize(("whole", "begun", "wanted", "where"), GROWING.values(), ids=GROWING)
+@pytest.mark.parametrize(("text", "begun", "selected", "where"), GROWING.values(), ids=GROWING)
 async def test_what_is_selected_where_it_is_written_stays_selected(
-    open_page: OpenPage, keeper: FakeKeeper, whole: str, begun: int, wanted: str, where: str
+    open_page: OpenPage, keeper: FakeKeeper, text: str, begun: int, selected: str, where: str
 ) -> None:
     page = await listening(open_page, keeper)
-    await write(keeper, "text", whole[:begun])
-    words = messages_region(page).locator(f".reply {where}").first
-    await expect(words).to_contain_text(wanted)
-    await words.evaluate(SELECT, wanted)
-    for piece in whole[begun:]:
+    await select_while_it_grows(page, keeper, text, begun, selected, where)
+    assert await page.evaluate(SELECTED) == selected
+
+
+async def test_what_is_selected_stays_selected_when_code_is_coloured(
+    open_page: OpenPage, keeper: FakeKeeper
+) -> None:
+    page = await listening(open_page, keeper)
+    text = "```python\none = two\nthree = 3\n```\n\nfour"
+    code = await select_while_it_grows(page, keeper, text, 22, "one", "pre code")
+    await expect(code.locator("span[class^=hljs]").first).to_be_visible()
+    assert await page.evaluate(SELECTED) == "one"
+
+
+async def select_while_it_grows(
+    page: Page, keeper: FakeKeeper, text: str, begun: int, selected: str, where: str
+) -> Locator:
+    """Selects in the part that is there, then the rest of the text comes."""
+    await write(keeper, "text", text[:begun])
+    element = messages_region(page).locator(f".reply {where}").first
+    await expect(element).to_contain_text(selected)
+    await element.evaluate(SELECT, selected)
+    for piece in text[begun:]:
         await write(keeper, "text", piece)
-    end = whole.rpartition(" ")[2].rpartition("\n")[2]
+    end = text.rpartition(" ")[2].rpartition("\n")[2]
     await expect(messages_region(page).get_by_text(end)).to_be_visible()
-    if "python" in whole:
-        await expect(words.locator("span[class^=hljs]").first).to_be_visible()
-    assert await page.evaluate(SELECTED) == wanted
+    return element
 
 
 async def test_wide_lines_of_long_code_are_reached_while_it_is_written(

@@ -15,7 +15,13 @@ from claudekeeper.demo.sample_image import png_chunk
 from tests.e2e.conftest import PHONE, OpenPage, open_recap, set_sessions
 from tests.support.contract_messages import prompt, reply, text_message, tool_call
 from tests.support.fake_keeper import FakeKeeper, session
-from tests.support.scrolling import messages_region, scroll_position, scroll_up, wait_for_position
+from tests.support.scrolling import (
+    messages_region,
+    scroll_position,
+    scroll_up,
+    scroll_up_to,
+    wait_for_position,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -139,12 +145,7 @@ async def test_older_pages_come_without_a_jump(open_page: OpenPage, keeper: Fake
         }"""
     )
     first = messages_region(page).get_by_text("prompt 000", exact=True)
-    await messages_region(page).hover()
-    for _ in range(600):
-        if await first.count():
-            break
-        await page.mouse.wheel(0, -1500)
-        await page.evaluate("new Promise(requestAnimationFrame)")
+    await scroll_up_to(page, first)
     await expect(first).to_be_attached()
     assert await page.evaluate("window.jumps") == []
     assert await messages_region(page).locator(".thread-row").count() < 250

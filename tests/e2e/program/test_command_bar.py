@@ -37,6 +37,11 @@ def chosen(page: Page) -> Locator:
     return page.locator(".say-option[aria-selected=true]")
 
 
+async def tab_to_option(page: Page, words: str) -> None:
+    while words not in await chosen(page).inner_text():
+        await page.keyboard.press("Tab")
+
+
 def on_its_way(page: Page) -> Locator:
     return page.get_by_role("list", name="On its way")
 
@@ -143,8 +148,7 @@ async def test_without_a_keeper_nothing_is_lost(
     await expect(session_row(page, "say: hello")).to_be_visible()
     await decided(page, "say: while it was away")
     await page.keyboard.press("Tab")
-    while "New in" not in await chosen(page).inner_text():
-        await page.keyboard.press("Tab")
+    await tab_to_option(page, "New in")
     await stage.kill()
     await page.keyboard.press("Enter")
     await on_its_way(page).get_by_role("button", name="Send now").click()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Response, Route, expect
+from playwright.async_api import Page, Route, expect
 
 from clarvis_ui.server import Clarvis
 from tests.e2e.conftest import DESKTOP, PHONE, OpenPage
@@ -38,9 +38,9 @@ async def moves(page: Page) -> list[list[object]]:
     ]
 
 
-def is_old(told: Any) -> bool:
+def is_old(page: Any) -> bool:
     """Whether the keeper has seen that nobody was there for hours."""
-    modified = datetime.fromisoformat(told["session"]["modified"])
+    modified = datetime.fromisoformat(page["session"]["modified"])
     return datetime.now(UTC) - modified > timedelta(hours=1)
 
 
@@ -49,8 +49,7 @@ async def leave_for_hours(stage: RestartableKeeper, session: str) -> None:
     (transcript,) = stage.transcripts.glob(f"*/{session}.jsonl")
     old = time.time() - 6 * 3_600
     os.utime(transcript, (old, old))
-    while not is_old(await stage.request("GET", f"/sessions/{session}?limit=1")):
-        pass
+    await stage.wait_for(f"/sessions/{session}?limit=1", is_old)
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
@@ -63,20 +62,15 @@ async def test_a_session_is_there_with_what_stands_below_it(
     await leave_for_hours(stage, session)
 
     # where one was is asked for beside the conversation, not after it
-    told = asyncio.Event()
+    async with page.expect_response(lambda answer: answer.url.endswith("/resume")) as resume:
 
-    def hear(answer: Response) -> None:
-        if answer.url.endswith("/resume"):
-            told.set()
+        async def hold(route: Route) -> None:
+            await resume.value
+            await route.continue_()
 
-    async def hold(route: Route) -> None:
-        await told.wait()
-        await route.continue_()
-
-    page.on("response", hear)
-    await page.route(f"**/api/sessions/{session}?*", hold)
-    await page.add_init_script(COUNT_MOVES)
-    await page.reload()
+        await page.route(f"**/api/sessions/{session}?*", hold)
+        await page.add_init_script(COUNT_MOVES)
+        await page.reload()
     await expect(page.get_by_role("region", name="Where were we")).to_be_visible()
     await expect(replies(page)).to_have_text(["Shall I paint it blue?"])
     assert await moves(page) == []

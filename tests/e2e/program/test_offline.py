@@ -21,6 +21,31 @@ from tests.support.stage import (
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+class FragileSockets:
+    """WebSockets that can die without a word: neither side ever hears of the other again."""
+
+    def __init__(self) -> None:
+        self._generation = 0
+
+    def connect(self, client: WebSocketRoute) -> None:
+        server = client.connect_to_server()
+        self._forward(client, server)
+        self._forward(server, client)
+
+    def break_all(self) -> None:
+        """Those that are open by now; later ones live."""
+        self._generation += 1
+
+    def _forward(self, source: WebSocketRoute, target: WebSocketRoute) -> None:
+        generation = self._generation
+
+        def send(message: str | bytes) -> None:
+            if generation == self._generation:
+                target.send(message)
+
+        source.on_message(send)
+
+
 async def test_without_a_network_nothing_is_lost_and_all_is_there_afterwards(
     open_page: OpenPage, stage: RestartableKeeper, clarvis: Clarvis
 ) -> None:
@@ -66,20 +91,12 @@ async def test_after_a_sleep_the_line_that_died_in_it_is_replaced(
 ) -> None:
     session = await stage.start_session("say: before")
     page = await open_page(clarvis.login_link(session))
-    asleep = False
-
-    def joined(line: WebSocketRoute) -> None:
-        # nobody says that it is dead: neither side ever hears of the other again
-        own = asleep
-        server = line.connect_to_server()
-        line.on_message(lambda words: None if asleep != own else server.send(words))
-        server.on_message(lambda words: None if asleep != own else line.send(words))
-
-    await page.route_web_socket("**/api/ws", joined)
+    sockets = FragileSockets()
+    await page.route_web_socket("**/api/ws", sockets.connect)
     await page.reload()
     await expect(replies(page)).to_have_text(["before"])
     await message_field(page).fill("half a thought")
-    asleep = True
+    sockets.break_all()
     await stage.request("POST", "/send", {"sessionId": session, "text": "say: meanwhile"})
     await expect(session_row(page, "say: meanwhile")).to_have_count(0)
     await trigger_refresh(page)

@@ -47,8 +47,7 @@ async def test_every_session_of_the_allowed_roots_is_in_the_list_and_no_other(
     await expect(session_row(page, "say: begun meanwhile")).to_have_count(1)
     await expect(page.locator(".tally")).to_have_text("5 sessions")
     await expect(session_row(page, "hidden.txt")).to_have_count(0)
-    while not (await stage.request("GET", "/attention"))["attention"]:
-        await page.evaluate("new Promise(requestAnimationFrame)")
+    await stage.wait_for("/attention", lambda answer: answer["attention"])
     await page.reload()
     await expect(page.get_by_role("link", name="Nothing waits for you")).to_be_visible()
     await page.goto(f"{clarvis.url}/#session={hidden}")

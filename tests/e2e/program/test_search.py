@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 
 import pytest
@@ -15,11 +14,8 @@ from tests.support.transcript_writer import TranscriptWriter, uuid_of
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def found(stage: RestartableKeeper, word: str, number: int) -> None:
-    while True:
-        if len((await stage.request("GET", f"/search?q={word}"))["hits"]) >= number:
-            return
-        await asyncio.sleep(0.05)
+async def wait_for_hits(stage: RestartableKeeper, word: str, number: int) -> None:
+    await stage.wait_for(f"/search?q={word}", lambda answer: len(answer["hits"]) >= number)
 
 
 async def test_words_are_found_and_lead_to_where_they_were_said(
@@ -28,8 +24,8 @@ async def test_words_are_found_and_lead_to_where_they_were_said(
     session = await stage.start_session("say: the grey heron stands in the pond")
     await stage.start_session("say: nothing of that kind <img src=x onerror=alert(1)>")
     # what was said a moment ago is read a moment later
-    await found(stage, "heron", 2)
-    await found(stage, "onerror", 2)
+    await wait_for_hits(stage, "heron", 2)
+    await wait_for_hits(stage, "onerror", 2)
     page = await open_page()
     await page.get_by_role("link", name="Search all messages").click()
     field = page.get_by_role("searchbox", name="Search all messages")
@@ -78,7 +74,7 @@ async def test_the_command_bar_finds_what_was_said(
     open_page: OpenPage, stage: RestartableKeeper
 ) -> None:
     session = await stage.start_session("say: a kingfisher dives from refreshBranchCache")
-    await found(stage, "BranchCache", 2)
+    await wait_for_hits(stage, "BranchCache", 2)
     other = await stage.start_session("say: the pond is quiet")
     page = await open_page()
     await page.evaluate("id => { location.hash = `session=${id}` }", other)
@@ -129,8 +125,8 @@ async def test_a_hit_far_back_and_one_of_a_subagent_open_where_they_were_said(
     below.mkdir(parents=True)
     (below / "agent-a1.meta.json").write_text('{"toolUseId": "toolu_far"}')
     (below / "agent-a1.jsonl").write_bytes(b"\n".join(nested.lines) + b"\n")
-    await found(stage, "bittern", 1)
-    await found(stage, "nightjar", 1)
+    await wait_for_hits(stage, "bittern", 1)
+    await wait_for_hits(stage, "nightjar", 1)
     page = await open_page()
     await page.get_by_role("link", name="Search all messages").click()
     field = page.get_by_role("searchbox", name="Search all messages")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -113,63 +114,78 @@ async def test_an_alternative_is_explored_in_a_copy(
     assert [each["kind"] for each in history["messages"]] == ["prompt", "reply"]
 
 
-async def sessions_read(stage: RestartableKeeper) -> list[Any]:
-    """Those whose transcripts were counted."""
-    listed = (await stage.request("GET", "/sessions"))["sessions"]
-    return [each for each in listed if each["messageCount"]]
+def counted_sessions(answer: Any) -> list[str]:
+    """The ids of those whose transcripts were counted."""
+    return [row["id"] for row in answer["sessions"] if row["messageCount"]]
 
 
 async def deciding(stage: RestartableKeeper) -> str:
     """A session in which something was decided."""
     session = await stage.start_session("ask: Which database? Postgres | SQLite")
-    while not (asked := (await stage.request("GET", "/attention"))["attention"]):
-        continue
+    pending = await stage.wait_for("/attention", lambda answer: answer["attention"])
     answers = {"Which database?": "SQLite"}
-    answer = {"attentionId": asked[0]["id"], "decision": "allow", "answers": answers}
-    await stage.request("POST", "/resolve", answer)
+    body = {"attentionId": pending["attention"][0]["id"], "decision": "allow", "answers": answers}
+    await stage.request("POST", "/resolve", body)
     # before it stands on disk nothing is known of it
-    while not [each for each in await sessions_read(stage) if each["id"] == session]:
-        continue
-    while (await stage.request("GET", f"/sessions/{session}/resume"))["decisions"] == []:
-        continue
+    await stage.wait_for("/sessions", lambda answer: session in counted_sessions(answer))
+    await stage.wait_for(f"/sessions/{session}/resume", lambda report: report["decisions"])
     return session
 
 
 QUESTION = "What did we decide about the database?"
 
 
-@pytest.mark.parametrize("phone", [False, True])
+async def press_enter(page: Page) -> None:
+    await save_screenshot(page, "words-decided")
+    await message_field(page).press("Enter")
+
+
+async def tap_quote(page: Page) -> None:
+    await quote_button(page).tap()
+
+
+def quote_button(page: Page) -> Locator:
+    return meant(page).get_by_role(
+        "button", name=re.compile(r"quoted before it \(about \d+ tokens\)")
+    )
+
+
+@pytest.mark.parametrize(
+    ("device", "send"),
+    [
+        pytest.param({}, press_enter, id="desk"),
+        pytest.param(
+            {"viewport": PHONE, "has_touch": True, "is_mobile": True}, tap_quote, id="phone"
+        ),
+    ],
+)
 async def test_what_was_decided_is_quoted_with_one_key(
-    open_page: OpenPage, stage: RestartableKeeper, clarvis: Clarvis, phone: bool
+    open_page: OpenPage,
+    stage: RestartableKeeper,
+    clarvis: Clarvis,
+    device: dict[str, Any],
+    send: Callable[[Page], Awaitable[None]],
 ) -> None:
     session = await deciding(stage)
-    shape = {"viewport": PHONE, "has_touch": True, "is_mobile": True} if phone else {}
-    page = await open_page(clarvis.login_link(session), **shape)  # type: ignore[arg-type]
+    page = await open_page(clarvis.login_link(session), **device)
     await expect(replies(page)).to_have_count(1)
     await message_field(page).fill(QUESTION)
     await expect(meant(page)).to_contain_text("Which database? SQLite")
-    quote = meant(page).get_by_role(
-        "button", name=re.compile(r"quoted before it \(about \d+ tokens\)")
-    )
-    await expect(quote).to_be_visible()
+    await expect(quote_button(page)).to_be_visible()
     # nothing is sent without the key
     await expect(prompt_texts(page)).to_have_count(1)
-    if phone:
-        await quote.tap()
-    else:
-        await save_screenshot(page, "words-decided")
-        await message_field(page).press("Enter")
-    said = prompt_texts(page).last
-    await expect(said).to_contain_text(
+    await send(page)
+    prompt = prompt_texts(page).last
+    await expect(prompt).to_contain_text(
         "> Quoted from earlier, what was decided about “the database”:"
     )
-    await expect(said).to_contain_text("> - Which database? SQLite")
-    await expect(said).to_contain_text(QUESTION)
+    await expect(prompt).to_contain_text("> - Which database? SQLite")
+    await expect(prompt).to_contain_text(QUESTION)
     await expect(message_field(page)).to_have_value("")
     await expect(replies(page)).to_have_count(2)
     history = await stage.request("GET", f"/sessions/{session}?limit=100")
-    said_by_person = [each for each in history["messages"] if each["kind"] == "prompt"]
-    assert "Quoted from earlier" in str(said_by_person[-1]["content"])
+    prompts = [each for each in history["messages"] if each["kind"] == "prompt"]
+    assert "Quoted from earlier" in str(prompts[-1]["content"])
     # without a decision the question is a question
     await message_field(page).fill("what did we decide about zebras?")
     await expect(meant(page)).to_contain_text("No decision about zebras was found.")
