@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,31 @@ def test_every_promise_has_its_test(document: str) -> None:
     ]
     assert rows
     assert not [row for row in rows if "tests/" not in row and "the same" not in row]
+
+
+def repeated(items: list[str]) -> list[str]:
+    return [item for item, times in Counter(items).items() if times > 1]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_no_row_of_a_table_stands_twice(document: Path) -> None:
+    rows = re.findall(r"^\| .*\|$", document.read_text(), re.MULTILINE)
+    # between a table's heading and its body
+    heads = re.findall(r"^(\| .*\|)\n\| ?-", document.read_text(), re.MULTILINE)
+    assert repeated([row for row in rows if row not in heads and set(row) - set("|-: ")]) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_no_heading_stands_twice(document: Path) -> None:
+    """Below one and the same heading; each version in the change log has its own."""
+    headings: list[str] = []
+    above: dict[int, str] = {}
+    text = re.sub(r"^```.*?^```", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for marks, words in re.findall(r"^(#+) (.+)$", text, re.MULTILINE):
+        above = {level: each for level, each in above.items() if level < len(marks)}
+        headings.append(" > ".join([*above.values(), words]))
+        above[len(marks)] = words
+    assert repeated(headings) == []
 
 
 def test_every_threat_has_its_test() -> None:
