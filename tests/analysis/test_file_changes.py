@@ -115,11 +115,11 @@ def test_no_more_is_told_than_a_client_can_take(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(file_changes, "MAX_FILES", 2)
     monkeypatch.setattr(file_changes, "MAX_FILE_TEXT", 10)
     changes = FileChanges()
+    lengths = [20, *[5] * 7]
+    inputs = [{"file_path": f"/{n % 4}", "content": "x" * size} for n, size in enumerate(lengths)]
     calls = [
-        {"type": "tool_use", "id": f"c{n}", "name": "Write", "input": call_input}
-        for n, call_input in enumerate(
-            {"file_path": f"/{n % 4}", "content": "x" * (20 if n == 0 else 5)} for n in range(8)
-        )
+        {"type": "tool_use", "id": f"c{n}", "name": "Write", "input": each}
+        for n, each in enumerate(inputs)
     ]
     changes.add(Entry(type="assistant", message=message_of(calls[:1])))
     changes.add(Entry(type="assistant", message=message_of(calls[1:4])))

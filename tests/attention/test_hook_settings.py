@@ -7,8 +7,10 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -367,6 +369,13 @@ def test_the_command_shows_the_change_and_asks(capsys: pytest.CaptureFixture[str
     assert path.read_text() == "{}\n"
 
 
+def read_until(terminal: IO[bytes], words: bytes) -> bytes:
+    output = b""
+    while words not in output:
+        output += terminal.read(1000)
+    return output
+
+
 @pytest.mark.parametrize(("answer", "installed"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_a_person_is_shown_the_change_and_asked(answer: bytes, installed: bool) -> None:
     path = write('{"model": "opus"}')
@@ -379,10 +388,7 @@ def test_a_person_is_shown_the_change_and_asked(answer: bytes, installed: bool) 
             stderr=theirs,
         )
         os.close(theirs)
-        seen = b""
-        while b"[y/N]" not in seen:
-            seen += person.read(1000)
-        assert b'+  "hooks": {' in seen
+        assert b'+  "hooks": {' in read_until(person, b"[y/N]")
         # nothing is done before the answer
         assert path.read_text() == '{"model": "opus"}'
         person.write(answer)
@@ -404,28 +410,43 @@ def test_the_hook_is_silent_without_a_keeper_and_within_one() -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize(("mark", "calls"), [({}, True), ({"CLAUDEKEEPER_SESSION": "x"}, False)])
-def test_the_hook_of_a_session_that_the_keeper_runs_calls_nobody(
-    mark: dict[str, str], calls: bool
-) -> None:
+@contextmanager
+def stop_hook(**environment: str) -> Iterator[tuple[socket.socket, subprocess.Popen[bytes]]]:
+    """A hook that runs at the end of a turn, and where it would call its keeper."""
     home = keeper_home()
     load_config(home)
     event = json.dumps({"hook_event_name": "Stop"})
     with socket.create_server(("127.0.0.1", 0)) as keeper, hold_instance_lock(home) as instance:
         instance.announce(keeper=f"http://127.0.0.1:{keeper.getsockname()[1]}")
         hook = subprocess.Popen(
-            shlex.split(hook_command(home)), stdin=subprocess.PIPE, env={**os.environ, **mark}
+            shlex.split(hook_command(home)),
+            stdin=subprocess.PIPE,
+            env={**os.environ, **environment},
         )
         assert hook.stdin is not None
         hook.stdin.write(event.encode())
         hook.stdin.close()
-        if calls:
-            line, _ = keeper.accept()
-            line.close()
+        yield keeper, hook
+
+
+def assert_nobody_calls(keeper: socket.socket) -> None:
+    keeper.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        keeper.accept()
+
+
+def test_the_hook_of_a_terminal_calls_the_keeper_once() -> None:
+    with stop_hook() as (keeper, hook):
+        connection, _ = keeper.accept()
+        connection.close()
         assert hook.wait() == 0
-        keeper.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            keeper.accept()
+        assert_nobody_calls(keeper)
+
+
+def test_the_hook_of_a_session_that_the_keeper_runs_calls_nobody() -> None:
+    with stop_hook(CLAUDEKEEPER_SESSION="x") as (keeper, hook):
+        assert hook.wait() == 0
+        assert_nobody_calls(keeper)
 
 
 def _is_within(text: str, longer: str) -> bool:

@@ -6,6 +6,7 @@ import os
 import random
 import threading
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,11 @@ async def test_who_waits_for_the_list_does_not_wait_for_the_disk(tmp_path: Path)
     conversation().write(projects_folder())
     cache = SlowCache(tmp_path / "cache.db")
     catalog = Catalog(projects_folder(), cache)
-    await catalog.start()
-    try:
+    async with AsyncExitStack() as stack:
+        await catalog.start()
+        stack.push_async_callback(catalog.close)
+        stack.callback(cache.go_on.set)
         assert [row.file.id for row in await catalog.rows()] == [SESSION_ID]
-    finally:
-        cache.go_on.set()
-        await catalog.close()
 
 
 async def test_progress_is_told(catalog: Catalog) -> None:

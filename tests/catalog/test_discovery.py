@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,41 +105,80 @@ def test_what_was_remembered_of_an_earlier_reading_is_not_counted_twice() -> Non
     assert again[0].summary == grown[0].summary
 
 
-@pytest.mark.parametrize("ending", ["a reply", "an error", "a subagent", "a long result", "a hook"])
-@pytest.mark.parametrize(
-    "beginning", ["a prompt", "a hook", "a command", "a picture", "a subagent"]
-)
-def test_a_first_look_agrees_with_the_reading_of_every_line(beginning: str, ending: str) -> None:
+def begin_with_prompt(transcript: TranscriptWriter) -> None:
+    """Nothing stands before the first prompt."""
+
+
+def begin_with_hook(transcript: TranscriptWriter) -> None:
+    transcript.entry("progress", data={"type": "hook_progress", "text": "x" * 3000})
+
+
+def begin_with_command(transcript: TranscriptWriter) -> None:
+    transcript.prompt("Caveat: The messages below were generated…", isMeta=True)
+    transcript.prompt("<command-name>/clear</command-name>")
+    transcript.prompt("<local-command-stdout></local-command-stdout>")
+
+
+def begin_with_picture(transcript: TranscriptWriter) -> None:
+    picture = {"type": "base64", "media_type": "image/png", "data": "A" * 40_000}
+    blocks = [{"type": "image", "source": picture}, {"type": "text", "text": "what is it?"}]
+    transcript.prompt(blocks)
+
+
+def begin_with_subagent(transcript: TranscriptWriter) -> None:
+    transcript.prompt("Warmup", isSidechain=True)
+    transcript.reply("ready", isSidechain=True, model="claude-haiku-4-5")
+
+
+def end_with_reply(transcript: TranscriptWriter) -> None:
+    transcript.reply("made")
+
+
+def end_with_error(transcript: TranscriptWriter) -> None:
+    transcript.reply("API error", model="<synthetic>")
+
+
+def end_with_subagent(transcript: TranscriptWriter) -> None:
+    transcript.reply("found", isSidechain=True, model="claude-haiku-4-5")
+
+
+def end_with_long_result(transcript: TranscriptWriter) -> None:
+    transcript.result("toolu_9", "x" * 8_000)
+
+
+def end_with_hook(transcript: TranscriptWriter) -> None:
+    transcript.entry("system", subtype="stop_hook_summary", content="x" * 2_000)
+
+
+WriteLines = Callable[[TranscriptWriter], None]
+BEGINNINGS: list[WriteLines] = [
+    begin_with_prompt,
+    begin_with_hook,
+    begin_with_command,
+    begin_with_picture,
+    begin_with_subagent,
+]
+ENDINGS: list[WriteLines] = [
+    end_with_reply,
+    end_with_error,
+    end_with_subagent,
+    end_with_long_result,
+    end_with_hook,
+]
+
+
+@pytest.mark.parametrize("end", ENDINGS)
+@pytest.mark.parametrize("begin", BEGINNINGS)
+def test_a_first_look_agrees_with_the_reading_of_every_line(
+    begin: WriteLines, end: WriteLines
+) -> None:
     transcript = TranscriptWriter()
-    match beginning:
-        case "a hook":
-            transcript.entry("progress", data={"type": "hook_progress", "text": "x" * 3000})
-        case "a command":
-            transcript.prompt("Caveat: The messages below were generated…", isMeta=True)
-            transcript.prompt("<command-name>/clear</command-name>")
-            transcript.prompt("<local-command-stdout></local-command-stdout>")
-        case "a picture":
-            picture = {"type": "base64", "media_type": "image/png", "data": "A" * 40_000}
-            blocks = [{"type": "image", "source": picture}, {"type": "text", "text": "what is it?"}]
-            transcript.prompt(blocks)
-        case "a subagent":
-            transcript.prompt("Warmup", isSidechain=True)
-            transcript.reply("ready", isSidechain=True, model="claude-haiku-4-5")
+    begin(transcript)
     transcript.prompt("make a shop")
     for number in range(20):
         transcript.call(f"toolu_{number}")
         transcript.result(f"toolu_{number}", "x" * 500)
-    match ending:
-        case "a reply":
-            transcript.reply("made")
-        case "an error":
-            transcript.reply("API error", model="<synthetic>")
-        case "a subagent":
-            transcript.reply("found", isSidechain=True, model="claude-haiku-4-5")
-        case "a long result":
-            transcript.result("toolu_9", "x" * 8_000)
-        case "a hook":
-            transcript.entry("system", subtype="stop_hook_summary", content="x" * 2_000)
+    end(transcript)
     transcript.write(projects_folder())
     row = only_row(projects_folder())
     read = continue_fold(row, None)

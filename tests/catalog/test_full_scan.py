@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -94,13 +95,12 @@ async def test_everything_is_counted_and_no_process_is_left(
     monkeypatch.setattr(full_scan, "MIN_PROCESS_BYTES", 0)
     uncounted(5)
     catalog = Catalog(projects_folder(), Cache(tmp_path / "cache.db"))
-    await catalog.start()
-    try:
+    async with AsyncExitStack() as stack:
+        await catalog.start()
+        stack.push_async_callback(catalog.close)
         await catalog.rows()
         await wait_until(lambda: catalog.progress.done == catalog.progress.total == 5)
         await wait_until(lambda: catalog._full_scan._process is None)
-    finally:
-        await catalog.close()
 
 
 async def test_closing_in_the_middle_leaves_no_process(

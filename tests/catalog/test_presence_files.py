@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.catalog.presence_files import is_alive, list_running
+from tests.support.child_process import running
 from tests.support.transcript_writer import SESSION_ID
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are seen in /proc")
@@ -97,21 +98,14 @@ def test_an_unknown_status_is_busy(tmp_path: Path) -> None:
 
 
 def test_the_session_that_a_keeper_started_it_for_is_seen(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", "print(flush=True); input()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "CLAUDEKEEPER_SESSION": SESSION_ID.upper()},
-    )
-    try:
+    command = [sys.executable, "-c", "print(flush=True); input()"]
+    environment = {**os.environ, "CLAUDEKEEPER_SESSION": SESSION_ID.upper()}
+    with running(command, env=environment, stdin=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         write(tmp_path, process.pid)
-        (found,) = list_running(tmp_path)
-        assert (found.keeper_session, found.parent_pid) == (SESSION_ID, os.getpid())
-    finally:
-        process.kill()
-        process.communicate()
+        (presence,) = list_running(tmp_path)
+        assert (presence.keeper_session, presence.parent_pid) == (SESSION_ID, os.getpid())
 
 
 def test_who_runs_is_there_also_while_its_file_is_written(

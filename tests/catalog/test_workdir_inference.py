@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.catalog.cache import Cache
+from claudekeeper.catalog.discovery import SessionRow
 from claudekeeper.catalog.folder_scan import scan_folders
 from tests.support.transcript_writer import TranscriptWriter, projects_folder, uuid_of
 
@@ -41,8 +42,7 @@ OWN, OTHER = "/code/shop/web", "/code/shop-web"
 BESIDE = b'{"type":"summary","leafUuid":"u","summary":"words"}\n{"type":"user","uuid":"' + b"\n"
 
 
-@pytest.mark.parametrize("broken", [b"", b"\x00" * 90, b"no line\n" * 2_000, BESIDE], ids=len)
-@pytest.mark.parametrize(
+neighbours = pytest.mark.parametrize(
     ("workdirs", "index", "expected"),
     [
         ([OWN, OWN], None, OWN),
@@ -63,18 +63,35 @@ BESIDE = b'{"type":"summary","leafUuid":"u","summary":"words"}\n{"type":"user","
         ([], listed(None, None), None),
     ],
 )
+
+
+def scanned_twice(folder: Path, cache: Cache) -> list[SessionRow]:
+    """The row of the broken transcript by a first scan, and by one that knows the first."""
+    path = str(folder / f"{BROKEN}.jsonl")
+    first = scan_folders([str(folder)], {}, cache)[str(folder)].rows
+    second = scan_folders([str(folder)], {str(folder): first}, cache)[str(folder)].rows
+    return [first[path], second[path]]
+
+
+@pytest.mark.parametrize("broken", [b"", b"\x00" * 90, BESIDE], ids=len)
+@neighbours
 def test_the_directory_is_told_where_it_is_in_no_doubt(
     tmp_path: Path, workdirs: list[str], index: Any, expected: str | None, broken: bytes
 ) -> None:
-    folder = folder_with(workdirs, index, broken=broken)
     cache = Cache(tmp_path / "cache.db")
-    path = str(folder / f"{BROKEN}.jsonl")
-    known = scan_folders([str(folder)], {}, cache)[str(folder)].rows
-    again = scan_folders([str(folder)], {str(folder): known}, cache)[str(folder)].rows
-    # a large one is known to be broken only once it is read to its end
-    looks = [known[path], again[path]] if len(broken) < 4096 else []
-    assert all(row.fault is not None or row.summary.unreadable for row in looks)
-    assert [row.summary.workdir for row in looks] == [expected] * len(looks)
+    rows = scanned_twice(folder_with(workdirs, index, broken=broken), cache)
+    assert all(row.fault is not None or row.summary.unreadable for row in rows)
+    assert [row.summary.workdir for row in rows] == [expected] * 2
+    cache.close()
+
+
+@neighbours
+def test_a_large_one_is_known_to_be_broken_only_once_it_is_read_to_its_end(
+    tmp_path: Path, workdirs: list[str], index: Any, expected: str | None
+) -> None:
+    cache = Cache(tmp_path / "cache.db")
+    rows = scanned_twice(folder_with(workdirs, index, broken=b"no line\n" * 2_000), cache)
+    assert [(row.fault, row.summary.unreadable) for row in rows] == [(None, 0)] * 2
     cache.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.cookiejar
 import json
+import ssl
 import urllib.request
 from collections.abc import Iterator
 
@@ -159,14 +160,22 @@ def test_nothing_speaks_to_the_terminal() -> None:
     assert printable("👩\u200d💻 ü") == "👩\u200d💻 ü"
 
 
-@pytest.mark.parametrize("kind", ["tls", "unix", "both"])
-def test_the_page_reaches_its_keeper_wherever_that_listens(home: DemoHome, kind: str) -> None:
-    where = [] if kind == "unix" else options("tls", home)
-    if kind != "tls":
-        where += ["--socket", str(home.root / "k.sock")]
-    with KeeperProcess(home, *where) as keeper:
+@pytest.mark.parametrize("socket", [[], ["--socket"]], ids=["tls", "both"])
+def test_the_page_with_tls_reaches_its_keeper_wherever_that_listens(
+    home: DemoHome, socket: list[str]
+) -> None:
+    path = str(home.root / "k.sock")
+    arguments = [*options("tls", home), *(word for option in socket for word in (option, path))]
+    logs_in_and_lists(home, arguments, client_context(home.root / "box.test.crt"))
+
+
+def test_the_page_without_tls_reaches_its_keeper_at_a_unix_socket(home: DemoHome) -> None:
+    logs_in_and_lists(home, ["--socket", str(home.root / "k.sock")], None)
+
+
+def logs_in_and_lists(home: DemoHome, arguments: list[str], context: ssl.SSLContext | None) -> None:
+    with KeeperProcess(home, *arguments) as keeper:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        context = None if kind == "unix" else client_context(home.root / "box.test.crt")
         browser = urllib.request.build_opener(jar, urllib.request.HTTPSHandler(context=context))
         login = urllib.request.Request(
             f"{keeper.page_url}/login",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,9 @@ from claudekeeper.contract.routing import RoutingSettings
 from claudekeeper.core.config import load_config
 
 
+@pytest.mark.usefixtures("no_umask")
 def test_the_first_start_makes_a_token_for_us_alone(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        config = load_config(tmp_path / "keeper")
-    finally:
-        os.umask(before)
+    config = load_config(tmp_path / "keeper")
     file = tmp_path / "keeper" / "config.json"
     assert file.stat().st_mode & 0o777 == 0o600
     assert len(config.token) >= 32

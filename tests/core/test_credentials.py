@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -59,15 +58,12 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     assert config.token not in repr(Credentials.from_config(config))
 
 
+@pytest.mark.usefixtures("no_umask")
 def test_rotating_says_where_and_not_what(
     isolated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = os.umask(0)
-    try:
-        assert main(["token", "rotate"]) == 0
-        assert main(["token", "rotate", "--hooks"]) == 0
-    finally:
-        os.umask(before)
+    assert main(["token", "rotate"]) == 0
+    assert main(["token", "rotate", "--hooks"]) == 0
     output = capsys.readouterr().out
     file = isolated / ".claudekeeper" / "config.json"
     config = load_config(file.parent)

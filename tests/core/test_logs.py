@@ -18,6 +18,14 @@ def record(message: str, *arguments: object, **extra: object) -> logging.LogReco
     return made
 
 
+def failed_record(error: ValueError, *arguments: str, **extra: object) -> logging.LogRecord:
+    """As it is logged where the error is caught."""
+    try:
+        raise error
+    except ValueError:
+        return record(*arguments, **extra, exc_info=sys.exc_info())
+
+
 @pytest.fixture
 def in_a_request() -> None:
     request_id.set("abc123")
@@ -37,11 +45,7 @@ def test_what_strangers_say_stays_one_plain_line(trick: str) -> None:
 
 
 def test_secrets_are_left_out_wherever_they_stand() -> None:
-    made = record("GET /x/secret-one")
-    try:
-        raise ValueError("secret-two")
-    except ValueError:
-        made.exc_info = sys.exc_info()
+    made = failed_record(ValueError("secret-two"), "GET /x/secret-one")
     for inner in (TextFormatter(), JsonFormatter()):
         line = RedactingFilter(inner, lambda: ("secret-one", "secret-two")).format(made)
         assert "GET /x/…" in line
@@ -71,22 +75,15 @@ def test_what_is_inside_of_an_object_stays_so() -> None:
 
 
 def test_tracebacks_are_kept() -> None:
-    made = record("failed")
-    try:
-        raise ValueError("because")
-    except ValueError:
-        made.exc_info = sys.exc_info()
+    made = failed_record(ValueError("because"), "failed")
     assert "ValueError: because" in TextFormatter().format(made)
     assert "ValueError: because" in json.loads(JsonFormatter().format(made))["exception"]
 
 
 def test_nothing_that_is_no_text_loses_a_line() -> None:
-    made = record("GET %s", "/\udcff", path="/x\udcff", size=2**80, seconds=0.5)
-    try:
-        raise ValueError("/y\udcff")
-    except ValueError:
-        made.exc_info = sys.exc_info()
-    fields = json.loads(JsonFormatter().format(made))
-    assert fields["message"] == r"GET /\udcff"
-    assert (fields["path"], fields["size"], fields["seconds"]) == (r"/x\udcff", str(2**80), 0.5)
-    assert fields["exception"].endswith(r"ValueError: /y\udcff")
+    extra = {"path": "/x\udcff", "size": 2**80, "seconds": 0.5}
+    made = failed_record(ValueError("/y\udcff"), "GET %s", "/\udcff", **extra)
+    line = json.loads(JsonFormatter().format(made))
+    assert line["message"] == r"GET /\udcff"
+    assert (line["path"], line["size"], line["seconds"]) == (r"/x\udcff", str(2**80), 0.5)
+    assert line["exception"].endswith(r"ValueError: /y\udcff")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from claudekeeper.demo import start
 from claudekeeper.demo.home import DemoHome, remove_abandoned
 from claudekeeper.demo.sample_sessions import SampleFailed
+from tests.support.child_process import running
 
 API = "http://127.0.0.1:9"
 # as a CLI does that was told to end: it has something left to write down
@@ -78,21 +80,15 @@ def test_nothing_is_left() -> None:
 
 
 def test_who_still_writes_there_is_ended_first() -> None:
-    with DemoHome() as home:
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITES_TO_THE_LAST],
-            env={**os.environ, **home.environment(API)},
-            stdout=subprocess.PIPE,
-        )
-        assert writer.stdout is not None
-        writer.stdout.readline()
-    try:
+    with ExitStack() as after:
+        with DemoHome() as home:
+            environment = {**os.environ, **home.environment(API)}
+            command = [sys.executable, "-c", WRITES_TO_THE_LAST]
+            writer = after.enter_context(running(command, env=environment))
+            assert writer.stdout is not None
+            writer.stdout.readline()
         assert writer.wait(timeout=30) == -signal.SIGTERM
         assert not home.root.exists()
-    finally:
-        writer.kill()
-        writer.wait()
-        writer.stdout.close()
 
 
 def test_the_home_of_a_killed_demo_goes_with_the_next(tmp_path: Path) -> None:

@@ -51,15 +51,20 @@ async def test_words_typed_in_mid_turn_are_heard_in_it(real_cli: RealCli) -> Non
     assert "queued_command" in kinds
 
 
-async def test_a_background_agent_reports_later(real_cli: RealCli) -> None:
+async def receive_until(talk: CliConversation, words: str) -> FinishedTurn:
     messages: list[Message] = []
+    async for message in talk.client.receive_messages():
+        messages.append(message)
+        if words in FinishedTurn(messages).text:
+            break
+    return FinishedTurn(messages)
+
+
+async def test_a_background_agent_reports_later(real_cli: RealCli) -> None:
     async with real_cli.open_conversation() as talk:
         await talk.send_during_turn("agent later: run: echo far away")
-        async for message in talk.client.receive_messages():
-            messages.append(message)
-            if "far away" in FinishedTurn(messages).text:
-                break
-    assert "task_notification" in FinishedTurn(messages).subtypes()
+        turn = await receive_until(talk, "far away")
+    assert "task_notification" in turn.subtypes()
 
 
 async def test_each_model_is_served_under_its_own_name(real_cli: RealCli) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,7 @@ def test_a_session_that_is_left_is_remembered_and_a_key_forgotten_whole(opened: 
 def test_thousands_are_listed_by_use_and_only_expired_ones_expire(opened: Open) -> None:
     store = opened()
     with store._transaction() as database:
-        for number in range(3_000):
-            project = "odd" if number % 2 else "even"
+        for number, project in zip(range(3_000), cycle(["even", "odd"])):
             store._put(
                 database,
                 record(f"k{number}", f"s{number}", project=project, updated=number, expires=number),

@@ -95,15 +95,16 @@ def test_what_is_kept_to_be_said_again_is_said_as_it_is_by_then() -> None:
     bus = EventBus()
     listener = Listener()
     bus.subscribe(listener)
-    now = "first"
+    latest: TurnStarted | None = TurnStarted(session_id=ONE, uuid="first")
 
     def again(session_id: str) -> TurnStarted | None:
-        return TurnStarted(session_id=session_id, uuid=now) if now else None
+        assert session_id == ONE
+        return latest
 
     position = bus.position
     bus.publish(TurnStarted(session_id=ONE, uuid="first"), again)
     bus.publish(TurnStarted(session_id=ONE, uuid="second"))
-    now = "third"
+    latest = TurnStarted(session_id=ONE, uuid="third")
     missed = bus.replay_since(position) or []
     assert [msgspec.json.decode(told.payload)["uuid"] for told in missed] == ["third", "second"]
     assert [msgspec.json.decode(told.payload)["position"] for told in missed] == [
@@ -112,7 +113,7 @@ def test_what_is_kept_to_be_said_again_is_said_as_it_is_by_then() -> None:
     ]
     # everybody who was there heard it as it was
     assert seqs(listener.heard) == [1, 2]
-    now = ""
+    latest = None
     assert seqs(bus.replay_since(position)) == [2]
 
 

@@ -84,6 +84,12 @@ async def test_who_never_ends_a_request_is_not_waited_for(monkeypatch: pytest.Mo
             writer.close()
 
 
+async def call_until_refused(url: str) -> None:
+    with suppress(aiohttp.ClientError):
+        while await get_text(url):
+            pass
+
+
 async def test_who_was_let_in_is_answered_although_it_ends() -> None:
     stack = AsyncExitStack()
     url = await stack.enter_async_context(serve_app(app(), ListenAddress()))
@@ -91,9 +97,7 @@ async def test_who_was_let_in_is_answered_although_it_ends() -> None:
     # they are let in one after the other
     assert await get_text(url) == "hello"
     ending = asyncio.create_task(stack.aclose())
-    with suppress(aiohttp.ClientError):
-        while await get_text(url):
-            pass
+    await call_until_refused(url)
     writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert (await reader.read()).endswith(b"hello")
     writer.close()
@@ -142,40 +146,41 @@ async def test_who_was_let_in_and_says_nothing_does_not_hold_up_the_end(
     writer.close()
 
 
-async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("claudekeeper.net.listen.SEND_TIMEOUT", 0.1)
-    leftover = asyncio.Event()
+class EndlessAnswer:
+    def __init__(self) -> None:
+        self.is_cut_off = asyncio.Event()
 
-    async def endless(request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         answer = web.StreamResponse()
         await answer.prepare(request)
         try:
             while True:
                 await answer.write(b"x" * 1_000_000)
         finally:
-            leftover.set()
+            self.is_cut_off.set()
 
+
+async def test_who_takes_nothing_of_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("claudekeeper.net.listen.SEND_TIMEOUT", 0.1)
+    endless = EndlessAnswer()
     application = web.Application()
-    application.router.add_get("/", endless)
+    application.router.add_get("/", endless.handle)
     async with serve_app(application, ListenAddress()) as url:
         with socket.create_connection(("127.0.0.1", URL(url).port or 0)) as line:
             line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             # it reads nothing at all
-            await leftover.wait()
+            await endless.is_cut_off.wait()
 
 
+@pytest.mark.usefixtures("no_umask")
 async def test_a_unix_socket_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> None:
     path = tmp_path / "new" / "keeper.sock"
-    before = os.umask(0)
-    try:
-        async with serve_app(app(), ListenAddress(path=path)) as url:
-            assert url == f"unix:{path}"
-            assert path.stat().st_mode & 0o777 == 0o600
-            assert path.parent.stat().st_mode & 0o777 == 0o700
-            assert await get_text("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
-        assert not path.exists()
-    finally:
-        os.umask(before)
+    async with serve_app(app(), ListenAddress(path=path)) as url:
+        assert url == f"unix:{path}"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        assert await get_text("http://localhost/", aiohttp.UnixConnector(str(path))) == "hello"
+    assert not path.exists()
 
 
 async def test_a_socket_that_a_kill_left_behind_is_replaced(tmp_path: Path) -> None:

@@ -35,9 +35,11 @@ def home() -> Iterator[DemoHome]:
         yield home
 
 
-@pytest.mark.parametrize("names", ["keeper:clarvis", "clarvis:keeper", ""])
+@pytest.mark.parametrize(
+    ("names", "order"), [("keeper:clarvis", (0, 1)), ("clarvis:keeper", (1, 0)), ("", (0, 1))]
+)
 def test_both_servers_take_what_is_given_and_a_restart_refuses_nobody(
-    home: DemoHome, names: str
+    home: DemoHome, names: str, order: tuple[int, int]
 ) -> None:
     first = socket.create_server(("127.0.0.1", 0))
     second = socket.create_server(("127.0.0.1", 0))
@@ -53,7 +55,7 @@ def test_both_servers_take_what_is_given_and_a_restart_refuses_nobody(
                 home, command=command, inherited_fds=(first.fileno(), second.fileno())
             )
 
-        mine, pages = (second, first) if names == "clarvis:keeper" else (first, second)
+        mine, pages = ((first, second)[index] for index in order)
         with start() as keeper:
             assert keeper.url == f"http://127.0.0.1:{mine.getsockname()[1]}"
             assert keeper.page_url == f"http://127.0.0.1:{pages.getsockname()[1]}"

@@ -55,11 +55,18 @@ def test_a_long_session_sends_no_more_than_a_short_one_may() -> None:
     )
 
 
-@given(st.text(), st.integers(1, 20), st.booleans())
-def test_what_is_cut_is_a_piece_of_it(text: str, tokens: int, end: bool) -> None:
-    truncated = truncate(text, tokens, end=end)
-    assert len(truncated.encode()) <= tokens * BYTES_PER_TOKEN
-    assert text.endswith(truncated) if end else text.startswith(truncated)
+@given(st.text(), st.integers(1, 20))
+def test_what_is_cut_at_the_end_is_its_beginning(text: str, tokens: int) -> None:
+    beginning = truncate(text, tokens, end=False)
+    assert len(beginning.encode()) <= tokens * BYTES_PER_TOKEN
+    assert text.startswith(beginning)
+
+
+@given(st.text(), st.integers(1, 20))
+def test_what_is_cut_at_the_beginning_is_its_end(text: str, tokens: int) -> None:
+    end = truncate(text, tokens, end=True)
+    assert len(end.encode()) <= tokens * BYTES_PER_TOKEN
+    assert text.endswith(end)
 
 
 async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,22 +68,43 @@ def test_an_answer_to_a_card_that_got_no_reply_comes_second(isolated: Path) -> N
     assert action(transcript, Task("1", "t", "in_progress"))[0] == "reply"
 
 
-@pytest.mark.parametrize("how", ["nothing", "call", "result", "interrupted", "error"])
-def test_what_got_no_reply_comes_second(isolated: Path, how: str) -> None:
+def nothing_came(transcript: TranscriptWriter) -> None:
+    """The prompt is the last line."""
+
+
+def a_call_came(transcript: TranscriptWriter) -> None:
+    transcript.call("c1")
+
+
+def a_result_came(transcript: TranscriptWriter) -> None:
+    transcript.call("c1")
+    transcript.result("c1")
+
+
+def an_interrupt_came(transcript: TranscriptWriter) -> None:
+    transcript.reply("I beg")
+    transcript.prompt("[Request interrupted by user]")
+
+
+def an_error_came(transcript: TranscriptWriter) -> None:
+    transcript.reply("You've hit your limit", isApiErrorMessage=True, model="<synthetic>")
+
+
+@pytest.mark.parametrize(
+    ("write_end", "expected"),
+    [
+        (nothing_came, "paint it"),
+        (a_call_came, "Continue where you left off."),
+        (a_result_came, "Continue where you left off."),
+        (an_interrupt_came, "Continue where you left off."),
+        (an_error_came, "paint it"),
+    ],
+)
+def test_what_got_no_reply_comes_second(
+    isolated: Path, write_end: Callable[[TranscriptWriter], None], expected: str
+) -> None:
     transcript = prompted()
-    match how:
-        case "call":
-            transcript.call("c1")
-        case "result":
-            transcript.call("c1")
-            transcript.result("c1")
-        case "interrupted":
-            transcript.reply("I beg")
-            transcript.prompt("[Request interrupted by user]")
-        case "error":
-            transcript.reply("You've hit your limit", isApiErrorMessage=True, model="<synthetic>")
-    begun = how in ("call", "result", "interrupted")
-    expected = "Continue where you left off." if begun else "paint it"
+    write_end(transcript)
     assert action(transcript, Task("1", "t", "in_progress")) == ("reply", expected)
     words = next_action(end_of(transcript), [], working=False).text
     assert "“paint it”" in words
@@ -224,26 +246,28 @@ def test_the_order_holds_for_everything(
     tasks: list[Task], standing: EndKind, question: OpenQuestion | None, working: bool
 ) -> None:
     end = SessionEnd([LastTurn("do it", "u", None)], standing, question)
-    kind = next_action(end, tasks, working=working).kind
     states = [task.state for task in tasks]
-    if question is not None:
-        assert kind == "answer"
-    elif working:
-        assert kind == "working"
-    elif standing not in ("said", "nothing"):
-        assert kind == "reply"
-    elif "in_progress" in states:
-        assert kind == "continue"
-    else:
-        assert kind == ("start" if "pending" in states else "done")
+    # the first that applies
+    order = [
+        ("answer", question is not None),
+        ("working", working),
+        ("reply", standing not in ("said", "nothing")),
+        ("continue", "in_progress" in states),
+        ("start", "pending" in states),
+        ("done", True),
+    ]
+    expected = next(kind for kind, applies in order if applies)
+    assert next_action(end, tasks, working=working).kind == expected
 
 
-@given(_tasks)
+def test_without_tasks_there_is_no_progress() -> None:
+    assert progress_of([]) is None
+
+
+@given(_tasks.filter(bool))
 def test_groups_add_up(tasks: list[Task]) -> None:
     progress = progress_of(tasks)
-    if progress is None:
-        assert tasks == []
-        return
+    assert progress is not None
     assert sum(part.items for part in progress.groups) == progress.items == len(tasks)
     assert sum(part.done for part in progress.groups) == progress.done
     assert (progress.percent == 100) == (progress.done == progress.items)
@@ -268,12 +292,12 @@ def test_any_content_is_read(content: Any) -> None:
     from claudekeeper.transcripts.entries import parse_line
     from claudekeeper.transcripts.messages import kind_of, message_of
 
-    messages = []
-    for line in transcript.lines:
-        for entry in parse_line(line)[0]:
-            kind = kind_of(entry)
-            if kind is not None:
-                messages.append(message_of(entry, SESSION_ID, kind))
+    entries = [entry for line in transcript.lines for entry in parse_line(line)[0]]
+    messages = [
+        message_of(entry, SESSION_ID, kind)
+        for entry in entries
+        if (kind := kind_of(entry)) is not None
+    ]
     session_end_of(messages)
 
 

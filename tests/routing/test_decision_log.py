@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 
@@ -26,16 +25,13 @@ def opened(path: Path) -> RoutingLog:
     return routing_log
 
 
+@pytest.mark.usefixtures("no_umask")
 async def test_a_decision_is_kept_for_the_next_keeper(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "routings.jsonl"
-    before = os.umask(0)
-    try:
-        routing_log = opened(path)
-        for number in range(3):
-            routing_log.add(routed(number, session=f"s{number % 2}"))
-        await routing_log.wait_until_saved()
-    finally:
-        os.umask(before)
+    log = opened(path)
+    for number in range(3):
+        log.add(routed(number, session=f"s{number % 2}"))
+    await log.wait_until_saved()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = opened(path)
     assert [each.uuid for each in again.of_session("s0")] == ["u0", "u2"]

@@ -152,6 +152,17 @@ def begun_anew(home: Path) -> Path:
     return home / "words.db"
 
 
+def write_copy(transcript: Path, other: Path, copy: bytes | None, *, is_older: bool) -> Path:
+    """The same session in two folders, if it has a copy. Returns the one that was written last,
+    which is the session."""
+    if copy is None:
+        return transcript
+    other.write_bytes(copy)
+    time = 1 if is_older else 2**62
+    os.utime(other, ns=(time, time))
+    return transcript if is_older else other
+
+
 @RELAXED
 @given(text=files(), nested=files(), beside=files(), copy=st.none() | files(), moved=st.booleans())
 def test_hits_are_what_can_be_opened(
@@ -167,12 +178,8 @@ def test_hits_are_what_can_be_opened(
     (below / "agent-a1.jsonl").write_bytes(nested)
     (below / "workflows" / "w1" / "agent-a1.jsonl").write_bytes(beside)
     (transcript.parent / "agent-b2.jsonl").write_bytes(beside)
-    if copy is not None:
-        # the same session in two folders: the one that was written last is the session
-        other.write_bytes(copy)
-        os.utime(other, ns=(1, 1) if moved else (2**62, 2**62))
+    current = write_copy(transcript, other, copy, is_older=moved)
     update_index(index, [projects_folder()])
-    current = transcript if copy is None or moved else other
     assert_complete(hits_in(index), opened(current))
 
 
@@ -198,15 +205,13 @@ def test_what_the_machine_queued_and_said_later_is_found_once(index: Path, tag: 
     words = f"<{tag}>the heron ended</{tag}>"
     transcript = TranscriptWriter()
     transcript.prompt("begin")
-    for operation in ("enqueue", "dequeue"):
-        queued = {"content": words} if operation == "enqueue" else {}
-        transcript.raw_entry(
-            type="queue-operation", operation=operation, timestamp="2026-03-01T10:00:01Z", **queued
-        )
-    said = transcript.prompt(words)
+    line = {"type": "queue-operation", "timestamp": "2026-03-01T10:00:01Z"}
+    transcript.raw_entry(**line, operation="enqueue", content=words)
+    transcript.raw_entry(**line, operation="dequeue")
+    uuid = transcript.prompt(words)
     path = transcript.write(projects_folder())
     update_index(index, [projects_folder()])
-    assert hits_in(index) == {(None, said)} == opened(path)
+    assert hits_in(index) == {(None, uuid)} == opened(path)
 
 
 def test_what_a_subagent_said_is_opened_at_the_sessions_own_call(index: Path) -> None:

@@ -65,13 +65,12 @@ def test_what_attaches_to_a_word_hides_it_nowhere(isolated: Path) -> None:
     write_all()
     index = isolated / "words.db"
     update_index(index, [projects_folder()])
-    missed = {}
-    for script, (words, _) in WRITTEN.items():
-        for word in words:
-            expected = grep(projects_folder(), word)
-            hits = names(found(index, word, limit=200))
-            if expected - hits:
-                missed[script, word] = f"{len(expected - hits)} of {len(expected)}"
+    missed = {
+        (script, word): lost
+        for script, (words, _) in WRITTEN.items()
+        for word in words
+        if (lost := grep(projects_folder(), word) - names(found(index, word, limit=200)))
+    }
     assert missed == {}
 
 

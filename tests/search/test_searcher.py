@@ -392,10 +392,9 @@ def test_real_transcripts_are_found_as_a_plain_scan_finds_them(index: Path) -> N
         words = re.findall(r"[^\W_][^\s\"]*", random.choice(messages)[2]) or ["nothing"]
         start = random.randrange(len(words))
         some = " ".join(words[start : start + 3])
-        for needle in (words[start], some, some[1:], some[2:-1]):
-            if len(needle.strip()) < 3:
-                # meant whole
-                continue
+        needles = (words[start], some, some[1:], some[2:-1])
+        # a shorter one is meant as a whole word
+        for needle in [needle for needle in needles if len(needle.strip()) >= 3]:
             scanned = {(session, uuid) for session, uuid, text in messages if needle in text}
             hits = found(index, f'"{needle}"', limit=200)
             assert scanned <= {(hit.session_id, hit.uuid) for hit in hits}, needle

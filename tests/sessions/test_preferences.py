@@ -65,12 +65,9 @@ async def test_a_full_disk_keeps_the_old_value(
     assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
 
 
+@pytest.mark.usefixtures("no_umask")
 def test_what_is_written_is_for_us_alone_whatever_the_umask(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        replace_file(tmp_path / "new" / "state.json", b"{}")
-    finally:
-        os.umask(before)
+    replace_file(tmp_path / "new" / "state.json", b"{}")
     assert (tmp_path / "new" / "state.json").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
 

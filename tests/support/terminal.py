@@ -15,7 +15,7 @@ from uuid import uuid4
 import claude_agent_sdk
 import pytest
 
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_for, wait_until
 
 CLI = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -75,7 +75,10 @@ class Terminal:
         return await asyncio.to_thread(self._tmux.run, "capture-pane", "-p", "-t", self._name)
 
     async def confirm(self, prompt: str) -> None:
-        """Press Enter until the prompt is gone: one that has just appeared takes no keys yet."""
+        """Press Enter until the prompt is gone: one that has just appeared takes no keys yet.
+
+        Nothing tells that a key was lost, so the next one comes after a while.
+        """
         while prompt in await self.screen():
             await self.press("Enter")
             await asyncio.sleep(0.2)
@@ -96,12 +99,10 @@ class Terminal:
             await asyncio.sleep(0.3)
 
     async def wait_for_text(self, text: str) -> None:
-        while text not in await self.screen():  # noqa: ASYNC110 - it happens in another program
-            await asyncio.sleep(0.05)
+        await wait_for(self.screen, lambda screen: text in screen)
 
     async def wait_until_gone(self, text: str) -> None:
-        while text in await self.screen():  # noqa: ASYNC110 - it happens in another program
-            await asyncio.sleep(0.05)
+        await wait_for(self.screen, lambda screen: text not in screen)
 
 
 def prepare_claude_home(

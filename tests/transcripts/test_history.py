@@ -409,13 +409,13 @@ def test_a_prompt_still_waiting_in_the_queue_is_no_message_yet() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "kind"),
+    ("line", "expected"),
     [
-        ({"type": "system", "subtype": "api_error", "error": {"status": 529}}, "error"),
-        ({"type": "system", "subtype": "away_summary", "content": "You were…"}, "notice"),
-        ({"type": "system", "subtype": "turn_duration", "durationMs": 3}, None),
-        ({"type": "attachment", "attachment": {"type": "edited_text_file"}}, "notice"),
-        ({"type": "attachment", "attachment": {"type": "goal_status", "met": True}}, "notice"),
+        ({"type": "system", "subtype": "api_error", "error": {"status": 529}}, ["error"]),
+        ({"type": "system", "subtype": "away_summary", "content": "You were…"}, ["notice"]),
+        ({"type": "system", "subtype": "turn_duration", "durationMs": 3}, []),
+        ({"type": "attachment", "attachment": {"type": "edited_text_file"}}, ["notice"]),
+        ({"type": "attachment", "attachment": {"type": "goal_status", "met": True}}, ["notice"]),
         (
             {
                 "type": "attachment",
@@ -425,14 +425,14 @@ def test_a_prompt_still_waiting_in_the_queue_is_no_message_yet() -> None:
                     "blockingError": {"blockingError": "tsc failed"},
                 },
             },
-            "notice",
+            ["notice"],
         ),
     ],
 )
-def test_notices_are_quiet_lines(line: dict[str, object], kind: str | None) -> None:
+def test_notices_are_quiet_lines(line: dict[str, object], expected: list[str]) -> None:
     transcript = TranscriptWriter()
     transcript.entry(str(line.pop("type")), **line)
-    assert kinds(read(transcript)) == ([kind] if kind else [])
+    assert kinds(read(transcript)) == expected
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from claudekeeper.contract.message import Message
 from claudekeeper.transcripts import full_view
-from claudekeeper.transcripts.history import History
+from claudekeeper.transcripts.history import History, HistorySlice, View
 from tests.support.transcript_writer import SESSION_ID, projects_folder, uuid_of
 from tests.support.whole_history import read_all_messages, read_stream
 
@@ -130,6 +130,15 @@ def test_the_full_view_has_every_visible_line_once(lines: list[dict[str, Any]], 
     assert visible <= set(shown)
 
 
+def pages_of(path: Path, size: int, view: View) -> list[HistorySlice]:
+    """All pages, the oldest first; each one is asked for by what the later one says."""
+    history = History()
+    pages = [history.page(path, SESSION_ID, limit=size, view=view)]
+    while (before := pages[0].before) is not None:
+        pages.insert(0, history.page(path, SESSION_ID, limit=size, before=before, view=view))
+    return pages
+
+
 @RELAXED
 @given(lines=trees(), size=st.integers(1, 9))
 def test_pages_of_any_size_add_up_to_the_same_whole(
@@ -138,33 +147,16 @@ def test_pages_of_any_size_add_up_to_the_same_whole(
     path = written(lines)
     sent, departures = read_stream(path, SESSION_ID)
     whole = [bytes(message) for message in sent]
-    history = History()
-    pages: list[bytes] = []
-    left: dict[str, str | None] = {}
-    before = None
-    while True:
-        page = history.page(path, SESSION_ID, limit=size, before=before)
-        pages = encoded(page.messages) + pages
-        left |= {departure.id: departure.at for departure in page.branches}
-        before = page.before
-        if before is None:
-            break
-    assert pages == whole
-    assert left.items() <= {departure.id: departure.at for departure in departures}.items()
+    pages = pages_of(path, size, "full")
+    assert [message for page in pages for message in encoded(page.messages)] == whole
+    branches = {branch.id: branch.at for page in reversed(pages) for branch in page.branches}
+    assert branches.items() <= {branch.id: branch.at for branch in departures}.items()
 
 
 @RELAXED
 @given(lines=trees(), size=st.integers(1, 9))
 def test_pages_of_the_context_view_add_up_too(lines: list[dict[str, Any]], size: int) -> None:
     path = written(lines)
-    history = History()
     whole = [message.uuid for message in read_all_messages(path, SESSION_ID, "context")]
-    pages: list[str] = []
-    before = None
-    while True:
-        page = history.page(path, SESSION_ID, limit=size, before=before, view="context")
-        pages = [message.uuid for message in page.messages] + pages
-        before = page.before
-        if before is None:
-            break
-    assert pages == whole
+    pages = pages_of(path, size, "context")
+    assert [message.uuid for page in pages for message in page.messages] == whole

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,19 @@ def test_half_a_line_waits_for_the_rest(path: Path) -> None:
     assert uuids(read_growth(first.tail)) == ["b"]
 
 
+def tail_taken_after(path: Path, content: bytes) -> Tail:
+    append(path, content)
+    return tail_at_end(str(path))
+
+
+def tail_grown_by(path: Path, content: bytes) -> Tail:
+    tail = tail_at_end(str(path))
+    append(path, content)
+    growth = read_growth(tail)
+    assert uuids(growth) == ["b"]
+    return growth.tail
+
+
 @pytest.mark.parametrize(
     "pieces",
     [
@@ -64,25 +78,18 @@ def test_half_a_line_waits_for_the_rest(path: Path) -> None:
         [b"\0\0\n" + line("c") + b"\n"],
     ],
 )
-@pytest.mark.parametrize("stood", ["when the tail was taken", "when it grew"])
+@pytest.mark.parametrize("tail_after", [tail_taken_after, tail_grown_by])
 def test_a_whole_line_without_a_newline_counts_once(
-    path: Path, pieces: list[bytes], stood: str
+    path: Path, pieces: list[bytes], tail_after: Callable[[Path, bytes], Tail]
 ) -> None:
-    tail = tail_at_end(str(path))
-    append(path, line("b"))
-    if stood == "when it grew":
-        first = read_growth(tail)
-        assert uuids(first) == ["b"]
-        tail = first.tail
-    else:
-        tail = tail_at_end(str(path))
-    found: list[str | None] = []
+    tail = tail_after(path, line("b"))
+    read: list[str | None] = []
     for piece in pieces:
         append(path, piece)
         growth = read_growth(tail)
         tail = growth.tail
-        found += uuids(growth)
-    assert found == ["c"]
+        read += uuids(growth)
+    assert read == ["c"]
 
 
 def test_a_whole_object_before_a_half_one_counts_once(path: Path) -> None:
@@ -97,14 +104,22 @@ def test_a_whole_object_before_a_half_one_counts_once(path: Path) -> None:
     assert found == ["c"]
 
 
-@pytest.mark.parametrize("stood", [line("b"), line("b")[:20], line("x") + line("b")[:20]])
-def test_the_only_line_of_a_file_need_not_have_ended(tmp_path: Path, stood: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "rest", "expected"),
+    [
+        (line("b"), b"", ["c"]),
+        (line("b")[:20], line("b")[20:], ["b", "c"]),
+        (line("x") + line("b")[:20], line("b")[20:], ["b", "c"]),
+    ],
+)
+def test_the_only_line_of_a_file_need_not_have_ended(
+    tmp_path: Path, content: bytes, rest: bytes, expected: list[str]
+) -> None:
     path = tmp_path / "one.jsonl"
-    path.write_bytes(stood)
+    path.write_bytes(content)
     tail = tail_at_end(str(path))
-    whole = stood == line("b")
-    append(path, (b"" if whole else line("b")[20:]) + b"\n" + line("c") + b"\n")
-    assert uuids(read_growth(tail)) == (["c"] if whole else ["b", "c"])
+    append(path, rest + b"\n" + line("c") + b"\n")
+    assert uuids(read_growth(tail)) == expected
 
 
 def test_a_flood_without_a_newline_is_not_told_later(
@@ -142,18 +157,27 @@ def test_a_line_of_thirty_megabytes_is_one_line(path: Path) -> None:
     assert uuids(read_growth(growth.tail)) == ["b"]
 
 
-@pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten in place"])
-def test_a_file_that_did_not_just_grow_is_noticed(path: Path, how: str) -> None:
+def truncate(path: Path) -> None:
+    os.truncate(path, 10)
+
+
+def replace(path: Path) -> None:
+    other = path.with_suffix(".tmp")
+    other.write_bytes(path.read_bytes() + line("c") + b"\n")
+    other.replace(path)
+
+
+def rewrite_in_place(path: Path) -> None:
+    path.write_bytes(line("z") + b"\n" + line("y") + b"\n" + line("x") + b"\n")
+
+
+@pytest.mark.parametrize("change", [truncate, replace, rewrite_in_place])
+def test_a_file_that_did_not_just_grow_is_noticed(
+    path: Path, change: Callable[[Path], None]
+) -> None:
     append(path, line("b") + b"\n")
     reached = read_growth(Tail(str(path))).tail
-    if how == "truncated":
-        os.truncate(path, 10)
-    elif how == "replaced":
-        other = path.with_suffix(".tmp")
-        other.write_bytes(path.read_bytes() + line("c") + b"\n")
-        other.replace(path)
-    else:
-        path.write_bytes(line("z") + b"\n" + line("y") + b"\n" + line("x") + b"\n")
+    change(path)
     growth = read_growth(reached)
     assert (growth.change, growth.entries) == ("rewritten", [])
     append(path, line("d") + b"\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from claudekeeper.server.app_keys import SEARCH
 from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import InProcessKeeper, SocketListener
+from tests.support.waiting import wait_for
 
 Decide = Callable[[InProcessKeeper, SocketListener], Awaitable[str]]
 
@@ -48,11 +48,11 @@ async def plan_refused(keeper: InProcessKeeper, ear: SocketListener) -> str:
 
 async def decided(keeper: InProcessKeeper) -> list[tuple[str, str]]:
     """What is found, as soon as something is: the index reads what was written a little later."""
-    while True:
-        answer = await keeper.get("/search?q=heron&kind=decision")
-        if answer["hits"] and keeper.app[SEARCH].progress.stage == "ready":
-            return [(hit["sessionId"], hit["uuid"]) for hit in answer["hits"]]
-        await asyncio.sleep(0.02)
+    answer = await wait_for(
+        lambda: keeper.get("/search?q=heron&kind=decision"),
+        lambda answer: answer["hits"] and keeper.app[SEARCH].progress.stage == "ready",
+    )
+    return [(hit["sessionId"], hit["uuid"]) for hit in answer["hits"]]
 
 
 @pytest.mark.parametrize("decide", [denied, answered, answered_in_words, plan_refused])

@@ -86,7 +86,10 @@ async def test_an_idle_session_ends_its_process_and_comes_back(
 async def test_messages_to_a_session_that_is_just_going_to_sleep_arrive(
     start_keeper: StartKeeper,
 ) -> None:
-    """However close the end of the process and the next message are."""
+    """However close the end of the process and the next message are.
+
+    The pauses are what is tested: moments around the end of the idle time.
+    """
     keeper = await start_keeper(Limits(idle_seconds=0.01))
     ear = await keeper.listen()
     session = await keeper.start_session("say: 0", ear)

@@ -11,6 +11,7 @@ import pytest
 from claudekeeper.demo.cli_driver import open_conversation
 from tests.integration.conftest import Meanwhile, StartKeeper, nothing_happens, restart
 from tests.support.keeper_in_process import InProcessKeeper, SocketListener, new_uuid, text_of
+from tests.support.waiting import wait_for
 
 
 async def say(keeper: InProcessKeeper, text: str, **more: Any) -> Any:
@@ -113,12 +114,14 @@ async def test_a_plan_is_implemented_in_the_conversation_in_which_it_was_made(
 
 async def at_rest(keeper: InProcessKeeper, session: str) -> None:
     """Returns once the keeper knows that somebody else's session has been answered."""
-    while True:
-        rows = {row["id"]: row for row in (await keeper.get("/sessions"))["sessions"]}
-        presence = rows.get(session, {}).get("presence")
-        if presence is not None and presence["status"] == "idle" and rows[session]["lastPrompt"]:
-            return
-        await asyncio.sleep(0.01)
+
+    def is_at_rest(page: Any) -> bool:
+        row = next((row for row in page["sessions"] if row["id"] == session), None)
+        if row is None or row["presence"] is None:
+            return False
+        return row["presence"]["status"] == "idle" and bool(row["lastPrompt"])
+
+    await wait_for(lambda: keeper.get("/sessions"), is_at_rest)
 
 
 async def test_what_was_said_in_a_terminal_just_now_is_known(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
@@ -20,6 +19,7 @@ from tests.support.keeper_process import COMMAND
 from tests.support.keeper_process import KeeperProcess as Program
 from tests.support.transcript_people import append_lines
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter
+from tests.support.waiting import wait_for
 
 NAMESPACE = ["unshare", "-U", "-r"]
 NO_INOTIFY = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"'
@@ -27,8 +27,7 @@ NO_INOTIFY = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"'
 
 async def noticing(ask: Callable[[], Awaitable[Any]], mode: str) -> str:
     """How changes are noticed once it is in this way; the reason that is said."""
-    while (health := await ask())["watching"]["mode"] != mode:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)  # it happens in another program
+    health = await wait_for(ask, lambda health: health["watching"]["mode"] == mode)
     return str(health["watching"]["reason"])
 
 
